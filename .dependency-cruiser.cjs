@@ -20,8 +20,9 @@ const FOLDERS = {
   },
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {
-    uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
-    because: 'It reads the indexer through its tables and serves the API through its own.',
+    uses: ['api/snapshots', 'chain', 'config', 'db', 'protocol', 'runtime'],
+    because:
+      'It reads the indexer through its tables and serves the API through its own. Depth that it records is read as that of quotes.',
   },
   builders: {
     uses: ['chain', 'config', 'db', 'runtime'],

@@ -14,6 +14,7 @@ import { defiLlamaPrices } from './fiat/defillama.ts';
 import { type PriceSource, staticPrices } from './fiat/price-sources.ts';
 import { refreshFiatPrices } from './fiat/refresh-prices.ts';
 import { readTokensToPrice } from './fiat/tokens-to-price.ts';
+import { createDepthRecorder } from './history/record-depth.ts';
 import { recordFiatPrices } from './history/record-fiat-prices.ts';
 import { recordFills } from './history/record-fills.ts';
 import { recordQuotes } from './history/record-quotes.ts';
@@ -133,9 +134,11 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
       { name: `price-health${of}`, run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
     ];
   });
-  const quotes = { database, chainId, pools, kept: deps.file.history };
-  jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
   const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
+  const reserve = () => hasSpareCalls() && budget.reserve('funded');
+  const recordDepth = createDepthRecorder({ database, chain, rpc, reserve, logger: logger.child({ chainId }) });
+  const quotes = { database, chainId, pools, kept: deps.file.history, recordDepth };
+  jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;

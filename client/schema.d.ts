@@ -149,9 +149,29 @@ export interface paths {
         };
         /**
          * List open, high, low, close and volume of one pool
-         * @description Of executed trades alone, newest first, as far as the chain is indexed. Without `includeEmpty` an interval without a trade has no bar. A bar opens with its own first trade, not with the last one before it. A Trading API key is optional and raises the rate limit.
+         * @description Of executed trades as far as the chain is indexed, or of sampled quotes, newest first. Without `includeEmpty` an interval without any has no bar. A bar opens with its own first trade or sample, not with the last one before it. A Trading API key is optional and raises the rate limit.
          */
         get: operations["listBars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/evm/{chain_id}/{pool_address}/depth_history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what one pool quoted, with depth
+         * @description Samples of funded pools, about one a minute and at changes of status, newest first. Depth is known of the most valuable pools, guards applied. A Trading API key is optional and raises the rate limit.
+         */
+        get: operations["listDepth"];
         put?: never;
         post?: never;
         delete?: never;
@@ -785,7 +805,7 @@ export interface components {
         TradeBar: {
             /** @description Start of the interval, Unix seconds. */
             startTs: number;
-            /** @description First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none. */
+            /** @description First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none, nor has a token whose dollar price was not known. */
             openX64: string | null;
             /** @description Highest price. */
             highX64: string | null;
@@ -803,6 +823,62 @@ export interface components {
             swapCount: number;
             /** @description Whether the whole interval is final: it does not change any more. */
             final: boolean;
+        };
+        /** @description Bars of what a pool quoted. */
+        QuoteBarsPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["QuoteBar"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description What a pool quoted in an interval, by samples. */
+        QuoteBar: {
+            /** @description Start of the interval, Unix seconds. */
+            startTs: number;
+            /** @description First sampled price, fees included: token1 per whole token0, Q64.64, rounded down. Null in dollars that were not known. */
+            openX64: string | null;
+            /** @description Highest price. */
+            highX64: string | null;
+            /** @description Lowest price. */
+            lowX64: string | null;
+            /** @description Last price. */
+            closeX64: string | null;
+            /** @description Samples. */
+            sampleCount: number;
+            /** @description Whether the whole interval is final: it does not change any more. */
+            final: boolean;
+        };
+        /** @description Samples of what a pool quoted. */
+        DepthSamplesPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["DepthSample"][];
+            /** @description `before` of the next page; null on the last one. */
+            nextBefore: number | null;
+        };
+        /** @description What a pool quoted at a block. */
+        DepthSample: {
+            /** @description Time of the block, of an hour its start, Unix seconds. */
+            ts: number;
+            /** @description Block that was read; null of an hour. */
+            blockNumber: number | null;
+            /**
+             * @description What the pool did at the block.
+             * @enum {string}
+             */
+            status: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
+            /** @description Price to sell token0 at, fees included, Q64.64; null unless read. */
+            bidX64: string | null;
+            /** @description Price to buy token0 at. */
+            askX64: string | null;
+            /** @description By distance from the mean of both prices; null unless read. */
+            depth: {
+                /** @description Distance from mid, basis points. */
+                bps: number;
+                /** @description token1 that the pool gives for the largest input after which the bid is within the distance, raw units; null when not known. */
+                bidRaw: string | null;
+                /** @description The same of token0 and the ask. */
+                askRaw: string | null;
+            }[] | null;
         };
         /** @description Days of a pool. */
         PoolDaysPage: {
@@ -829,6 +905,20 @@ export interface components {
             balance0Raw: string;
             /** @description The same of token1. */
             balance1Raw: string;
+            /** @description Fees of liquidity providers in token0, raw units, rounded down; null of packed pools. */
+            lpFee0Raw: string | null;
+            /** @description The same in token1. */
+            lpFee1Raw: string | null;
+            /** @description Both at their prices then, USD; null until the day is final. */
+            lpFeesUsd: number | null;
+            /** @description token0 of liquidity providers at the end of the day, raw units; null of packed pools. */
+            tvl0Raw: string | null;
+            /** @description The same of token1. */
+            tvl1Raw: string | null;
+            /** @description Both at their prices then, USD; null when one was not known. */
+            tvlUsd: number | null;
+            /** @description What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price. */
+            lpReturn: number | null;
             fillQuality: components["schemas"]["FillQuality"];
             /** @description Whether the whole day is final. */
             final: boolean;
@@ -2222,13 +2312,17 @@ export interface operations {
             query?: {
                 /** @description Length of a bar. Bars start at multiples of it since 1970, UTC. */
                 interval?: "1m" | "5m" | "15m" | "1h" | "4h" | "1d";
+                /** @description Prices of trades, or of what the pool quoted, sampled about once a minute. */
+                series?: "trade" | "bid" | "ask" | "mid";
                 /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
                 before?: number;
                 /** @description Page size; more than 1000 acts as 1000, 0 as 1. */
                 limit?: number;
-                /** @description Prices of token1 in token0. */
+                /** @description Prices in the other token, or in US dollars by its price when the bar begins. */
+                currency?: "token" | "usd";
+                /** @description Prices of token1 in token0: the bid is then the inverse of the ask. */
                 invert?: boolean;
-                /** @description Intervals without a trade, too, from `before` or the newest trade back to the oldest. Their prices are null. */
+                /** @description Intervals without a bar, too, from `before` or the newest bar back to the oldest. Their prices are null. */
                 includeEmpty?: boolean;
             };
             header?: never;
@@ -2267,7 +2361,130 @@ export interface operations {
                      *       "nextBefore": null
                      *     }
                      */
-                    "application/json": components["schemas"]["TradeBarsPage"];
+                    "application/json": components["schemas"]["TradeBarsPage"] | components["schemas"]["QuoteBarsPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDepth: {
+        parameters: {
+            query?: {
+                /** @description Samples of minutes, or the last of each hour, kept longer. */
+                interval?: "1m" | "1h";
+                /** @description Only what starts before this time, Unix seconds: `nextBefore` of the page before. Default: the newest. */
+                before?: number;
+                /** @description Page size; more than 1000 acts as 1000, 0 as 1. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+                /** @description Pool, 20 bytes of hex with 0x, in any case. */
+                pool_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of samples */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "ts": 1794996012,
+                     *           "blockNumber": 21000000,
+                     *           "status": "healthy",
+                     *           "bidX64": "55312562105018090520576",
+                     *           "askX64": "55340232221128654848000",
+                     *           "depth": [
+                     *             {
+                     *               "bps": 10,
+                     *               "bidRaw": "400000000",
+                     *               "askRaw": "100000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 25,
+                     *               "bidRaw": "1000000000",
+                     *               "askRaw": "250000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 50,
+                     *               "bidRaw": "2000000000",
+                     *               "askRaw": "500000000000000000"
+                     *             },
+                     *             {
+                     *               "bps": 100,
+                     *               "bidRaw": "4000000000",
+                     *               "askRaw": "1000000000000000000"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextBefore": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DepthSamplesPage"];
                 };
             };
             /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
@@ -2364,6 +2581,13 @@ export interface operations {
                      *           "volumeUsd": 119940,
                      *           "balance0Raw": "250000000000000000000",
                      *           "balance1Raw": "750000000000",
+                     *           "lpFee0Raw": "9000000000000000",
+                     *           "lpFee1Raw": "27000000",
+                     *           "lpFeesUsd": 54,
+                     *           "tvl0Raw": "249900000000000000000",
+                     *           "tvl1Raw": "749700000000",
+                     *           "tvlUsd": 1499400,
+                     *           "lpReturn": 0.00003,
                      *           "fillQuality": {
                      *             "comparedCount": 80,
                      *             "medianBps": 0,

@@ -170,10 +170,17 @@ export const ExplorerConfig = z.strictObject({
   name: z.string().trim().min(1).max(60).default('Pool Trading Data').describe('What the page calls itself.'),
 });
 
-/** How long capture keeps what pools quoted. Whole days are dropped. */
+/** What capture keeps of what pools quoted. Whole days are dropped. */
 export const HistoryConfig = z.strictObject({
   quoteMinuteDays: z.int().positive().default(7).describe('Days of samples of each minute.'),
   quoteHourDays: z.int().positive().default(90).describe('Days of bars of each hour.'),
+  depthPools: z
+    .int()
+    .nonnegative()
+    .default(100)
+    .describe(
+      'Pools of a chain whose depth is read once a minute, the most valuable first, while the read budget has calls to spare.',
+    ),
 });
 
 /** The file named by `CHAINS_CONFIG`. */
@@ -183,7 +190,7 @@ export const ChainsFile = z
     tokens: z.array(TokenConfig).default([]).describe('What the operator knows about tokens.'),
     explorer: ExplorerConfig.prefault({}).describe('The web page that the API serves.'),
     fiatPrices: FiatPricesConfig.prefault({ source: 'static' }).describe('Where USD prices come from.'),
-    history: HistoryConfig.prefault({}).describe('How long quotes of funded pools are kept.'),
+    history: HistoryConfig.prefault({}).describe('What is kept of quotes of funded pools.'),
     limits: LimitsConfig.prefault({}).describe(
       'Request rates, counted per client address (`anonymous`) or valid key (`keyed`). A batch counts once whatever it names; a key does not raise listings.',
     ),

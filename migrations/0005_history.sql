@@ -72,6 +72,7 @@ CREATE TABLE history.trade_minute (
   volume0_raw  numeric          NOT NULL,
   volume1_raw  numeric          NOT NULL,
   volume_usd   float8,
+  lp_fee_usd   float8,
   swap_count   int8             NOT NULL,
   PRIMARY KEY (index_schema, chain_id, pool, minute_ts)
 );
@@ -82,6 +83,7 @@ COMMENT ON COLUMN history.trade_minute.open_price IS
 COMMENT ON COLUMN history.trade_minute.volume0_raw IS 'Sum of token0 that moved in either direction, fees included';
 COMMENT ON COLUMN history.trade_minute.volume_usd IS
   'Each swap by its input token at the price in force when the minute began; null when one was unknown';
+COMMENT ON COLUMN history.trade_minute.lp_fee_usd IS 'Fees of liquidity providers at the same prices; null of packed pools';
 
 -- The minutes of longer intervals (300, 3600 and 86400 seconds), merged as they are written: an interval that has not ended holds
 -- those before `until_ts`. So a page of any length reads a few rows per bar.
@@ -98,6 +100,7 @@ CREATE TABLE history.trade_rollup (
   volume0_raw  numeric          NOT NULL,
   volume1_raw  numeric          NOT NULL,
   volume_usd   float8,
+  lp_fee_usd   float8,
   swap_count   int8             NOT NULL,
   PRIMARY KEY (index_schema, chain_id, pool, secs, start_ts)
 );
@@ -128,10 +131,13 @@ CREATE TABLE history.quote_minute (
   ask_x64         numeric(39, 0),
   -- Taken since the status changed, besides that of the minute.
   is_change       boolean          NOT NULL,
+  -- What each side pays out within 10, 25, 50 and 100 basis points of mid; null unless read and known.
+  bid_depth_raw   numeric[],
+  ask_depth_raw   numeric[],
   PRIMARY KEY (chain_id, pool, block_timestamp)
 ) PARTITION BY RANGE (block_timestamp);
 
--- Bars of the samples of an hour; hours without a price have no row. Of a pair of prices, mid is half their sum.
+-- Bars of the samples of an hour; hours without a healthy sample have no row. Of a pair of prices, mid is half their sum.
 CREATE TABLE history.quote_hour (
   chain_id     int8             NOT NULL,
   pool         operator.address NOT NULL,
@@ -140,11 +146,14 @@ CREATE TABLE history.quote_hour (
   open_ask_x64 numeric NOT NULL, high_ask_x64 numeric NOT NULL, low_ask_x64 numeric NOT NULL, close_ask_x64 numeric NOT NULL,
   open_mid_x64 numeric NOT NULL, high_mid_x64 numeric NOT NULL, low_mid_x64 numeric NOT NULL, close_mid_x64 numeric NOT NULL,
   sample_count int4             NOT NULL,
+  -- Of the last sample that has it.
+  bid_depth_raw numeric[],
+  ask_depth_raw numeric[],
   PRIMARY KEY (chain_id, pool, hour_ts)
 ) PARTITION BY RANGE (hour_ts);
 CREATE INDEX ON history.quote_hour (chain_id, hour_ts);
 COMMENT ON COLUMN history.quote_minute.bid_x64 IS 'Price to sell token0 at, fees included, Q64.64; null unless read';
-COMMENT ON COLUMN history.quote_hour.sample_count IS 'Samples with both prices';
+COMMENT ON COLUMN history.quote_hour.sample_count IS 'Healthy samples';
 
 -- Makes the partitions of a table for a time and the span after it, and drops those that end before `keep_from`. Capture owns
 -- no table. Readers delay it briefly: only the partition that is needed now must be there.
@@ -324,45 +333,121 @@ CREATE VIEW read_model.trade_candle AS
        LATERAL (SELECT 10::numeric ^ (p.token0_decimals - p.token1_decimals) AS unit) s
   WHERE m.index_schema = (SELECT read_model.served_schema());
 
--- Days (UTC) of each pool with a log, from running totals (protocol/pool-totals.ts gives their order).
-CREATE FUNCTION read_model.pool_day_rows()
+-- What liquidity providers own of a token by running totals (protocol/pool-totals.ts gives their order): all that came and did
+-- not go, but for fees of others. Null of packed pools.
+CREATE FUNCTION history.lp_owned0(totals numeric[], multiplier numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  'SELECT totals[6] - totals[8] + totals[10] - totals[12] - ceil((totals[18] + totals[20]) / multiplier)';
+CREATE FUNCTION history.lp_owned1(totals numeric[], multiplier numeric) RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  'SELECT totals[7] - totals[9] + totals[11] - totals[13] - ceil((totals[19] + totals[21]) / multiplier)';
+
+-- What raw amounts are worth at a time; an amount of nothing needs no price.
+CREATE FUNCTION history.worth_usd(
+  of_chain int8, token0 text, decimals0 int4, amount0 numeric, token1 text, decimals1 int4, amount1 numeric, at_ts int8
+) RETURNS float8
+LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN amount0 = 0 THEN 0 ELSE (amount0 / 10::numeric ^ decimals0)::float8 * history.usd_at(of_chain, token0, at_ts) END
+    + CASE WHEN amount1 = 0 THEN 0 ELSE (amount1 / 10::numeric ^ decimals1)::float8 * history.usd_at(of_chain, token1, at_ts) END
+$$;
+
+-- What liquidity of a pool gained over holding its tokens, from after the totals `s` to `e` at `to_ts`: the product of what it
+-- gained between changes of liquidity, which count at the end of their second. Null without liquidity or a price.
+CREATE FUNCTION history.lp_return(
+  of_chain int8, of_pool text, token0 text, decimals0 int4, multiplier0 numeric, token1 text, decimals1 int4, multiplier1 numeric,
+  s numeric[], e numeric[], from_ts int8, to_ts int8
+) RETURNS float8
+LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN count(*) = count(gain) THEN exp(sum(ln(gain))) - 1 END
+  FROM (
+    SELECT nullif(history.worth_usd(of_chain, token0, decimals0, owned0 - added0, token1, decimals1, owned1 - added1, at_ts), 0)
+             / nullif(history.worth_usd(of_chain, token0, decimals0, held0, token1, decimals1, held1, at_ts), 0) AS gain
+    FROM (
+      SELECT at_ts, owned0, owned1, added0, added1,
+             lag(owned0, 1, coalesce(history.lp_owned0(s, multiplier0), 0)) OVER sequence AS held0,
+             lag(owned1, 1, coalesce(history.lp_owned1(s, multiplier1), 0)) OVER sequence AS held1
+      FROM (
+        SELECT c.at_ts, false AS is_end, history.lp_owned0(own.totals, multiplier0) AS owned0,
+               history.lp_owned1(own.totals, multiplier1) AS owned1,
+               own.totals[10] - own.totals[12] - coalesce(past.totals[10] - past.totals[12], 0) AS added0,
+               own.totals[11] - own.totals[13] - coalesce(past.totals[11] - past.totals[13], 0) AS added1
+        FROM (
+          SELECT DISTINCT block_timestamp AS at_ts FROM live.liquidity_change
+          WHERE chain_id = of_chain AND pool = of_pool AND block_timestamp >= from_ts AND block_timestamp <= to_ts
+        ) c
+        JOIN live.pool_activity own ON own.chain_id = of_chain AND own.pool = of_pool AND own.block_timestamp = c.at_ts
+        LEFT JOIN LATERAL (
+          SELECT a.totals FROM live.pool_activity a
+          WHERE a.chain_id = of_chain AND a.pool = of_pool AND a.block_timestamp < c.at_ts ORDER BY a.block_timestamp DESC LIMIT 1
+        ) past ON true
+        UNION ALL
+        SELECT to_ts, true, history.lp_owned0(e, multiplier0), history.lp_owned1(e, multiplier1), 0, 0
+      ) points
+      WINDOW sequence AS (ORDER BY at_ts, is_end)
+    ) steps
+    WHERE held0 IS NULL OR held0 > 0 OR held1 > 0
+  ) gains
+$$;
+
+-- The newest days (UTC) of a pool with a log that start before a time, from running totals.
+CREATE FUNCTION read_model.pool_days(of_chain int8, of_pool text, before_ts int8, most int8)
 RETURNS TABLE (
   chain_id int8, pool text, day_ts int8, swap_count int8, swap_tx_count int8, sender_count int8,
   volume0_raw numeric, volume1_raw numeric, volume_usd float8, lp_fee0_scaled numeric, lp_fee1_scaled numeric,
   protocol_fee0_scaled numeric, protocol_fee1_scaled numeric, notional_fee0_scaled numeric, notional_fee1_scaled numeric,
-  balance0_raw numeric, balance1_raw numeric, is_final boolean
+  balance0_raw numeric, balance1_raw numeric, is_final boolean,
+  lp_fee0_raw numeric, lp_fee1_raw numeric, lp_fee_usd float8, tvl0_raw numeric, tvl1_raw numeric, tvl_usd float8, lp_return float8
 )
 LANGUAGE sql STABLE AS $$
-  SELECT d.chain_id, d.pool, d.day_ts, (e[1] - coalesce(s[1], 0))::int8, (e[2] - coalesce(s[2], 0))::int8, senders.n,
+  WITH RECURSIVE ends AS (
+    (SELECT a.block_timestamp - a.block_timestamp % 86400 AS day_ts, a.totals, 0::int8 AS place
+     FROM live.pool_activity a
+     WHERE a.chain_id = of_chain AND a.pool = of_pool AND a.block_timestamp < (before_ts + 86399) / 86400 * 86400
+     ORDER BY a.block_timestamp DESC LIMIT 1)
+    UNION ALL
+    SELECT earlier.day_ts, earlier.totals, ends.place + 1
+    FROM ends, LATERAL (
+      SELECT a.block_timestamp - a.block_timestamp % 86400 AS day_ts, a.totals FROM live.pool_activity a
+      WHERE a.chain_id = of_chain AND a.pool = of_pool AND a.block_timestamp < ends.day_ts
+      ORDER BY a.block_timestamp DESC LIMIT 1) earlier
+    WHERE ends.place < most
+  )
+  SELECT of_chain, of_pool, d.day_ts, (e[1] - coalesce(s[1], 0))::int8, (e[2] - coalesce(s[2], 0))::int8, senders.n,
          e[6] + e[8] - coalesce(s[6] + s[8], 0), e[7] + e[9] - coalesce(s[7] + s[9], 0),
-         CASE WHEN d.day_ts + 86400 <= mark.until_ts THEN
-           CASE WHEN day.pool IS NULL THEN 0 ELSE day.volume_usd END END,
+         CASE WHEN d.is_final THEN CASE WHEN day.pool IS NULL THEN 0 ELSE day.volume_usd END END,
          e[16] - coalesce(s[16], 0), e[17] - coalesce(s[17], 0), e[18] - coalesce(s[18], 0), e[19] - coalesce(s[19], 0),
          e[20] - coalesce(s[20], 0), e[21] - coalesce(s[21], 0),
-         e[6] - e[8] + e[10] - e[12] - e[14], e[7] - e[9] + e[11] - e[13] - e[15],
-         coalesce(d.day_ts + 86400 <= mark.until_ts, false)
+         e[6] - e[8] + e[10] - e[12] - e[14], e[7] - e[9] + e[11] - e[13] - e[15], d.is_final,
+         div(e[16] - coalesce(s[16], 0), p.token0_scale_multiplier), div(e[17] - coalesce(s[17], 0), p.token1_scale_multiplier),
+         CASE WHEN d.is_final THEN CASE WHEN day.pool IS NULL THEN 0 ELSE day.lp_fee_usd END END,
+         history.lp_owned0(e, p.token0_scale_multiplier), history.lp_owned1(e, p.token1_scale_multiplier),
+         history.worth_usd(of_chain, p.token0, p.token0_decimals, history.lp_owned0(e, p.token0_scale_multiplier), p.token1,
+           p.token1_decimals, history.lp_owned1(e, p.token1_scale_multiplier), d.end_ts),
+         history.lp_return(of_chain, of_pool, p.token0, p.token0_decimals, p.token0_scale_multiplier, p.token1, p.token1_decimals,
+           p.token1_scale_multiplier, s, e, d.day_ts, d.end_ts)
   FROM (
-    SELECT chain_id, pool, day_ts, totals AS e, lag(totals) OVER (PARTITION BY chain_id, pool ORDER BY day_ts) AS s
-    FROM (
-      SELECT DISTINCT ON (chain_id, pool, block_timestamp / 86400) chain_id, pool,
-             block_timestamp - block_timestamp % 86400 AS day_ts, totals
-      FROM live.pool_activity
-      ORDER BY chain_id, pool, block_timestamp / 86400, block_timestamp DESC
-    ) ends
+    SELECT ends.day_ts, ends.place, ends.totals AS e, lead(ends.totals) OVER (ORDER BY ends.place) AS s, mark.index_schema,
+           coalesce(ends.day_ts + 86400 <= mark.until_ts, false) AS is_final, least(ends.day_ts + 86399, head.block_timestamp) AS end_ts
+    FROM ends
+    LEFT JOIN read_model.indexed_block head ON head.chain_id = of_chain
+    LEFT JOIN history.trade_mark mark ON mark.index_schema = (SELECT read_model.served_schema()) AND mark.chain_id = of_chain
+      AND mark.swap_table = history.swap_table_of(mark.index_schema)
   ) d
-  LEFT JOIN history.trade_mark mark ON mark.index_schema = (SELECT read_model.served_schema())
-    AND mark.chain_id = d.chain_id AND mark.swap_table = history.swap_table_of(mark.index_schema)
+  JOIN read_model.pool_rows() p ON p.chain_id = of_chain AND p.address = of_pool
   CROSS JOIN LATERAL (
     SELECT count(DISTINCT w.sender) AS n FROM live.swap w
-    WHERE w.chain_id = d.chain_id AND w.pool = d.pool
-      AND w.block_timestamp >= d.day_ts AND w.block_timestamp < d.day_ts + 86400
+    WHERE w.chain_id = of_chain AND w.pool = of_pool AND w.block_timestamp >= d.day_ts AND w.block_timestamp < d.day_ts + 86400
   ) senders
-  LEFT JOIN history.trade_rollup day ON day.index_schema = mark.index_schema AND day.chain_id = d.chain_id
-    AND day.pool = d.pool AND day.secs = 86400 AND day.start_ts = d.day_ts
+  LEFT JOIN history.trade_rollup day ON day.index_schema = d.index_schema AND day.chain_id = of_chain
+    AND day.pool = of_pool AND day.secs = 86400 AND day.start_ts = d.day_ts
+  WHERE d.place < most
 $$;
-CREATE VIEW read_model.pool_day AS SELECT * FROM read_model.pool_day_rows();
+CREATE VIEW read_model.pool_day AS
+  SELECT d.* FROM read_model.pool p, LATERAL read_model.pool_days(p.chain_id, p.address, 1099511627776, 1000000) d;
 COMMENT ON VIEW read_model.pool_day IS 'Days (UTC) of each pool with a log, of the serving index';
 COMMENT ON COLUMN read_model.pool_day.balance0_raw IS 'Balance by events at the end of the day, fees included';
+COMMENT ON COLUMN read_model.pool_day.tvl0_raw IS 'Part of it that liquidity providers own; null of packed pools';
+COMMENT ON COLUMN read_model.pool_day.lp_return IS 'Gain of the pool''s liquidity over holding its tokens, 0.01: one percent';
 
 CREATE VIEW read_model.fiat_price_history AS
   SELECT chain_id, token::text AS token, ts, 60 AS interval_secs, usd, source FROM history.fiat_price_minute
@@ -372,9 +457,15 @@ CREATE VIEW read_model.fiat_price_history AS
 CREATE VIEW read_model.quote_sample AS
   SELECT chain_id, pool::text AS pool, block_timestamp, block_number, status, bid_x64, ask_x64,
          -- A division would round.
-         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change
+         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change,
+         bid_depth_raw[1] AS bid_depth_10bps_raw, bid_depth_raw[2] AS bid_depth_25bps_raw,
+         bid_depth_raw[3] AS bid_depth_50bps_raw, bid_depth_raw[4] AS bid_depth_100bps_raw,
+         ask_depth_raw[1] AS ask_depth_10bps_raw, ask_depth_raw[2] AS ask_depth_25bps_raw,
+         ask_depth_raw[3] AS ask_depth_50bps_raw, ask_depth_raw[4] AS ask_depth_100bps_raw
   FROM history.quote_minute;
 COMMENT ON VIEW read_model.quote_sample IS 'What funded pools quoted, once a minute and where the status changed';
+COMMENT ON COLUMN read_model.quote_sample.bid_depth_10bps_raw IS 'token1 paid for token0 until the bid is 10 basis points below mid';
+COMMENT ON COLUMN read_model.quote_sample.ask_depth_10bps_raw IS 'token0 paid for token1 until the ask is 10 basis points above mid';
 
 COMMENT ON VIEW read_model.trade_candle IS 'Minutes of executed prices of the serving index, of final blocks';
 COMMENT ON COLUMN read_model.trade_candle.open IS 'Token1 per token0, whole tokens, fees included; null without decimals';

@@ -33,6 +33,8 @@ export interface PoolSide {
    * @param filled what the pool answered to a simulated swap of `most`; a side that is only simulated has the last level from it
    */
   levelsWithin(most: bigint, end: number, filled?: CallResult): readonly DepthLevel[];
+  /** As the function of this name in `side-curve.ts`; null where the curve is not known between its levels. */
+  outputWithin(limitX64: bigint): bigint | null;
   /** How far a stop loss lets the side trade; null when it lets all of it. */
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
   /** Gas after which a simulated swap with known guards counts as refused, beside that of its bins. */

@@ -202,15 +202,26 @@ test('days are those counted by hand, page by page, with what compared trades go
   const signed = (end: number) => TRADES.filter(({ ts }) => ts < end).map((trade) => rowOf(trade));
   const expected = DAY_STARTS.map((dayTs): PoolDay => {
     const own = inDay(dayTs);
+    const balances = [
+      (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount0Raw }) => BigInt(amount0Raw)))).toString(),
+      (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount1Raw }) => BigInt(amount1Raw)))).toString(),
+    ] as const;
+    // Without fees, all of it is the liquidity providers'; no price was known.
+    const unknown = { lpFeesUsd: null, tvlUsd: null, lpReturn: null };
     return {
+      ...unknown,
+      lpFee0Raw: '0',
+      lpFee1Raw: '0',
+      tvl0Raw: balances[0],
+      tvl1Raw: balances[1],
       dayTs,
       swapCount: own.length,
       senderCount: 1,
       volume0Raw: sum(own.map(({ amount0 }) => amount0)).toString(),
       volume1Raw: sum(own.map(({ amount1 }) => amount1)).toString(),
       volumeUsd: null,
-      balance0Raw: (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount0Raw }) => BigInt(amount0Raw)))).toString(),
-      balance1Raw: (DEPOSIT + sum(signed(dayTs + DAY).map(({ amount1Raw }) => BigInt(amount1Raw)))).toString(),
+      balance0Raw: balances[0],
+      balance1Raw: balances[1],
       fillQuality: null,
       final: false,
     };

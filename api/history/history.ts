@@ -1,50 +1,77 @@
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
 import { type PoolPageDeps, poolPageRequest, readRows } from '../pool-page.ts';
-import { barsPage } from './bars.ts';
+import { type BarsView, barsPage, pageBefore } from './bars.ts';
 import {
   type DaysPage,
   DEFAULT_LIMIT,
+  type DepthPage,
   INTERVALS,
   listBars,
   listDays,
+  listDepth,
   MAX_BARS,
   MAX_DAYS,
   RawBarsQuery,
   RawDaysQuery,
+  RawDepthQuery,
 } from './declaration.ts';
-import { selectBars } from './select-bars.ts';
+import { INVERSE, quoteBarsPage } from './quote-bars.ts';
+import { type Bars, selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
+import { selectDepth } from './select-depth.ts';
+import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
+import { selectRates } from './usd-rates.ts';
 
 /** Later than any block. */
 const NEWEST = 2 ** 40;
 /** How long caches may keep a page that does not change any more. */
 const FINAL_MAX_AGE_SECS = 3_600;
 
-/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv` and `…/days`. */
-export const historyResource = defineResource([listBars, listDays], (deps: PoolPageDeps) => ({
+/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
+export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({
   async listBars(c) {
+    const { database } = deps;
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, sizes);
-    const { before, invert = false, includeEmpty = false } = query;
+    const { before, series = 'trade', currency = 'token', invert = false, includeEmpty = false } = query;
     const secs = INTERVALS[query.interval ?? '1h'];
     const beforeTs = Math.ceil((before ?? NEWEST) / secs) * secs;
     // One more than is shown decides whether there is a next page.
-    const bars = await readRows(deps.database, () => selectBars(deps.database, pool, secs, beforeTs, limit + 1));
-    // Without `before` a page begins at the newest trade.
-    const newestTs = (bars.bars[0]?.startTs ?? 0) + secs;
-    const endTs = before === undefined ? newestTs : Math.min(beforeTs, Math.floor(Date.now() / 1_000 / secs) * secs);
-    const emptyBeforeTs = includeEmpty ? endTs : null;
-    const body = new ReadyBody(JSON.stringify(barsPage(bars, pool, { secs, limit, invert, emptyBeforeTs })));
-    return beforeTs <= bars.finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
+    const place = [secs, beforeTs, limit + 1] as const;
+    const pricedIn = invert ? pool.token0.address : pool.token1.address;
+    const viewOf = async ({ bars }: Bars | QuoteBars): Promise<BarsView> => {
+      const starts = bars.map(({ startTs }) => startTs);
+      // Without `before` a page begins at the newest bar.
+      const newestTs = (starts[0] ?? 0) + secs;
+      const endTs = before === undefined ? newestTs : Math.min(beforeTs, Math.floor(Date.now() / 1_000 / secs) * secs);
+      const view = { secs, limit, invert, emptyBeforeTs: includeEmpty ? endTs : null };
+      if (currency === 'token') return view;
+      return { ...view, rateAt: await selectRates(database, pool.chainId, pricedIn, starts) };
+    };
+    const { page, finalUntilTs } = await readRows(database, async () => {
+      if (series === 'trade') {
+        const bars = await selectBars(database, pool, ...place);
+        return { ...bars, page: barsPage(bars, pool, await viewOf(bars)) };
+      }
+      const bars = await selectQuoteBars(database, pool, invert ? INVERSE[series] : series, ...place);
+      return { ...bars, page: quoteBarsPage(bars, await viewOf(bars)) };
+    });
+    const body = new ReadyBody(JSON.stringify(page));
+    return beforeTs <= finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
+  },
+  async listDepth(c) {
+    const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, sizes);
+    const { interval = '1m', before = NEWEST } = query;
+    const found = await readRows(deps.database, () => selectDepth(deps.database, pool, interval, before, limit + 1));
+    return c.json(pageBefore(found, limit, ({ ts }) => ts) satisfies DepthPage);
   },
   async listDays(c) {
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_DAYS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, sizes);
     const beforeTs = query.before ?? NEWEST;
     const days = await readRows(deps.database, () => selectDays(deps.database, pool, beforeTs, limit + 1));
-    const data = days.slice(0, limit);
-    const page: DaysPage = { data, nextBefore: days.length > limit ? (data.at(-1)?.dayTs ?? null) : null };
-    return c.json(page);
+    return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
   },
 }));

@@ -11,12 +11,12 @@ export async function selectDays(
 ): Promise<PoolDay[]> {
   const { rows } = await database.query(
     `SELECT d.day_ts, d.swap_count, d.sender_count, d.volume0_raw::text, d.volume1_raw::text, d.volume_usd,
-            d.balance0_raw::text, d.balance1_raw::text, d.is_final,
+            d.balance0_raw::text, d.balance1_raw::text, d.is_final, d.lp_fee0_raw::text, d.lp_fee1_raw::text, d.lp_fee_usd,
+            d.tvl0_raw::text, d.tvl1_raw::text, d.tvl_usd, d.lp_return,
             q.compared_count, q.median_bps, q.worst_bps, q.within_1bp_share, q.worse_share, q.unknown_share
-     FROM read_model.pool_day d
+     FROM read_model.pool_days($1, $2, $3, $4) d
      LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts
-     WHERE d.chain_id = $1 AND d.pool = $2 AND d.day_ts < $3
-     ORDER BY d.day_ts DESC LIMIT $4`,
+     ORDER BY d.day_ts DESC`,
     [chainId, address, beforeTs, limit],
   );
   return rows.map((row) => ({
@@ -28,6 +28,13 @@ export async function selectDays(
     volumeUsd: row.volume_usd,
     balance0Raw: row.balance0_raw,
     balance1Raw: row.balance1_raw,
+    lpFee0Raw: row.lp_fee0_raw,
+    lpFee1Raw: row.lp_fee1_raw,
+    lpFeesUsd: row.lp_fee_usd,
+    tvl0Raw: row.tvl0_raw,
+    tvl1Raw: row.tvl1_raw,
+    tvlUsd: row.tvl_usd,
+    lpReturn: row.lp_return,
     fillQuality:
       row.compared_count === null
         ? null

@@ -63,6 +63,7 @@ test('quote updates need the key, quotes and routes take one, listings have no u
     findRoute: optional,
     listBars: optional,
     listDays: optional,
+    listDepth: optional,
     openStream: optional,
     submitQuoteUpdate: [key],
   });

@@ -101,6 +101,16 @@ export function readPoolsSince(database: pg.Pool, chainId: number, block: number
   return rowsBehind(database, { name: 'catalog-pools-since', text }, chainId, [block, ''], placeOf);
 }
 
+/** Some pools of a chain. */
+export async function readPoolsAt(
+  database: pg.Pool,
+  chainId: number,
+  addresses: readonly Address[],
+): Promise<readonly PoolRow[]> {
+  const text = `${POOLS} AND p.address = ANY ($2::text[])`;
+  return (await database.query<PoolRow>({ name: 'catalog-pools-at', text, values: [chainId, addresses] })).rows;
+}
+
 /** Reports captured at a time, microseconds since 1970, and later ones, oldest first. */
 export function readReports(database: pg.Pool, chainId: number, sinceUs: number): AsyncGenerator<readonly ReportRow[]> {
   const text = `${REPORTS}

@@ -2,6 +2,7 @@ import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type MulticallTarget, multicall, multicallWithCode } from '../../chain/contract-calls.ts';
 import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
+import type { PoolCurve } from '../../protocol/curve.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched, type Outcomes } from './batched.ts';
@@ -24,13 +25,19 @@ import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.t
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;
-  readonly clock: HeadTracker<ReportedHead>;
+  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
   readonly logUnknown: LogUnknownError;
+}
+
+/** A curve, and the part of its sides that trades. */
+export interface FoundCurve {
+  readonly curve: PoolCurve;
+  readonly trading: TradingSides;
 }
 
 /** After nodes turned out not to apply overrides, how long before they are asked again. */
@@ -160,12 +167,19 @@ export class PoolReader {
     this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
   }
 
-  /** How the depth of a pool is found at the block of its prices: the place for further rounds. */
-  async #tradingSides({ pool, block, curve: source }: PriceSnapshot): Promise<TradingSides> {
-    if (!source) return { bids: [], asks: [] };
-    if (typeof source === 'function') return this.#withinGuards(block, { pool, curve: source() });
-    const curve = await this.#deps.searcher.find(block, pool, source, this.#deadline());
-    return this.#withinGuards(block, { pool, curve });
+  async #tradingSides(prices: PriceSnapshot): Promise<TradingSides> {
+    return (await this.curve(prices))?.trading ?? { bids: [], asks: [] };
+  }
+
+  /**
+   * The curve of a pool at the block of its prices, and what guards let trade of it: the place for further rounds. Null unless
+   * the pool is healthy. Throws as {@link prices}.
+   */
+  async curve({ pool, block, curve: source }: PriceSnapshot): Promise<FoundCurve | null> {
+    if (!source) return null;
+    const curve =
+      typeof source === 'function' ? source() : await this.#deps.searcher.find(block, pool, source, this.#deadline());
+    return { curve, trading: await this.#withinGuards(block, { pool, curve }) };
   }
 
   /** The part of a curve that the pool's guards let trade. */

@@ -1,15 +1,12 @@
 import type { Registry } from 'prom-client';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
-import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { CurveSearcher } from './curve-searcher.ts';
-import { GuardProber } from './guard-prober.ts';
+import { createPoolReader } from './create-pool-reader.ts';
 import { HeadTracker } from './head-tracker.ts';
-import { PoolReader } from './pool-reader.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
 import { type CurveReport, type SnapshotObserver, snapshotMetrics } from './snapshot-metrics.ts';
 import type { SnapshotService } from './types.ts';
@@ -95,11 +92,7 @@ function createSnapshotCache(
   const clock = new HeadTracker<ReportedHead>(target.rpc, { blockTimeMs, minRefreshMs });
   feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
   const logger = processLogger.child({ chainId });
-  const logUnknown = unknownErrorLog(logger);
   const observer = observe?.(chainId) ?? {};
-  const common = { target, logger, logUnknown, observer };
-  const prober = new GuardProber(common);
-  const searcher = new CurveSearcher({ ...common, simulatedPoolsPerRead });
-  const reader = new PoolReader({ ...common, clock, prober, searcher, readTimeoutMs });
+  const reader = createPoolReader({ target, logger, observer, clock, simulatedPoolsPerRead, readTimeoutMs });
   return new SnapshotCache({ ...bounds, clock, reader, readTimeoutMs, slowIsUnavailable, observer });
 }

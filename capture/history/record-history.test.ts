@@ -34,6 +34,7 @@ const pools = async () =>
     chainId: CHAIN,
     address,
     isFunded: address === FUNDED,
+    valueUsd: 1,
     token0: address === FUNDED ? TOKEN0 : seedAddress(8),
     token1: address === FUNDED ? TOKEN1 : seedAddress(9),
   }));
@@ -49,7 +50,8 @@ async function read(ts: number, status: string, bid: bigint | null, ask: bigint 
   }
 }
 
-const sample = (nowSecs: number) => recordQuotes({ database: capture, chainId: CHAIN, pools, kept: KEPT }, nowSecs);
+const sample = (nowSecs: number) =>
+  recordQuotes({ database: capture, chainId: CHAIN, pools, kept: KEPT, recordDepth: async () => undefined }, nowSecs);
 
 const samples = async () =>
   (

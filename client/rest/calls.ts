@@ -21,8 +21,11 @@ export interface Operations {
   /** List the trades of one pool. Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass `nextBefore` as `before`: trades that come meanwhile do not shift it. */
   listTrades(request: RequestOf<'listTrades'>, options?: CallOptions): Promise<ResponseOf<'listTrades'>>;
 
-  /** List open, high, low, close and volume of one pool. Of executed trades alone, newest first, as far as the chain is indexed. Without `includeEmpty` an interval without a trade has no bar. A bar opens with its own first trade, not with the last one before it. A Trading API key is optional and raises the rate limit. */
+  /** List open, high, low, close and volume of one pool. Of executed trades as far as the chain is indexed, or of sampled quotes, newest first. Without `includeEmpty` an interval without any has no bar. A bar opens with its own first trade or sample, not with the last one before it. A Trading API key is optional and raises the rate limit. */
   listBars(request: RequestOf<'listBars'>, options?: CallOptions): Promise<ResponseOf<'listBars'>>;
+
+  /** List what one pool quoted, with depth. Samples of funded pools, about one a minute and at changes of status, newest first. Depth is known of the most valuable pools, guards applied. A Trading API key is optional and raises the rate limit. */
+  listDepth(request: RequestOf<'listDepth'>, options?: CallOptions): Promise<ResponseOf<'listDepth'>>;
 
   /** List the days of one pool. Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is optional and raises the rate limit. */
   listDays(request: RequestOf<'listDays'>, options?: CallOptions): Promise<ResponseOf<'listDays'>>;

@@ -8,6 +8,7 @@ export const OPERATIONS = {
   getBidAsk: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask', retry: [429, 500, 503] },
   listTrades: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/trades', retry: [429, 500, 503] },
   listBars: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/ohlcv', retry: [429, 500, 503] },
+  listDepth: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/depth_history', retry: [429, 500, 503] },
   listDays: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/days', retry: [429, 500, 503] },
   findRoute: { method: 'post', path: '/public/v1/evm/{chain_id}/route', retry: [429, 500, 502, 503] },
   submitQuoteUpdate: { method: 'post', path: '/public/v1/evm/{chain_id}/pamm-quote', retry: [429, 500] },

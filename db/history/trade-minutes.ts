@@ -8,7 +8,8 @@ const DELETED_PER_RUN = 20_000;
 const MINUTE = 60;
 /** Longer intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
 const ROLLUP_SECS = [300, 3_600, 86_400];
-const BAR_COLUMNS = 'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, swap_count';
+const BAR_COLUMNS =
+  'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, lp_fee_usd, swap_count';
 
 /** An index, and a chain that it follows. */
 interface FollowedChain {
@@ -145,7 +146,7 @@ const minuteOf = (timestamp: string | number): number => Math.floor(Number(times
 const insertion = (schema: string) => `
   WITH swaps AS MATERIALIZED (
     SELECT pool, block_timestamp - block_timestamp % ${MINUTE} AS minute_ts, block_number, log_index, amount0_raw,
-           amount1_raw, history.price_pair(amount0_raw, amount1_raw) AS price
+           amount1_raw, zero_for_one, lp_fee_scaled, history.price_pair(amount0_raw, amount1_raw) AS price
     FROM "${schema}".swap
     WHERE chain_id = $2 AND block_number > $3 AND block_timestamp < $4 AND block_number < coalesce((
       SELECT block_number FROM "${schema}".swap WHERE chain_id = $2 AND block_number > $3 AND block_timestamp >= $4
@@ -157,11 +158,15 @@ const insertion = (schema: string) => `
            history.lowest_price(price ORDER BY block_number, log_index) AS low_price,
            history.last_price(price ORDER BY block_number, log_index) AS close_price,
            sum(abs(amount0_raw)) AS volume0_raw, sum(abs(amount1_raw)) AS volume1_raw,
-           sum(greatest(amount0_raw, 0)) AS in0_raw, sum(greatest(amount1_raw, 0)) AS in1_raw, count(*) AS swap_count
+           sum(greatest(amount0_raw, 0)) AS in0_raw, sum(greatest(amount1_raw, 0)) AS in1_raw, count(*) AS swap_count,
+           count(lp_fee_scaled) AS fee_count, sum(CASE WHEN zero_for_one THEN lp_fee_scaled ELSE 0 END) AS fee0_scaled,
+           sum(CASE WHEN zero_for_one THEN 0 ELSE lp_fee_scaled END) AS fee1_scaled
     FROM swaps GROUP BY pool, minute_ts
   ), valued AS MATERIALIZED (
     SELECT m.pool, m.minute_ts, m.open_price, m.high_price, m.low_price, m.close_price, m.volume0_raw, m.volume1_raw,
-           ${valueUsd('in0_raw', 'token0')} + ${valueUsd('in1_raw', 'token1')} AS volume_usd, m.swap_count
+           ${valueUsd('m.in0_raw', 'token0')} + ${valueUsd('m.in1_raw', 'token1')} AS volume_usd, m.swap_count,
+           CASE WHEN m.fee_count = m.swap_count THEN ${valueUsd('m.fee0_scaled / p.token0_scale_multiplier', 'token0')}
+             + ${valueUsd('m.fee1_scaled / p.token1_scale_multiplier', 'token1')} END AS lp_fee_usd
     FROM minutes m
     JOIN "${schema}".pool p ON p.chain_id = $2 AND p.address = m.pool
     LEFT JOIN "${schema}".token token0 ON token0.chain_id = $2 AND token0.address = p.token0
@@ -176,7 +181,7 @@ const insertion = (schema: string) => `
            history.first_price(open_price ORDER BY minute_ts), history.highest_price(high_price ORDER BY minute_ts),
            history.lowest_price(low_price ORDER BY minute_ts), history.last_price(close_price ORDER BY minute_ts),
            sum(volume0_raw), sum(volume1_raw), CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
-           sum(swap_count)
+           CASE WHEN count(lp_fee_usd) = count(*) THEN sum(lp_fee_usd) END, sum(swap_count)
     FROM valued, unnest(ARRAY[${ROLLUP_SECS.join(', ')}]) secs
     GROUP BY pool, secs, minute_ts - minute_ts % secs
     ON CONFLICT (index_schema, chain_id, pool, secs, start_ts) DO UPDATE SET
@@ -185,7 +190,7 @@ const insertion = (schema: string) => `
       low_price = coalesce(history.keep_low(r.low_price, excluded.low_price), r.low_price, excluded.low_price),
       close_price = coalesce(excluded.close_price, r.close_price),
       volume0_raw = r.volume0_raw + excluded.volume0_raw, volume1_raw = r.volume1_raw + excluded.volume1_raw,
-      volume_usd = r.volume_usd + excluded.volume_usd, swap_count = r.swap_count + excluded.swap_count
+      volume_usd = r.volume_usd + excluded.volume_usd, lp_fee_usd = r.lp_fee_usd + excluded.lp_fee_usd, swap_count = r.swap_count + excluded.swap_count
   ), marked AS (
     UPDATE history.trade_mark
     SET until_ts = $4, until_block = greatest(until_block, coalesce((SELECT max(block_number) FROM swaps), -1))
@@ -193,7 +198,7 @@ const insertion = (schema: string) => `
   )
   SELECT coalesce(sum(swap_count), 0) AS swaps FROM written`;
 
-/** US dollars of an input; null when its token's price or decimals are unknown. */
+/** US dollars of an amount, raw units; null when its token's price or decimals are unknown. */
 const valueUsd = (amount: string, token: string): string => `
-  CASE WHEN m.${amount} = 0 THEN 0 ELSE (m.${amount} / 10::numeric ^ read_model.shown_decimals(${token}.decimals))::float8
+  CASE WHEN ${amount} = 0 THEN 0 ELSE (${amount} / 10::numeric ^ read_model.shown_decimals(${token}.decimals))::float8
     * history.usd_at($2, p.${token}, m.minute_ts) END`;

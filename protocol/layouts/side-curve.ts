@@ -1,5 +1,6 @@
 import type { DepthLevel } from '../depth.ts';
 import { divCeil, E6, E8, mulDivFloor, Q64 } from '../fixed-point.ts';
+import { bisect } from '../guards/bisect.ts';
 import { binAt, MAX_POSITION } from '../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
 import {
@@ -100,6 +101,23 @@ export function levelsWithin(curve: SideCurve, most: bigint, end: number): reado
   const reached = whole.at(-1)?.cumulativeInput ?? 0n;
   const partial = most > reached ? levelAtInput(curve, most) : null;
   return partial ? [...whole, partial] : whole;
+}
+
+/**
+ * The output (raw units) of the largest exact input that leaves the price within a limit, fees included, Q64.64: of bids no
+ * price on the way is lower, of asks none is higher.
+ */
+export function outputWithin(curve: SideCurve, limitX64: bigint): bigint {
+  const isWithin = (priceX64: bigint) => (curve.zeroForOne ? priceX64 >= limitX64 : priceX64 <= limitX64);
+  const cut = curve.levels.findIndex(({ priceX64 }) => !isWithin(priceX64));
+  const step = curve.steps[cut];
+  if (!step) return curve.levels.at(-1)?.cumulativeOutput ?? 0n;
+  const after = (output: bigint) => levelAfter(curve, step, fillExactOutput(step.slice, output));
+  const { available } = step.slice;
+  const most = bisect(0n, available, 1n, (output) => isWithin(after(output).priceX64));
+  if (most === available) return after(most).cumulativeOutput;
+  // Raw units of the input may be larger than what the next unit of the output costs.
+  return levelAtInput(curve, after(most + 1n).cumulativeInput - 1n)?.cumulativeOutput ?? 0n;
 }
 
 /** What a swap of this exact output (raw units) takes, as far as the side goes. */

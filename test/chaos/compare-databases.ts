@@ -27,7 +27,7 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.pool_classification': ['classified_at'],
   'operator.listing_window': ['generation', 'generated_at_ts'],
   // How far blocks are final depends on when an indexer was started.
-  'read_model.pool_day': ['is_final', 'volume_usd'],
+  'read_model.pool_day': ['is_final', 'volume_usd', 'lp_fee_usd', 'tvl_usd', 'lp_return'],
   'read_model.trade_candle': ['is_final', 'volume_usd'],
 };
 

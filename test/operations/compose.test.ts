@@ -207,17 +207,19 @@ test('the variables that the real chains need are in the example of chains.env, 
   expect(variablesIn('chains.env.example')).toEqual(new Set(named.map(([, url, key]) => url ?? key)));
 });
 
-test('a backup has every table of the operator that neither the chains nor capture can fill again', async () => {
+test('a backup has every table of the operator and of history that neither the chains nor capture can fill again', async () => {
   const database = await createDatabase();
   await migrate(database.url);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'operator'`,
+    `SELECT concat_ws('.', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('operator', 'history')`,
   );
   await client.end();
   await database.drop();
-  const backedUp = [...textOf('ops/postgres/backup.sh').matchAll(/--table=operator\.(\w+)/g)].map(([, name]) => name);
+  const backedUp = [...textOf('ops/postgres/backup.sh').matchAll(/--table='?(\w+\.\w+?)(_\*')?(?=\s)/g)].map(
+    ([, name]) => name,
+  );
   const madeAgain = [
     'backfill',
     'migration',
@@ -230,7 +232,10 @@ test('a backup has every table of the operator that neither the chains nor captu
     'pool_storage',
     'price_health',
     'listing_price',
-  ];
+  ].map((name) => `operator.${name}`);
+  // Of each index, and the minutes of some days.
+  const ofHistory = ['trade_mark', 'trade_minute', 'trade_rollup', 'quote_minute', 'fiat_price_minute'];
+  madeAgain.push(...ofHistory.map((name) => `history.${name}`));
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });
 

@@ -28,6 +28,8 @@ function walkedPoolSide(found: FoundSide): PoolSide {
   const curve = { ...whole, levels, steps: whole.steps.slice(0, levels.length) };
   return {
     ...poolSide(curve, packedSimulation, side.of.form),
+    // The curve between levels is not known.
+    outputWithin: () => null,
     levelsWithin(most, end, filled) {
       const reached = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
       const fill = filledSwap({ zeroForOne }, filled);

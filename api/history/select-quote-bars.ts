@@ -1,0 +1,100 @@
+import type { Queryable } from '../../db/transaction.ts';
+import type { ServedPool } from '../snapshots/pool-directory.ts';
+
+/** Prices of which bars of samples are made. */
+export type QuoteSeries = 'bid' | 'ask' | 'mid';
+
+/** A bar of samples, prices Q64.64 and doubled: a mid may end with a half. */
+export interface QuoteBarRow {
+  readonly startTs: number;
+  readonly open2X64: bigint;
+  readonly high2X64: bigint;
+  readonly low2X64: bigint;
+  readonly close2X64: bigint;
+  readonly sampleCount: number;
+}
+
+export interface QuoteBars {
+  /** Newest first. */
+  readonly bars: readonly QuoteBarRow[];
+  /** All that is older is final, Unix seconds. */
+  readonly finalUntilTs: number;
+}
+
+const MINUTE = 60;
+const HOUR = 3_600;
+/** By series, the price of a sample. */
+const PRICE = { bid: 'bid_x64', ask: 'ask_x64', mid: '(bid_x64 + ask_x64) * 0.5' } as const;
+
+/**
+ * The newest bars of what a pool quoted before a time. Bars of an hour or more come from the bars of hours that are written,
+ * and later samples; shorter ones from samples alone, which are kept for fewer days.
+ *
+ * Samples of a pool come in the order of their times, so nothing is added before the newest.
+ *
+ * @param secs a value of `INTERVALS`
+ * @param beforeTs Unix seconds, exclusive, a multiple of `secs`
+ */
+export async function selectQuoteBars(
+  database: Queryable,
+  { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
+  series: QuoteSeries,
+  secs: number,
+  beforeTs: number,
+  limit: number,
+): Promise<QuoteBars> {
+  const hourly = ['open', 'high', 'low', 'close'].map((name) => `${name}_${series}_x64`).join();
+  const sampled = `FROM history.quote_minute WHERE chain_id = $1 AND pool = $2 AND status = 'healthy' AND bid_x64 + ask_x64 IS NOT NULL
+    AND block_timestamp < $4::int8 AND block_timestamp >= (SELECT CASE WHEN $3::int8 >= ${HOUR} THEN hours_until ELSE 0 END FROM mark)`;
+  const { rows } = await database.query<SelectedBar>(
+    `WITH mark AS MATERIALIZED (
+       SELECT hours_until, least(history.trades_until($1), greatest(hours_until, (
+                SELECT max(block_timestamp) FROM history.quote_minute WHERE chain_id = $1 AND pool = $2))) AS final_until
+       FROM (SELECT coalesce(max(hour_ts) + ${HOUR}, 0) AS hours_until FROM history.quote_hour WHERE chain_id = $1) written
+     ), part AS (
+       (SELECT hour_ts AS ts, ${hourly}, sample_count FROM history.quote_hour
+        WHERE chain_id = $1 AND pool = $2 AND hour_ts < $4::int8 AND $3::int8 >= ${HOUR} ORDER BY hour_ts DESC LIMIT $5::int8 * $3::int8 / ${HOUR})
+       UNION ALL
+       SELECT block_timestamp, price, price, price, price, 1
+       FROM (SELECT block_timestamp, ${PRICE[series]} AS price ${sampled} AND block_timestamp >= (
+               -- The first sample of a minute is no change, so these reach over as many bars.
+               SELECT min(block_timestamp) - min(block_timestamp) % $3::int8 FROM (
+                 SELECT block_timestamp ${sampled} AND NOT is_change
+                 ORDER BY block_timestamp DESC LIMIT $5::int8 * $3::int8 / ${MINUTE}) newest)) samples
+     ), bars (start_ts, open, high, low, close, count) AS (
+       SELECT ts - ts % $3::int8, (array_agg(open_${series}_x64 ORDER BY ts))[1], max(high_${series}_x64), min(low_${series}_x64),
+              (array_agg(close_${series}_x64 ORDER BY ts DESC))[1], sum(sample_count)
+       FROM part GROUP BY 1 ORDER BY 1 DESC LIMIT $5::int8
+     )
+     SELECT final_until, start_ts, trunc(open * 2)::text AS open, trunc(high * 2)::text AS high, trunc(low * 2)::text AS low,
+            trunc(close * 2)::text AS close, count
+     FROM mark LEFT JOIN bars ON true ORDER BY start_ts DESC`,
+    [chainId, address, secs, beforeTs, limit],
+  );
+  return { bars: rows.flatMap(toBar), finalUntilTs: Number(rows[0]?.final_until ?? 0) };
+}
+
+/** A row as Postgres gives it; without a bar it has none of its columns. */
+interface SelectedBar {
+  readonly final_until: string | null;
+  readonly start_ts: string | null;
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  readonly count: string;
+}
+
+const toBar = ({ start_ts, open, high, low, close, count }: SelectedBar): QuoteBarRow[] =>
+  start_ts === null
+    ? []
+    : [
+        {
+          startTs: Number(start_ts),
+          open2X64: BigInt(open),
+          high2X64: BigInt(high),
+          low2X64: BigInt(low),
+          close2X64: BigInt(close),
+          sampleCount: Number(count),
+        },
+      ];

@@ -1,0 +1,27 @@
+import type { Address } from 'viem';
+import type { Queryable } from '../../db/transaction.ts';
+
+/** Binary digits of a rate's fraction. */
+export const RATE_BITS = 128n;
+
+/** US dollars per whole token when a bar begins (Unix seconds), times 2^128; null when not known. */
+export type RateX128 = (startTs: number) => bigint | null;
+
+/** Leaves prices in their token. */
+export const IN_TOKENS: RateX128 = () => 1n << RATE_BITS;
+
+/** Prices of a token in force at some times. */
+export async function selectRates(
+  database: Queryable,
+  chainId: number,
+  token: Address,
+  startTs: readonly number[],
+): Promise<RateX128> {
+  const { rows } = await database.query<{ ts: string; usd: number }>(
+    `SELECT ts, usd FROM unnest($3::int8[]) ts, LATERAL history.usd_at($1, $2, ts) usd WHERE usd IS NOT NULL`,
+    [chainId, token, startTs],
+  );
+  // Scaling by a power of two is exact.
+  const rates = new Map(rows.map(({ ts, usd }) => [Number(ts), BigInt(Math.floor(usd * 2 ** Number(RATE_BITS)))]));
+  return (ts) => rates.get(ts) ?? null;
+}

@@ -1,0 +1,16 @@
+import { unknownErrorLog } from '../../chain/unknown-errors.ts';
+import { CurveSearcher, type CurveSearcherDeps } from './curve-searcher.ts';
+import { GuardProber, type GuardProberDeps } from './guard-prober.ts';
+import { PoolReader, type PoolReaderDeps } from './pool-reader.ts';
+
+type Options = Pick<PoolReaderDeps, 'target' | 'clock' | 'readTimeoutMs' | 'logger'> &
+  Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
+    readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];
+  };
+
+/** What reads the pools of a chain, with the searches and probes that it needs. */
+export function createPoolReader({ simulatedPoolsPerRead, observer, ...deps }: Options): PoolReader {
+  const common = { ...deps, observer, logUnknown: unknownErrorLog(deps.logger) };
+  const searcher = new CurveSearcher({ ...common, simulatedPoolsPerRead });
+  return new PoolReader({ ...common, prober: new GuardProber(common), searcher });
+}

@@ -1,0 +1,288 @@
+import pg from 'pg';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
+import { type ChainConfig, DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
+import { migrate } from '../../db/migrate.ts';
+import { actAs } from '../../db/process-roles.ts';
+import { sellAndBuyPrices, swap } from '../../devnet/actions.ts';
+import { RevertedError, takenBack } from '../../devnet/dev-chain.ts';
+import { evenBins } from '../../devnet/pools.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { poolExtension } from '../../indexer/ponder.schema.ts';
+import type { BinShape } from '../../protocol/pool-events.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
+import { FACTORY, openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import {
+  chainConfig,
+  evenShares,
+  makeCutPool,
+  makePool,
+  movePrice,
+  type Pair,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  type WorldPool,
+} from '../../test/quotes/quote-world.ts';
+import { servedPool } from '../../test/quotes/served-pool.ts';
+import { createPriceCapture } from '../price-health/capture-prices.ts';
+import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
+import { createDepthRecorder } from './record-depth.ts';
+import { recordQuotes } from './record-quotes.ts';
+
+const CHAIN = 31_337;
+const BPS = [10n, 25n, 50n, 100n];
+const SIDES = [
+  { name: 'bids', zeroForOne: true },
+  { name: 'asks', zeroForOne: false },
+] as const;
+
+let world: QuoteWorld;
+let testDatabase: TestDatabase;
+let owner: pg.Pool;
+/** With the rights of the process alone. */
+let database: pg.Pool;
+let seeder: Seeder;
+let pairs: readonly [Pair, Pair];
+let proxy: RpcProxy;
+let config: ChainConfig;
+
+beforeAll(async () => {
+  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
+  pairs = [await world.pair(18, 6), await world.pair(8, 18)];
+  owner = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  await migrate(testDatabase.url);
+  await createOnchainTables(owner);
+  database = new pg.Pool({ connectionString: actAs(testDatabase.url, 'ptd_capture'), max: 2 });
+  seeder = openSeeder(testDatabase.url);
+  for (const { token0, token1, decimals0, decimals1 } of pairs) {
+    await seedToken(seeder.db, { chainId: CHAIN, address: token0, decimals: decimals0 });
+    await seedToken(seeder.db, { chainId: CHAIN, address: token1, decimals: decimals1 });
+    await owner.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, token0]);
+  }
+  proxy = await startRpcProxy(world.chain.rpcUrl);
+  const { stopLoss } = world.deployment;
+  const release = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss };
+  config = chainConfig(CHAIN, [proxy.url], { deployments: [DeploymentConfig.parse(release)] });
+});
+
+afterAll(async () => {
+  await seeder?.end();
+  await Promise.all([owner?.end(), database?.end()]);
+  await proxy?.stop();
+  await Promise.all([world?.stop(), testDatabase?.drop()]);
+});
+
+beforeEach(async () => {
+  await owner.query('TRUNCATE operator.price_health, history.quote_minute, history.quote_hour');
+  await owner.query(
+    'DELETE FROM onchain_test.pool; DELETE FROM onchain_test.pool_state; DELETE FROM onchain_test.pool_extension',
+  );
+});
+
+/** Indexes a pool, which is worth this much. */
+async function index({ address }: WorldPool, pair: Pair, balance0Raw = 10n ** 30n): Promise<void> {
+  const { immutables, extensions } = await servedPool(world.chain, world.deployment, address);
+  const { lowestBin, highestBin, scale } = immutables;
+  const scales = { token0ScaleMultiplier: scale.multiplier0, token1ScaleMultiplier: scale.multiplier1 };
+  const { token0, token1 } = pair;
+  const row = { chainId: CHAIN, address, factory: FACTORY, token0, token1, lowestBin, highestBin, ...scales };
+  await seedPools(seeder.db, [{ pool: row, state: { balance0Raw } }]);
+  for (const [position, { address: extension, phases }] of extensions.entries()) {
+    const place = { chainId: CHAIN, pool: address, position, blockNumber: 1, blockTimestamp: 1 };
+    await seeder.db.insert(poolExtension).values({ ...place, address: extension, phases: [...phases] });
+  }
+}
+
+async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Promise<WorldPool> {
+  const reach = bins.length >> 1;
+  const shares = evenShares(-reach, reach, 10n * SHARES_OF_ONE);
+  const pool = await makePool(world, { pair, price: 2_000, bins, shares, notionalFeeE8 });
+  await swap(world.chain, world.deployment, {
+    pool: pool.address,
+    zeroForOne: true,
+    amountSpecified: 10n ** BigInt(pair.decimals0),
+  });
+  await index(pool, pair);
+  return pool;
+}
+
+/** Reads prices, then samples; without spare calls where the budget says so. */
+async function sample(depthPools = 100, spare = () => true): Promise<void> {
+  const rpc = openChainRpc(config, 5_000);
+  const budget = new CallBudget(1_000, CAPTURE_CLASSES);
+  const pools = () => readPoolValues(database, config);
+  const shared = { chainId: CHAIN, budget, rpcs: { funded: rpc, remaining: rpc }, now: () => performance.now() };
+  const capture = createPriceCapture({
+    ...shared,
+    database,
+    pools,
+    closed: new Set<Address>(),
+    logUnknown: () => undefined,
+  });
+  await capture('funded');
+  const logger = { warn: () => undefined, child: () => logger } as never;
+  const recordDepth = createDepthRecorder({ database, chain: config, rpc, reserve: spare, logger });
+  const { timestamp } = await world.chain.client.getBlock();
+  const kept = { ...HistoryConfig.parse({}), depthPools };
+  await recordQuotes({ database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));
+}
+
+interface Row {
+  readonly pool: Address;
+  readonly block: string;
+  readonly status: string;
+  readonly bid: string;
+  readonly ask: string;
+  readonly bids: readonly string[] | null;
+  readonly asks: readonly string[] | null;
+}
+
+const rows = async (): Promise<Row[]> =>
+  (
+    await database.query<Row>(
+      `SELECT pool, block_number AS block, status, bid_x64 AS bid, ask_x64 AS ask, bid_depth_raw::text[] AS bids,
+              ask_depth_raw::text[] AS asks
+       FROM history.quote_minute ORDER BY block_timestamp, pool`,
+    )
+  ).rows;
+
+async function rowOf({ address }: WorldPool): Promise<Row> {
+  const found = (await rows()).find(({ pool }) => pool === address);
+  if (!found) throw new Error('no sample');
+  return found;
+}
+
+const prices = async ({ address }: WorldPool) => {
+  const read = await sellAndBuyPrices(world.chain, address);
+  if ('refusal' in read) throw new Error(read.refusal);
+  return read;
+};
+
+/** What a swap of this exact input gives, and the prices after it, all taken back; null when the pool rejects it. */
+async function trySwap(pool: WorldPool, zeroForOne: boolean, input: bigint) {
+  return takenBack(world.chain, async () => {
+    try {
+      const order = { pool: pool.address, zeroForOne, amountSpecified: input };
+      const { amount0Delta, amount1Delta } = await swap(world.chain, world.deployment, order);
+      return {
+        taken: zeroForOne ? amount0Delta : amount1Delta,
+        given: zeroForOne ? -amount1Delta : -amount0Delta,
+        ...(await prices(pool)),
+      };
+    } catch (error) {
+      if (error instanceof RevertedError) return null;
+      throw error;
+    }
+  });
+}
+
+/** What the largest exact input gives after which the pool's own price is within a distance from mid, found by trying. */
+async function depthByTrying(pool: WorldPool, zeroForOne: boolean, bps: bigint): Promise<bigint> {
+  const { sellX64, buyX64 } = await prices(pool);
+  let given = 0n;
+  const isWithin = async (input: bigint) => {
+    const after = await trySwap(pool, zeroForOne, input);
+    if (!after) return false;
+    const isNear = zeroForOne
+      ? after.sellX64 * 20_000n >= (sellX64 + buyX64) * (10_000n - bps)
+      : after.buyX64 * 20_000n <= (sellX64 + buyX64) * (10_000n + bps);
+    if (isNear && after.given > given) given = after.given;
+    return isNear && after.taken === input;
+  };
+  let [within, beyond] = [0n, 1n];
+  while (await isWithin(beyond)) [within, beyond] = [beyond, beyond * 8n];
+  while (beyond - within > 1n) {
+    const middle = (within + beyond) / 2n;
+    if (await isWithin(middle)) within = middle;
+    else beyond = middle;
+  }
+  return given;
+}
+
+test.each([
+  ['bins of a tenth of a percent', 0, evenBins(-12, 12, 1_000), 0],
+  ['narrow bins and a fee on the whole swap', 0, evenBins(-20, 20, 300), 4_000],
+  ['wide bins of tokens of other decimals', 1, evenBins(-3, 3, 7_000), 0],
+] as const)(
+  'depth of a pool with %s is to the unit what its own swaps leave within the distance',
+  async (_name, which, bins, fee) => {
+    const pair = pairs[which];
+    const pool = await tradedPool(pair, [...bins], fee);
+    await sample();
+    const row = await rowOf(pool);
+    const { sellX64, buyX64 } = await prices(pool);
+    expect(row).toMatchObject({ status: 'healthy', bid: String(sellX64), ask: String(buyX64) });
+    expect(Number(row.block)).toBe(Number(await world.chain.client.getBlockNumber()));
+    for (const { name, zeroForOne } of SIDES) {
+      const tried: string[] = [];
+      for (const bps of BPS) tried.push(String(await depthByTrying(pool, zeroForOne, bps)));
+      expect(row[name]).toEqual(tried);
+      expect(new Set(tried).size).toBeGreaterThan(2);
+    }
+  },
+);
+
+test('a stop loss ends the depth where it rejects, and what is left still fills', async () => {
+  const pool = await makeCutPool(world, pairs[0], 20, 6);
+  await index(pool, pairs[0]);
+  await sample();
+  const depths = ((await rowOf(pool)).bids ?? []).map(BigInt);
+  const tried: bigint[] = [];
+  for (const bps of BPS) tried.push(await depthByTrying(pool, true, bps));
+  expect(depths).toHaveLength(4);
+  for (const [index, depth] of depths.entries()) {
+    expect(depth).toBeGreaterThan(0n);
+    expect(depth).toBeLessThanOrEqual(tried[index] ?? 0n);
+    // The end is cautious by a little.
+    expect(depth).toBeGreaterThan(((tried[index] ?? 0n) * 999n) / 1_000n);
+  }
+  expect(tried[3]).toBe(tried[2]);
+});
+
+test('depth is read once a minute, of the most valuable pools; the others are sampled without', async () => {
+  const spec = { pair: pairs[0], price: 2_000, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) };
+  const pools = [await makePool(world, spec), await makePool(world, spec), await makePool(world, spec)];
+  for (const [n, pool] of pools.entries()) await index(pool, pairs[0], BigInt(n + 1) * 10n ** 30n);
+  const { timestamp } = await world.chain.client.getBlock();
+  const minute = timestamp - (timestamp % 60n) + 60n;
+  await world.chain.client.setNextBlockTimestamp({ timestamp: minute });
+  await world.chain.client.mine({ blocks: 1 });
+  let calls = 0;
+  const count = () => ++calls > 0;
+  await sample(2, count);
+  const withDepth = async () => (await rows()).filter(({ bids, asks }) => bids && asks).map(({ pool }) => pool);
+  expect(await rows()).toHaveLength(3);
+  expect(new Set(await withDepth())).toEqual(new Set(pools.slice(1).map(({ address }) => address)));
+  expect(calls).toBeLessThanOrEqual(8);
+  await world.chain.client.setNextBlockTimestamp({ timestamp: minute + 30n });
+  await world.chain.client.mine({ blocks: 1 });
+  calls = 0;
+  await sample(2, count);
+  expect(await rows()).toHaveLength(3);
+  expect(calls).toBe(0);
+});
+
+test('without spare calls, or when a node fails, prices are sampled without depth', async () => {
+  const pool = await tradedPool(pairs[0], evenBins(-3, 3, 1_000));
+  let spare = 2;
+  await sample(100, () => spare-- > 0);
+  expect(await rowOf(pool)).toMatchObject({ status: 'healthy', bids: null, asks: null });
+
+  await owner.query('TRUNCATE history.quote_minute');
+  let reads = 0;
+  proxy.misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call' && ++reads > 1);
+  await expect(sample()).rejects.toThrow();
+  proxy.misbehave(null);
+  expect(await rowOf(pool)).toMatchObject({ status: 'healthy', bids: null, asks: null });
+
+  await movePrice(world, pool, 2_010);
+  const { timestamp } = await world.chain.client.getBlock();
+  await world.chain.client.setNextBlockTimestamp({ timestamp: timestamp + 60n });
+  await world.chain.client.mine({ blocks: 1 });
+  await sample();
+  expect((await rows()).map(({ bids }) => bids !== null)).toEqual([false, true]);
+});

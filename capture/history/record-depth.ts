@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import type { Address } from 'viem';
+import { readDecisions, readPoolsAt } from '../../api/snapshots/catalog-rows.ts';
+import { createPoolReader } from '../../api/snapshots/create-pool-reader.ts';
+import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { PoolMaker } from '../../api/snapshots/pool-maker.ts';
+import type { PoolReader } from '../../api/snapshots/pool-reader.ts';
+import { SnapshotError } from '../../api/snapshots/types.ts';
+import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+export interface DepthDeps {
+  readonly database: pg.Pool;
+  readonly chain: ChainConfig;
+  readonly rpc: ChainRpc;
+  /** Takes a call of the read budget that reads of prices do not need soon. @returns false when there is none */
+  readonly reserve: () => boolean;
+  readonly logger: Logger;
+}
+
+/** Records what some pools quote now, with depth, in this order as far as the budget goes. */
+export type RecordDepth = (pools: readonly Address[]) => Promise<void>;
+
+/** What one pool quotes at a block. */
+interface DepthSample extends DepthWithin {
+  readonly pool: Address;
+  readonly blockNumber: bigint;
+  readonly blockTimestamp: bigint;
+  readonly bidX64: bigint;
+  readonly askX64: bigint;
+}
+
+/** Longest read of one round of calls, over all nodes. */
+const READ_TIMEOUT_MS = 8_000;
+/** Pools that are read together: a call that the budget lacks fails all of them. */
+const POOLS_PER_READ = 50;
+
+/** One sample a minute: who comes later finds it. */
+const INSERT_SQL = `
+  INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
+    bid_depth_raw, ask_depth_raw)
+  SELECT $1, s.pool, s."blockTimestamp", s."blockNumber", 'healthy', s."bidX64", s."askX64", false, s.bids, s.asks
+  FROM json_to_recordset($2) AS s (pool text, "blockTimestamp" int8, "blockNumber" int8, "bidX64" numeric, "askX64" numeric,
+    bids numeric[], asks numeric[])
+  WHERE NOT EXISTS (SELECT FROM history.quote_minute q WHERE q.chain_id = $1 AND q.pool = s.pool
+    AND q.block_timestamp >= s."blockTimestamp" - s."blockTimestamp" % 60)
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * Reads depth as quotes of the API do. A pool whose depth is not known without a simulation of each bin, or which does not
+ * trade, gets no sample here.
+ *
+ * A run throws errors of the nodes or of Postgres; what was read before is recorded.
+ */
+export function createDepthRecorder({ database, chain, rpc, reserve, logger }: DepthDeps): RecordDepth {
+  const { chainId, multicall3 } = chain;
+  const head = async (): Promise<ReportedHead> => {
+    const { block, endpoint } = await rpc.head();
+    return { block: { ...block, reserve }, endpoint };
+  };
+  const reader = createPoolReader({
+    target: { rpc, chainId, multicall3 },
+    // What nodes refuse at one block they are asked again at the next.
+    clock: { head, reject: () => undefined },
+    simulatedPoolsPerRead: 0,
+    readTimeoutMs: READ_TIMEOUT_MS,
+    observer: {},
+    logger,
+  });
+  return async (addresses) => {
+    const pools = await servedPools(database, chain, addresses);
+    for (let from = 0; from < pools.length && reserve(); from += POOLS_PER_READ) {
+      const at = await head();
+      const read = pools.slice(from, from + POOLS_PER_READ).map((pool) => readSample(reader, at, pool));
+      const outcomes = await Promise.allSettled(read);
+      const samples = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value ?? []) : []));
+      const rows = JSON.stringify(samples, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+      await database.query(INSERT_SQL, [chainId, rows]);
+      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      // Without calls to spare there is no depth, which is no fault.
+      if (failures.some(isExhausted)) return;
+      if (failures.length > 0) throw failures[0];
+    }
+  };
+}
+
+const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
+
+/** In the order of their addresses; without pools that are not served. */
+async function servedPools(
+  database: pg.Pool,
+  chain: ChainConfig,
+  addresses: readonly Address[],
+): Promise<readonly ServedPool[]> {
+  if (addresses.length === 0) return [];
+  const decisions = await readDecisions(database);
+  const maker = new PoolMaker(chain);
+  const rows = new Map((await readPoolsAt(database, chain.chainId, addresses)).map((row) => [row.address, row]));
+  return addresses.flatMap((address) => {
+    const row = rows.get(address);
+    return (row && maker.make(row, decisions)) ?? [];
+  });
+}
+
+/** @returns null when the pool does not trade, or does not show its depth */
+async function readSample(reader: PoolReader, at: ReportedHead, pool: ServedPool): Promise<DepthSample | null> {
+  try {
+    const prices = await reader.prices(at, { pool });
+    const found = await reader.curve(prices);
+    if (!found || (found.trading.bids === null && found.trading.asks === null)) return null;
+    const { block, bidX64, askX64 } = prices;
+    const depth = depthWithin(found.curve, found.trading, { sellX64: bidX64, buyX64: askX64 });
+    return { pool: pool.address, blockNumber: block.number, blockTimestamp: block.timestamp, bidX64, askX64, ...depth };
+  } catch (error) {
+    if (error instanceof SnapshotError) return null;
+    throw error;
+  }
+}
