@@ -1,6 +1,13 @@
 import type { UTCTimestamp } from 'lightweight-charts';
-import type { TradeBar } from './api.ts';
-import { priceOfX64 } from './quantities.ts';
+import type { DepthSample, QuoteBar, TradeBar } from './api.ts';
+import { priceOfX64, wholeTokens } from './quantities.ts';
+
+/** What a pool did and quoted; newest first, as the service lists it. */
+export type History = {
+  readonly trades: readonly (TradeBar | QuoteBar)[];
+  readonly mids: readonly (TradeBar | QuoteBar)[];
+  readonly depths: readonly DepthSample[];
+};
 
 /** Prices of token1 per whole token0, as numbers for show. */
 export type Candle = {
@@ -11,12 +18,45 @@ export type Candle = {
   readonly close: number;
 };
 
+export type Point = { readonly time: UTCTimestamp; readonly value: number };
+
+/** Depth is shown within this distance from mid, basis points. */
+export const SHOWN_BPS = 50;
+
 /** Bars with a price, oldest first. */
-export function candlesOf(bars: readonly TradeBar[]): Candle[] {
+export function candlesOf(bars: History['trades']): Candle[] {
   return bars.toReversed().flatMap(({ startTs, openX64, highX64, lowX64, closeX64 }) => {
     const prices = [openX64, highX64, lowX64, closeX64].map((x64) => x64 && priceOfX64(x64));
     const [open, high, low, close] = prices;
     if (!open || !high || !low || !close) return [];
     return [{ time: startTs as UTCTimestamp, open, high, low, close }];
   });
+}
+
+/** The last price of each bar that has one, oldest first. */
+export const closesOf = (bars: History['mids']): Point[] =>
+  candlesOf(bars).map(({ time, close }) => ({ time, value: close }));
+
+/** What could be sold and bought near the price, in whole token1, oldest first; what is not known is left out. */
+export function depthsOf(
+  samples: History['depths'],
+  [decimals0, decimals1]: readonly [number, number],
+): { readonly bids: Point[]; readonly asks: Point[] } {
+  const points = (amountOf: (sample: DepthSample) => number | null) =>
+    samples.toReversed().flatMap((sample) => {
+      const value = amountOf(sample);
+      return value === null ? [] : [{ time: sample.ts as UTCTimestamp, value }];
+    });
+  const band = ({ depth }: DepthSample) => depth?.find(({ bps }) => bps === SHOWN_BPS);
+  const whole = (raw: string, decimals: number) => Number(wholeTokens(BigInt(raw), decimals));
+  return {
+    bids: points((sample) => {
+      const raw = band(sample)?.bidRaw ?? null;
+      return raw === null ? null : whole(raw, decimals1);
+    }),
+    asks: points((sample) => {
+      const [raw, price] = [band(sample)?.askRaw ?? null, sample.askX64 && priceOfX64(sample.askX64)];
+      return raw === null || !price ? null : whole(raw, decimals0) * price;
+    }),
+  };
 }

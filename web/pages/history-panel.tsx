@@ -1,13 +1,15 @@
 import type { ComponentType, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { client, type TradeBar } from '../api.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { client } from '../api.ts';
+import type { History } from '../history.ts';
 import { Notice, Skeleton } from '../parts/notice.tsx';
-import type { Token } from '../parts/token.tsx';
+import { nameOf, type Token } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import type { ChartProps } from './candle-chart.tsx';
 import { FillQuality } from './fill-quality.tsx';
 
-const INTERVALS = ['5m', '1h', '1d'] as const;
+/** Lengths of a bar, and samples of which length show depth beside them. */
+const INTERVALS = { '5m': '1m', '1h': '1h', '1d': '1h' } as const;
 const EVERY_MS = 30_000;
 const SHOWN = 300;
 /** It is asked for when it is about to be seen. */
@@ -27,32 +29,53 @@ export function HistoryPanel(props: Props) {
 }
 
 function Shown({ chainId, pool, tokens }: Props) {
-  const [interval, choose] = useState<(typeof INTERVALS)[number]>('1h');
+  const [interval, choose] = useState<keyof typeof INTERVALS>('1h');
   const Chart = useChart();
-  const load = (signal: AbortSignal) =>
-    client.listBars({ chainId, poolAddress: pool, interval, limit: SHOWN }, { signal });
+  const load = (signal: AbortSignal) => loadHistory(chainId, pool, interval, signal);
   const { data, failure } = usePolled(`${chainId}:${pool}:${interval}`, load, EVERY_MS);
+  const [token0, token1] = tokens;
+  const decimals = useMemo(
+    () => (token0.decimals === null || token1.decimals === null ? null : ([token0.decimals, token1.decimals] as const)),
+    [token0.decimals, token1.decimals],
+  );
+  const isEmpty = data && data.mids.length === 0 && data.trades.every(({ openX64 }) => openX64 === null);
   return (
     <>
       <fieldset class="choices">
         <legend class="offscreen">Length of a bar</legend>
-        {INTERVALS.map((each) => (
+        {keysOf(INTERVALS).map((each) => (
           <button key={each} type="button" aria-pressed={each === interval} onClick={() => choose(each)}>
             {each}
           </button>
         ))}
       </fieldset>
       {failure && <Notice tone="bad">{failure}</Notice>}
-      {data && Chart ? <Bars Chart={Chart} bars={data.data} /> : <Skeleton lines={5} />}
+      {isEmpty && <Notice>There is no history yet.</Notice>}
+      {data && !isEmpty && Chart && (
+        <Chart history={data} decimals={decimals} names={[nameOf(token0), nameOf(token1)]} />
+      )}
+      {!(data && Chart) && <Skeleton lines={5} />}
       <FillQuality chainId={chainId} pool={pool} tokens={tokens} />
     </>
   );
 }
 
-type BarsProps = { readonly Chart: ComponentType<ChartProps>; readonly bars: readonly TradeBar[] };
+const keysOf = <T extends object>(of: T) => Object.keys(of) as (keyof T)[];
 
-const Bars = ({ Chart, bars }: BarsProps) =>
-  bars.some(({ openX64 }) => openX64 !== null) ? <Chart bars={bars} /> : <Notice>No trade has a price yet.</Notice>;
+async function loadHistory(
+  chainId: number,
+  poolAddress: string,
+  interval: keyof typeof INTERVALS,
+  signal: AbortSignal,
+): Promise<History> {
+  const page = { chainId, poolAddress, limit: SHOWN };
+  const [trades, mids, depths] = await Promise.all([
+    client.listBars({ ...page, interval }, { signal }),
+    client.listBars({ ...page, interval, series: 'mid' }, { signal }),
+    client.listDepth({ ...page, interval: INTERVALS[interval] }, { signal }),
+  ]);
+  return { trades: trades.data, mids: mids.data, depths: depths.data };
+}
 
 /** Whether it was ever in view. */
 function useInView(box: RefObject<Element | null>): boolean {
