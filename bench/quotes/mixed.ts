@@ -24,7 +24,7 @@ type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonl
 
 /**
  * The service as it is run, beside a bare Hono route that sends the same bytes: the slowest hundredth of a mix of quotes,
- * a page and a batch, and the processor time of a request in two processes beside that in one.
+ * a page and a batch, and the CPU time of a request in two processes beside that in one.
  *
  * @param bare sends at each path what was put there
  */
@@ -66,7 +66,7 @@ export async function measureMixed(bare: string, seconds: number): Promise<void>
       `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${ratio(ownP99, bareP99)} (target <= 3)`,
     );
     print(
-      `processor time of a request, two processes beside one: ${inTwo.toFixed(0)} us beside ${inOne.toFixed(0)} us = ${ratio(inTwo, inOne)} (target <= 1.1)`,
+      `CPU time of a request, two processes beside one: ${inTwo.toFixed(0)} us beside ${inOne.toFixed(0)} us = ${ratio(inTwo, inOne)} (target <= 1.1)`,
     );
   } finally {
     await chain.stop();
