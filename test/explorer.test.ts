@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
-import { addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
+import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A, CHAIN_B } from './metadata/listing-fixture.ts';
 
@@ -174,6 +174,7 @@ describe('a pool', () => {
   test('history is asked for once it comes into view: candles of trades as the API has them, and days', async () => {
     const { address } = world.pools[0];
     await addTrade(world.listing, address, 3_000);
+    await addQuoteSample(world.listing, address);
     const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_180, height: 200 } });
     await figure(page, 'bid').getByText(/\d/).waitFor();
     const requested = `performance.getEntriesByType('resource').filter(({ name }) => /ohlcv|candle/.test(name)).length`;
@@ -203,8 +204,10 @@ describe('a pool', () => {
     const row = page.locator('.days tbody tr').first();
     await row.waitFor();
     expect(await findings(page)).toEqual([]);
-    await page.getByRole('button', { name: '1d' }).click();
-    await page.getByRole('button', { name: '1d', pressed: true }).waitFor();
+    await page.getByRole('button', { name: '5m' }).click();
+    await page.getByRole('button', { name: '5m', pressed: true }).waitFor();
+    // What can be bought is shown at its price.
+    await expect.poll(shown, { timeout: TIMEOUT_MS }).toContain('mid 3,000.50, depth 4.5K and 4.502K');
     await close();
   });
 

@@ -166,3 +166,24 @@ export async function addTrade({ db }: Listing, pool: Address, blockNumber: numb
     parts: '{}',
   });
 }
+
+/** A sample of 3,000 and 3,001 USDC, with 4,500 USDC and 1.5 WETH within 50 bps of their middle, where the bar of the trades begins. */
+export async function addQuoteSample({ pool: database }: Listing, pool: Address): Promise<void> {
+  const ts = NOW - (NOW % 300);
+  await database.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [ts]);
+  await database.query(
+    `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
+       bid_depth_raw, ask_depth_raw) VALUES ($1, $2, $3, 1, 'healthy', $4, $5, false, $6, $7)`,
+    [
+      CHAIN_A,
+      pool,
+      ts,
+      ...[3_000n, 3_001n].map((price) => String(price << 64n)),
+      inBands('4500000000'),
+      inBands('1500000000000000000'),
+    ],
+  );
+}
+
+/** Within 10, 25, 50 and 100 bps. */
+const inBands = (third: string) => ['1', '2', third, `${third}0`];
