@@ -17,9 +17,9 @@ import { selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
 
 /** Later than any block. */
-const NEWEST = 2 ** 40;
+export const NEWEST = 2 ** 40;
 /** How long caches may keep a page that does not change any more. */
-const FINAL_MAX_AGE_SECS = 3_600;
+export const FINAL_MAX_AGE_SECS = 3_600;
 
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv` and `…/days`. */
 export const historyResource = defineResource([listBars, listDays], (deps: PoolPageDeps) => ({
