@@ -135,7 +135,7 @@ test('calibrate needs a chain and a factory', async () => {
   expect((await cli('calibrate', '--chain', '1')).stderr).toContain("required option '--factory <address>'");
 });
 
-test.each(['keys', 'curators', 'delist', 'status', 'export', 'config-check'])(
+test.each(['keys', 'curators', 'delist', 'status', 'config-check'])(
   '%s has help with examples and exit codes, and refuses what it does not know',
   async (name) => {
     const [help, wrong] = await Promise.all([cli(name, '--help'), cli(name, '--unknown')]);

@@ -213,3 +213,10 @@ test('wrong arguments, folders and logins end it with one line', async () => {
   const refused = await runExport(command('pool_day', 'csv', out), operator.href);
   expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(/^DATABASE_URL: [^\n]+$/)]);
 });
+
+test('it has help with examples and exit codes, and refuses what it does not know', async () => {
+  const help = await runExport(['--help']);
+  expect(help.stdout).toMatch(/Examples:\n +npm run [\s\S]+--json[\s\S]+Exit codes: 0 /);
+  const unknown = await runExport([...command('pool_day', 'csv', out), '--unknown']);
+  expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("unknown option '--unknown'")]);
+});
