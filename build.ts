@@ -20,6 +20,7 @@ const PRODUCTION: Entries = {
   'config-check': 'cli/config-check.ts',
   curators: 'cli/curators.ts',
   delist: 'cli/delist.ts',
+  export: 'cli/export.ts',
   keys: 'cli/keys.ts',
   migrate: 'cli/migrate.ts',
   status: 'cli/status.ts',

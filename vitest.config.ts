@@ -6,7 +6,9 @@ import { splitTests } from './test/harness/service-tests.ts';
 const { unit, services, processes } = splitTests(import.meta.dirname);
 const globalSetup = ['test/harness/global-setup.ts'];
 /** Minutes of one thing: no part of the two minutes of `.ci/run`. */
-const longSoak = ['client', 'contracts', 'deep-reorganisation', 'image'].map((name) => `test/soak/${name}.soak.ts`);
+const longSoak = ['client', 'contracts', 'deep-reorganisation', 'export', 'image'].map(
+  (name) => `test/soak/${name}.soak.ts`,
+);
 const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({

@@ -8,6 +8,7 @@ import { quotesResource } from './quotes/quotes.ts';
 import { routeResource } from './route/route.ts';
 import { streamResource } from './stream/stream.ts';
 import { tradesResource } from './trades/trades.ts';
+import { udfResource } from './udf/udf.ts';
 
 /** Every folder of endpoints. A new one is a line here. */
 const RESOURCES = [
@@ -17,6 +18,7 @@ const RESOURCES = [
   streamResource,
   tradesResource,
   historyResource,
+  udfResource,
   routeResource,
   pammResource,
   statusResource,

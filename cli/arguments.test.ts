@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressArgument, chainIdArgument, graceArgument } from './arguments.ts';
+import { addressArgument, chainIdArgument, dayArgument, formatDay, graceArgument } from './arguments.ts';
 
 test.each([
   ['0s', 0],
@@ -26,5 +26,18 @@ test('a chain id is a positive integer', () => {
   expect(chainIdArgument('8453')).toBe(8453);
   for (const text of ['', '0', '-1', '1.5', '0x1', 'mainnet']) {
     expect(() => chainIdArgument(text)).toThrow('not a chain id');
+  }
+});
+
+test('a day is its start in UTC', () => {
+  for (const [text, start] of [
+    ['1970-01-01', 0],
+    ['2026-11-25', 1_795_564_800],
+    ['2028-02-29', 1_835_395_200],
+  ] as const) {
+    expect([dayArgument(text), formatDay(start), formatDay(start + 86_399)]).toEqual([start, text, text]);
+  }
+  for (const text of ['', 'today', '2026-11-5', '2026-02-29', '2026-11-25T00:00:00Z']) {
+    expect(() => dayArgument(text)).toThrow('not a day such as');
   }
 });

@@ -24,3 +24,14 @@ export function graceArgument(text: string): number {
   if (!(seconds <= MAX_GRACE_SECS)) throw new InvalidArgumentError('not a time such as 90s, 30m, 24h or 7d');
   return seconds;
 }
+
+/** Parses a day such as `2026-11-25` to its start (UTC), Unix seconds. */
+export function dayArgument(text: string): number {
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(ms) || formatDay(ms / 1_000) !== text)
+    throw new InvalidArgumentError('not a day such as 2026-11-25');
+  return ms / 1_000;
+}
+
+/** The day (UTC) of a time, such as `2026-11-25`. */
+export const formatDay = (unixSecs: number): string => new Date(unixSecs * 1_000).toISOString().slice(0, 10);

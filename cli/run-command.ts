@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type pg from 'pg';
 import { readEnvironment } from '../config/environment.ts';
 import { openDatabase } from '../db/connection.ts';
-import type { ProcessRole } from '../db/process-roles.ts';
+import type { ProcessRole, SessionRole } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -64,14 +64,17 @@ export function onDatabase<A extends [...unknown[], JsonOption]>(
 /**
  * Runs a command's work on the database of `DATABASE_URL`, as the operator unless it is another's, and closes it.
  *
+ * @param session settings of its one session, and how long a statement may take (default: as in all processes)
  * @throws ConfigError one line when the setting is wrong, or when the database is unreachable or not migrated
  */
 export async function withDatabase(
   work: (database: pg.Pool) => Promise<void>,
-  role: ProcessRole = 'ptd_operator',
+  role: SessionRole = 'ptd_operator',
+  session: { readonly options?: string; readonly statementTimeoutMs?: number } = {},
 ): Promise<void> {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
-  const { $client } = openDatabase(DATABASE_URL, role, createLogger('cli', 'silent'), 1);
+  const logger = createLogger('cli', 'silent');
+  const { $client } = openDatabase(DATABASE_URL, role, logger, 1, session.options, session.statementTimeoutMs);
   try {
     await work($client);
   } catch (cause) {

@@ -200,6 +200,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/udf/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Describe the data feed of TradingView's charting library
+         * @description The address of the data feed is this one without `/config`. It follows the library's UDF protocol.
+         */
+        get: operations["getUdfConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/udf/time": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the time of the data feed
+         * @description Unix seconds.
+         */
+        get: operations["getUdfTime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/udf/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a pool as a symbol of the data feed
+         * @description A pool that is not served has `s: "error"`, with status 200.
+         */
+        get: operations["getUdfSymbol"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/udf/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the symbols of the data feed
+         * @description Listed pools of 10 USD or more, the largest first. A text of one character acts as none.
+         */
+        get: operations["searchUdfSymbols"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/udf/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the bars of a symbol
+         * @description The bars of `listBars` as rounded numbers, at most 1000, the newest ones. Bars without a price are left out. What is wrong with a request is `s: "error"`, with status 200.
+         */
+        get: operations["listUdfBars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/route": {
         parameters: {
             query?: never;
@@ -938,6 +1038,79 @@ export interface components {
             /** @description Share of all trades that were not compared. */
             unknownShare: number;
         } | null;
+        /** @description What the data feed can do. */
+        UdfConfig: {
+            supported_resolutions: ("1" | "5" | "15" | "60" | "240" | "1D")[];
+            supports_search: boolean;
+            supports_group_request: boolean;
+            supports_marks: boolean;
+            supports_timescale_marks: boolean;
+            supports_time: boolean;
+        };
+        /** @description A pool as a symbol. */
+        UdfSymbol: {
+            /** @description Pair. */
+            name: string;
+            ticker: string;
+            description: string;
+            /** @enum {string} */
+            type: "crypto";
+            /** @enum {string} */
+            session: "24x7";
+            /** @enum {string} */
+            timezone: "Etc/UTC";
+            /** @description Chain. */
+            exchange: string;
+            listed_exchange: string;
+            /** @enum {number} */
+            minmov: 1;
+            /** @description Ten to the power of the digits that are shown: six significant ones of the newest day. */
+            pricescale: number;
+            /** @enum {boolean} */
+            has_intraday: true;
+            volume_precision: number;
+            supported_resolutions: ("1" | "5" | "15" | "60" | "240" | "1D")[];
+        };
+        /** @description A pool that was found. */
+        UdfFoundSymbol: {
+            /** @description Pair. */
+            symbol: string;
+            /** @description The ticker again. */
+            full_name: string;
+            /** @description Pair, and address of the pool. */
+            description: string;
+            /** @description Chain. */
+            exchange: string;
+            ticker: string;
+            /** @enum {string} */
+            type: "crypto";
+        };
+        /** @description Bars as columns. */
+        UdfHistory: {
+            /** @enum {string} */
+            s: "ok";
+            /** @description Starts of bars, Unix seconds, oldest first. */
+            t: number[];
+            /** @description First price: whole token1 per whole token0, 15 digits, rounded down. */
+            o: number[];
+            /** @description Highest price, 15 digits, rounded down. */
+            h: number[];
+            /** @description Lowest price, 15 digits, rounded down. */
+            l: number[];
+            /** @description Last price, 15 digits, rounded down. */
+            c: number[];
+            /** @description Volume in whole token0, or in raw units when its decimals are unknown, 15 digits, rounded down. */
+            v: number[];
+        } | {
+            /** @enum {string} */
+            s: "no_data";
+            /** @description Start of the newest earlier bar; absent when there is none. */
+            nextTime?: number;
+        } | {
+            /** @enum {string} */
+            s: "error";
+            errmsg: string;
+        };
         /** @description One route, or several that share the order. */
         RoutePlan: {
             /** @description Token paid, lowercase address. */
@@ -2626,6 +2799,389 @@ export interface operations {
             };
             /** @description Unknown chain, or a pool that is not served on it */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUdfConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the data feed can do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "supported_resolutions": [
+                     *         "1",
+                     *         "5",
+                     *         "15",
+                     *         "60",
+                     *         "240",
+                     *         "1D"
+                     *       ],
+                     *       "supports_search": true,
+                     *       "supports_group_request": false,
+                     *       "supports_marks": false,
+                     *       "supports_timescale_marks": false,
+                     *       "supports_time": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UdfConfig"];
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUdfTime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Unix seconds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 1795000000 */
+                    "application/json": number;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUdfSymbol: {
+        parameters: {
+            query: {
+                /** @description `<chain id>:<pool address>`. */
+                symbol: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The symbol, or an error */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "crypto",
+                     *       "session": "24x7",
+                     *       "timezone": "Etc/UTC",
+                     *       "minmov": 1,
+                     *       "has_intraday": true,
+                     *       "volume_precision": 8,
+                     *       "supported_resolutions": [
+                     *         "1",
+                     *         "5",
+                     *         "15",
+                     *         "60",
+                     *         "240",
+                     *         "1D"
+                     *       ],
+                     *       "name": "WETH/USDC",
+                     *       "ticker": "8453:0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *       "description": "WETH/USDC 0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *       "exchange": "base",
+                     *       "listed_exchange": "base",
+                     *       "pricescale": 100
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UdfSymbol"] | {
+                        /** @enum {string} */
+                        s: "error";
+                        errmsg: string;
+                    };
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    searchUdfSymbols: {
+        parameters: {
+            query?: {
+                /** @description Beginning of a symbol, pair or address. */
+                query?: string;
+                /** @description More than 30 acts as 30. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Pools that were found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "symbol": "WETH/USDC",
+                     *         "full_name": "8453:0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *         "description": "WETH/USDC 0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *         "exchange": "base",
+                     *         "ticker": "8453:0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *         "type": "crypto"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["UdfFoundSymbol"][] | {
+                        /** @enum {string} */
+                        s: "error";
+                        errmsg: string;
+                    };
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUdfBars: {
+        parameters: {
+            query: {
+                /** @description `ticker` of a symbol. */
+                symbol: string;
+                resolution: "1" | "5" | "15" | "60" | "240" | "1D";
+                /** @description Oldest start of a bar, Unix seconds; ignored with `countback`. */
+                from: number;
+                /** @description Exclusive, Unix seconds. */
+                to: number;
+                /** @description Bars before `to`; more than 1000 acts as 1000. */
+                countback?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Bars, `no_data` or an error */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "s": "ok",
+                     *       "t": [
+                     *         1794996000
+                     *       ],
+                     *       "o": [
+                     *         2998.5
+                     *       ],
+                     *       "h": [
+                     *         3000
+                     *       ],
+                     *       "l": [
+                     *         2998
+                     *       ],
+                     *       "c": [
+                     *         2998.9
+                     *       ],
+                     *       "v": [
+                     *         1.5
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UdfHistory"];
+                };
+            };
+            /** @description Invalid API key */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Logger } from '../runtime/logger.ts';
-import { actAs, type ProcessRole, withOptions } from './process-roles.ts';
+import { actAs, type SessionRole, withOptions } from './process-roles.ts';
 
 export type Database = NodePgDatabase & { readonly $client: pg.Pool };
 
@@ -21,16 +21,24 @@ export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off
  * @param role what its sessions act as
  * @param max most connections held at once
  * @param options settings of each session
+ * @param statementTimeoutMs how long a statement waits for its answer
  */
-export function openDatabase(url: string, role: ProcessRole, logger: Logger, max = 10, options = ''): Database {
+export function openDatabase(
+  url: string,
+  role: SessionRole,
+  logger: Logger,
+  max = 10,
+  options = '',
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+): Database {
   const pool = new pg.Pool({
     connectionString: withOptions(actAs(url, role), options),
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
     // A server that hangs does not keep its own time limit.
-    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+    query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'database connection lost'));
   return drizzle({ client: pool });

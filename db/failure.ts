@@ -8,7 +8,7 @@ const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
 /** What Postgres says of the group of a process (`process-roles.ts`) before migrations made it. */
-const NO_GROUP = /^role "ptd_\w+" does not exist/;
+const NO_GROUP = /^role "(ptd_\w+|analyst)" does not exist/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
 const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
 

@@ -5,6 +5,9 @@ export const PROCESS_ROLES = ['ptd_indexer', 'ptd_capture', 'ptd_api', 'ptd_buil
 
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
+/** Whatever a session may act as: `analyst` reads the read model and writes nothing. */
+export type SessionRole = ProcessRole | 'analyst';
+
 /**
  * The URL with settings of each session, `-c name=value …`. Those that it has come after them and win.
  *
@@ -20,7 +23,7 @@ export function withOptions(url: string, options: string): string {
  * The URL whose sessions act as a group role from their first statement on, whatever else their login may do. A login that
  * is no member of the group is refused.
  */
-export const actAs = (url: string, role: ProcessRole): string => withOptions(url, `-c role=${role}`);
+export const actAs = (url: string, role: SessionRole): string => withOptions(url, `-c role=${role}`);
 
 /** The groups that the login of a connection may act as: all of them as a superuser, none before migrations made them. */
 export async function rolesOfLogin(database: Queryable): Promise<ProcessRole[]> {

@@ -19,7 +19,7 @@ export type ApiRoute = {
   /** What a Trading API key is for: `required` (401 without), `optional` (it raises the limit), `none`. */
   readonly key: 'required' | 'optional' | 'none';
   /** Heading of the document that it stands under. */
-  readonly tag: 'Listing' | 'Quotes' | 'Routing' | 'Quote updates' | 'Service';
+  readonly tag: 'Listing' | 'Quotes' | 'Charts' | 'Routing' | 'Quote updates' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly request?: {

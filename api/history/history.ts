@@ -24,9 +24,9 @@ import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
 import { selectRates } from './usd-rates.ts';
 
 /** Later than any block. */
-const NEWEST = 2 ** 40;
+export const NEWEST = 2 ** 40;
 /** How long caches may keep a page that does not change any more. */
-const FINAL_MAX_AGE_SECS = 3_600;
+export const FINAL_MAX_AGE_SECS = 3_600;
 
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
 export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({

@@ -53,7 +53,10 @@ export const metadataResource = defineResource(
 );
 
 /** @throws ApiError 404 when none of the chains has the release enabled */
-function listedChains(chains: readonly ChainConfig[], { contractVersion }: ListingQuery): ListedChain[] {
+export function listedChains(
+  chains: readonly ChainConfig[],
+  { contractVersion }: Pick<ListingQuery, 'contractVersion'>,
+): ListedChain[] {
   const listed = chains.map(({ chainId, deployments }) => {
     const shown = deployments.filter(
       (each) => each.enabled && (contractVersion === null || each.contractVersion === contractVersion),

@@ -48,6 +48,27 @@ export interface Page {
 /** Responds with a page of the listing. */
 export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<Page>;
 
+/** Lets reads that anyone can invent wait for each other, each in one snapshot of the database. */
+export function createUncommonReads(database: pg.Pool): <T>(read: (client: Queryable) => Promise<T>) => Promise<T> {
+  const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
+  return (read) => {
+    const lateAt = performance.now() + MAX_WAIT_MS;
+    return turns.execute(() => {
+      if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
+      return inTransaction(database, 'REPEATABLE READ', async (client) => {
+        await client.query(`SET LOCAL statement_timeout = ${UNCOMMON_STATEMENT_TIMEOUT_MS}`);
+        return read(client);
+      });
+    });
+  };
+}
+
+/** What a failed read is answered with: 503 when there are too many, or when the database is unreachable or too slow. */
+export async function readFailure(error: unknown, database: pg.Pool): Promise<unknown> {
+  const isTemporary = isBulkheadRejectedError(error) || (await isTemporaryFailure(error, database));
+  return isTemporary ? unavailable(error) : error;
+}
+
 /**
  * Reads pages from the ready listing. The database is queried each time, but for as long as it says that the listing has
  * not changed, a page that was made before is sent again, and one that is being made is waited for.
@@ -61,7 +82,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
   const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
-  const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
+  const inTurn = createUncommonReads(database);
 
   /** All of a page is of one snapshot of the database, and so of one version of the listing. */
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
@@ -77,16 +98,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const readCommon: RenderPage = (query, chains) =>
     inTransaction(database, 'REPEATABLE READ', (client) => makePage(client, query, chains));
 
-  const readUncommon: RenderPage = (query, chains) => {
-    const lateAt = performance.now() + MAX_WAIT_MS;
-    return turns.execute(() => {
-      if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
-      return inTransaction(database, 'REPEATABLE READ', async (client) => {
-        await client.query(`SET LOCAL statement_timeout = ${UNCOMMON_STATEMENT_TIMEOUT_MS}`);
-        return makePage(client, query, chains);
-      });
-    });
-  };
+  const readUncommon: RenderPage = (query, chains) => inTurn((client) => makePage(client, query, chains));
 
   /** The newest version that the database reported, and when it was queried: responses may overtake each other. */
   let confirmed = { version: '', at: Number.NEGATIVE_INFINITY };
@@ -114,8 +126,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     try {
       return await readPage(query, chains);
     } catch (error) {
-      const isTemporary = isBulkheadRejectedError(error) || (await isTemporaryFailure(error, database));
-      throw isTemporary ? unavailable(error) : error;
+      throw await readFailure(error, database);
     }
   };
 }

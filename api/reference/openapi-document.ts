@@ -22,6 +22,7 @@ const DOCUMENT = {
   tags: [
     { name: 'Listing', description: 'Chains, pools and trades.' },
     { name: 'Quotes', description: 'Current prices and depth of pools.' },
+    { name: 'Charts', description: "The data feed of TradingView's charting library." },
     { name: 'Routing', description: 'The best way from one token to another.' },
     { name: 'Quote updates', description: "Market makers' quotes for block builders." },
     { name: 'Service', description: 'How current the data is.' },

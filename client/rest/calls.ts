@@ -30,6 +30,21 @@ export interface Operations {
   /** List the days of one pool. Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is optional and raises the rate limit. */
   listDays(request: RequestOf<'listDays'>, options?: CallOptions): Promise<ResponseOf<'listDays'>>;
 
+  /** Describe the data feed of TradingView's charting library. The address of the data feed is this one without `/config`. It follows the library's UDF protocol. */
+  getUdfConfig(request?: RequestOf<'getUdfConfig'>, options?: CallOptions): Promise<ResponseOf<'getUdfConfig'>>;
+
+  /** Get the time of the data feed. Unix seconds. */
+  getUdfTime(request?: RequestOf<'getUdfTime'>, options?: CallOptions): Promise<ResponseOf<'getUdfTime'>>;
+
+  /** Get a pool as a symbol of the data feed. A pool that is not served has `s: "error"`, with status 200. */
+  getUdfSymbol(request?: RequestOf<'getUdfSymbol'>, options?: CallOptions): Promise<ResponseOf<'getUdfSymbol'>>;
+
+  /** Search the symbols of the data feed. Listed pools of 10 USD or more, the largest first. A text of one character acts as none. */
+  searchUdfSymbols(request?: RequestOf<'searchUdfSymbols'>, options?: CallOptions): Promise<ResponseOf<'searchUdfSymbols'>>;
+
+  /** List the bars of a symbol. The bars of `listBars` as rounded numbers, at most 1000, the newest ones. Bars without a price are left out. What is wrong with a request is `s: "error"`, with status 200. */
+  listUdfBars(request?: RequestOf<'listUdfBars'>, options?: CallOptions): Promise<ResponseOf<'listUdfBars'>>;
+
   /** Find a route for an exact-input or exact-output swap. Walks the depth of every pool that leads from one token to the other, directly or over one token between them. Returns the best route, or a split over several where that gives more for an exact input, or costs less for an exact output. A Trading API key is optional and raises the rate limit. */
   findRoute(request: RequestOf<'findRoute'>, options?: CallOptions): Promise<ResponseOf<'findRoute'>>;
 

@@ -1,0 +1,225 @@
+import { z } from '@hono/zod-openapi';
+import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
+import { errorResponse } from '../declaration/responses.ts';
+import { INTERVALS, MAX_BARS } from '../history/declaration.ts';
+import { Integer } from '../request.ts';
+
+/** Seconds of each resolution. */
+export const RESOLUTIONS = {
+  '1': INTERVALS['1m'],
+  '5': INTERVALS['5m'],
+  '15': INTERVALS['15m'],
+  '60': INTERVALS['1h'],
+  '240': INTERVALS['4h'],
+  '1D': INTERVALS['1d'],
+} as const;
+const Resolution = z.enum(Object.keys(RESOLUTIONS) as [keyof typeof RESOLUTIONS]);
+const resolutions = Resolution.options.toSorted((one, other) => RESOLUTIONS[one] - RESOLUTIONS[other]);
+
+export const MAX_FOUND = 30;
+
+const TICKER_EXAMPLE = `${EXAMPLE.chainId}:${EXAMPLE.pool}`;
+export const Ticker = z.string().regex(/^\d{1,16}:0x[\da-f]{40}$/i, 'not a ticker such as 1:0x…');
+const ticker = (description: string) => Ticker.openapi({ example: TICKER_EXAMPLE, description });
+
+const Time = Integer.refine((value) => value >= 0 && value < 2 ** 40, 'not a time');
+const time = (example: number, description: string) => Time.openapi({ type: 'integer', example, description });
+
+export const SymbolQuery = z.object({ symbol: ticker('`<chain id>:<pool address>`.') });
+export const SearchQuery = z.object({
+  query: z
+    .string()
+    .max(MAX_SEARCH_LENGTH)
+    .regex(/^\P{Cc}*$/u, 'not printable')
+    .default('')
+    .openapi({ example: 'weth', description: 'Beginning of a symbol, pair or address.' }),
+  limit: Integer.refine((value) => value >= 0, 'negative')
+    .default(MAX_FOUND)
+    .openapi({ type: 'integer', example: 10, description: `More than ${MAX_FOUND} acts as ${MAX_FOUND}.` }),
+});
+export const HistoryQuery = z.object({
+  symbol: ticker('`ticker` of a symbol.'),
+  resolution: Resolution.openapi({ example: '60' }),
+  from: time(1_794_990_000, 'Oldest start of a bar, Unix seconds; ignored with `countback`.'),
+  to: time(1_795_000_000, 'Exclusive, Unix seconds.'),
+  countback: Integer.refine((value) => value > 0, 'not positive')
+    .optional()
+    .openapi({
+      type: 'integer',
+      example: 2,
+      description: `Bars before \`to\`; more than ${MAX_BARS} acts as ${MAX_BARS}.`,
+    }),
+});
+
+const Failure = z.strictObject({ s: z.literal('error'), errmsg: z.string() });
+
+const Config = z
+  .strictObject({
+    supported_resolutions: z.array(Resolution),
+    supports_search: z.boolean(),
+    supports_group_request: z.boolean(),
+    supports_marks: z.boolean(),
+    supports_timescale_marks: z.boolean(),
+    supports_time: z.boolean(),
+  })
+  .openapi('UdfConfig', { description: 'What the data feed can do.' });
+export const CONFIG: z.output<typeof Config> = {
+  supported_resolutions: resolutions,
+  supports_search: true,
+  supports_group_request: false,
+  supports_marks: false,
+  supports_timescale_marks: false,
+  supports_time: true,
+};
+
+const Found = z
+  .strictObject({
+    symbol: z.string().describe('Pair.'),
+    full_name: z.string().describe('The ticker again.'),
+    description: z.string().describe('Pair, and address of the pool.'),
+    exchange: z.string().describe('Chain.'),
+    ticker: z.string(),
+    type: z.literal('crypto'),
+  })
+  .openapi('UdfFoundSymbol', { description: 'A pool that was found.' });
+export type Found = z.output<typeof Found>;
+const FOUND_EXAMPLE: Found = {
+  symbol: 'WETH/USDC',
+  full_name: TICKER_EXAMPLE,
+  description: `WETH/USDC ${EXAMPLE.pool}`,
+  exchange: 'base',
+  ticker: TICKER_EXAMPLE,
+  type: 'crypto',
+};
+
+const SymbolInfo = z
+  .strictObject({
+    name: z.string().describe('Pair.'),
+    ticker: z.string(),
+    description: z.string(),
+    type: z.literal('crypto'),
+    session: z.literal('24x7'),
+    timezone: z.literal('Etc/UTC'),
+    exchange: z.string().describe('Chain.'),
+    listed_exchange: z.string(),
+    minmov: z.literal(1),
+    pricescale: z
+      .number()
+      .describe('Ten to the power of the digits that are shown: six significant ones of the newest day.'),
+    has_intraday: z.literal(true),
+    volume_precision: z.int(),
+    supported_resolutions: z.array(Resolution),
+  })
+  .openapi('UdfSymbol', { description: 'A pool as a symbol.' });
+export const SYMBOL = {
+  type: 'crypto',
+  session: '24x7',
+  timezone: 'Etc/UTC',
+  minmov: 1,
+  has_intraday: true,
+  volume_precision: 8,
+  supported_resolutions: resolutions,
+} as const satisfies Partial<z.output<typeof SymbolInfo>>;
+export type SymbolInfo = z.output<typeof SymbolInfo> | z.output<typeof Failure>;
+
+const numbers = (description: string) => z.array(z.number()).describe(`${description}, 15 digits, rounded down.`);
+const History = z
+  .discriminatedUnion('s', [
+    z.strictObject({
+      s: z.literal('ok'),
+      t: z.array(z.int()).describe('Starts of bars, Unix seconds, oldest first.'),
+      o: numbers('First price: whole token1 per whole token0'),
+      h: numbers('Highest price'),
+      l: numbers('Lowest price'),
+      c: numbers('Last price'),
+      v: numbers('Volume in whole token0, or in raw units when its decimals are unknown'),
+    }),
+    z.strictObject({
+      s: z.literal('no_data'),
+      nextTime: z.int().optional().describe('Start of the newest earlier bar; absent when there is none.'),
+    }),
+    Failure,
+  ])
+  .openapi('UdfHistory', { description: 'Bars as columns.' });
+export type History = z.output<typeof History>;
+
+const UDF = {
+  method: 'get',
+  limit: 'history',
+  key: 'optional',
+  tag: 'Charts',
+  failures: { 503: errorResponse('Service temporarily unavailable; retry') },
+} as const;
+
+export const getUdfConfig = {
+  operationId: 'getUdfConfig',
+  path: '/public/v1/udf/config',
+  ...UDF,
+  summary: "Describe the data feed of TradingView's charting library",
+  description: "The address of the data feed is this one without `/config`. It follows the library's UDF protocol.",
+  answer: { description: 'What the data feed can do', schema: Config, example: CONFIG },
+} as const satisfies ApiRoute;
+
+export const getUdfTime = {
+  operationId: 'getUdfTime',
+  path: '/public/v1/udf/time',
+  ...UDF,
+  summary: 'Get the time of the data feed',
+  description: 'Unix seconds.',
+  answer: { description: 'Unix seconds', schema: z.int(), example: 1_795_000_000 },
+} as const satisfies ApiRoute;
+
+export const getUdfSymbol = {
+  operationId: 'getUdfSymbol',
+  path: '/public/v1/udf/symbols',
+  ...UDF,
+  summary: 'Get a pool as a symbol of the data feed',
+  description: 'A pool that is not served has `s: "error"`, with status 200.',
+  request: { query: SymbolQuery },
+  answer: {
+    description: 'The symbol, or an error',
+    schema: z.union([SymbolInfo, Failure]),
+    example: {
+      ...SYMBOL,
+      name: FOUND_EXAMPLE.symbol,
+      ticker: TICKER_EXAMPLE,
+      description: FOUND_EXAMPLE.description,
+      exchange: 'base',
+      listed_exchange: 'base',
+      pricescale: 100,
+    },
+  },
+} as const satisfies ApiRoute;
+
+export const searchUdfSymbols = {
+  operationId: 'searchUdfSymbols',
+  path: '/public/v1/udf/search',
+  ...UDF,
+  summary: 'Search the symbols of the data feed',
+  description: 'Listed pools of 10 USD or more, the largest first. A text of one character acts as none.',
+  request: { query: SearchQuery },
+  answer: {
+    description: 'Pools that were found',
+    schema: z.union([z.array(Found), Failure]),
+    example: [FOUND_EXAMPLE],
+  },
+} as const satisfies ApiRoute;
+
+export const listUdfBars = {
+  operationId: 'listUdfBars',
+  path: '/public/v1/udf/history',
+  ...UDF,
+  compress: true,
+  summary: 'List the bars of a symbol',
+  description:
+    `The bars of \`listBars\` as rounded numbers, at most ${MAX_BARS}, the newest ones. Bars without a price are left out. ` +
+    'What is wrong with a request is `s: "error"`, with status 200.',
+  request: { query: HistoryQuery },
+  answer: {
+    description: 'Bars, `no_data` or an error',
+    schema: History,
+    example: { s: 'ok', t: [1_794_996_000], o: [2998.5], h: [3000], l: [2998], c: [2998.9], v: [1.5] },
+  },
+} as const satisfies ApiRoute;

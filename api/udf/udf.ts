@@ -1,0 +1,166 @@
+import type { Context } from 'hono';
+import type { Address } from 'viem';
+import type { z } from 'zod';
+import { firstIssue } from '../../config/load-chains.ts';
+import { defineResource } from '../declaration/api-route.ts';
+import { MAX_BARS } from '../history/declaration.ts';
+import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/history.ts';
+import { type BarRow, selectBars } from '../history/select-bars.ts';
+import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
+import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
+import { listedChains, type MetadataDeps } from '../metadata/metadata.ts';
+import { createUncommonReads, readFailure } from '../metadata/page.ts';
+import { toListingQuery } from '../metadata/query.ts';
+import { type PoolPageDeps, readRows } from '../pool-page.ts';
+import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { TradedAmounts } from '../trades/average-price.ts';
+import {
+  CONFIG,
+  type Found,
+  getUdfConfig,
+  getUdfSymbol,
+  getUdfTime,
+  type History,
+  HistoryQuery,
+  listUdfBars,
+  MAX_FOUND,
+  RESOLUTIONS,
+  SearchQuery,
+  SYMBOL,
+  type SymbolInfo,
+  SymbolQuery,
+  searchUdfSymbols,
+} from './declaration.ts';
+import { quotientFloor } from './numbers.ts';
+
+type UdfDeps = PoolPageDeps & Pick<MetadataDeps, 'statusMaxAgeSecs'>;
+
+const DAY = RESOLUTIONS['1D'];
+/** Days with trades in which a price is looked for. */
+const PRICED_DAYS = 30;
+/** Shown of a price. */
+const SIGNIFICANT_DIGITS = 6;
+const MAX_DECIMALS = 16;
+/** The listing takes no shorter text. */
+const MIN_SEARCH_LENGTH = 2;
+
+/** `GET /public/v1/udf/…`: the data feed of TradingView's charting library, over the bars of `…/ohlcv`. */
+export const udfResource = defineResource(
+  [getUdfConfig, getUdfTime, getUdfSymbol, searchUdfSymbols, listUdfBars],
+  (deps: UdfDeps) => {
+    const { chains, database, directory, statusMaxAgeSecs } = deps;
+    const inTurn = createUncommonReads(database);
+    const findPool = async (ticker: string) => {
+      const [chainId = '', address = ''] = ticker.split(':');
+      const pool = (await directory.table()).find(Number(chainId), address.toLowerCase() as Address);
+      return pool && chains.has(pool.chainId) ? pool : null;
+    };
+    const chainName = (pool: ServedPool) => chains.get(pool.chainId)?.name ?? String(pool.chainId);
+    return {
+      getUdfConfig: (c) => c.json(CONFIG),
+      getUdfTime: (c) => c.json(Math.floor(Date.now() / 1_000)),
+      async getUdfSymbol(c) {
+        const query = parse(c, SymbolQuery);
+        if (query.error) return query.error;
+        const pool = await findPool(query.data.symbol);
+        if (!pool) return sendError(c, 'unknown_symbol');
+        const { bars } = await readRows(database, () => selectBars(database, pool, DAY, NEWEST, PRICED_DAYS));
+        const exchange = chainName(pool);
+        const { symbol: name, ticker, description } = toFound(pool, exchange);
+        const pricescale = pricescaleOf(pool, bars.find(isPriced)?.close ?? null);
+        return c.json({
+          ...SYMBOL,
+          name,
+          ticker,
+          description,
+          exchange,
+          listed_exchange: exchange,
+          pricescale,
+        } satisfies SymbolInfo);
+      },
+      async searchUdfSymbols(c) {
+        const query = parse(c, SearchQuery);
+        if (query.error) return query.error;
+        const text = query.data.query.trim();
+        const search = [...text].length < MIN_SEARCH_LENGTH ? {} : { search: text };
+        const count = Math.min(query.data.limit, MAX_FOUND);
+        const listing = toListingQuery({ ...search, count, sortBy: 'tvl' }, ['tvl']);
+        const statement = findStatement(listing, listedChains([...chains.values()], listing), statusMaxAgeSecs);
+        const { rows } = await inTurn((client) => client.query<FoundRow>(statement)).catch(async (error: unknown) => {
+          throw await readFailure(error, database);
+        });
+        const { chainIds, pools } = rows[0] ?? {};
+        const table = await directory.table();
+        const found = (pools ?? []).map((address, n) => table.find(Number(chainIds?.[n]), address as Address));
+        return c.json(found.flatMap((pool) => (pool ? [toFound(pool, chainName(pool))] : [])));
+      },
+      async listUdfBars(c) {
+        const query = parse(c, HistoryQuery);
+        if (query.error) return query.error;
+        const { symbol, resolution, from, to, countback } = query.data;
+        const pool = await findPool(symbol);
+        if (!pool) return sendError(c, 'unknown_symbol');
+        const secs = RESOLUTIONS[resolution];
+        const beforeTs = Math.ceil(to / secs) * secs;
+        const count = Math.min(countback ?? Math.max(Math.ceil((to - from) / secs), 0), MAX_BARS);
+        // With one more, there is always a bar to continue at, if there is any.
+        const bars = await readRows(database, () => selectBars(database, pool, secs, beforeTs, count + 1));
+        const history = historyOf(bars.bars, pool, count, countback === undefined ? from : 0);
+        const body = new ReadyBody(JSON.stringify(history));
+        return beforeTs <= bars.finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
+      },
+    };
+  },
+);
+
+const sendError = (c: Context, errmsg: string) => c.json({ s: 'error', errmsg } satisfies History);
+
+/** The library reads what is wrong in the body, with status 200. */
+function parse<S extends z.ZodType>(
+  c: Context,
+  schema: S,
+): { readonly data: z.output<S>; readonly error?: never } | { readonly error: Response } {
+  const parsed = schema.safeParse(c.req.query());
+  return parsed.success ? { data: parsed.data } : { error: sendError(c, firstIssue(parsed.error)) };
+}
+
+function toFound({ chainId, address, pair }: ServedPool, exchange: string): Found {
+  const ticker = `${chainId}:${address}`;
+  return { symbol: pair, full_name: ticker, description: `${pair} ${address}`, exchange, ticker, type: 'crypto' };
+}
+
+type Priced = BarRow & { readonly [Price in 'open' | 'high' | 'low' | 'close']: TradedAmounts };
+const isPriced = (bar: BarRow): bar is Priced => bar.open !== null;
+
+/** @param bars newest first */
+function historyOf(bars: readonly BarRow[], pool: ServedPool, count: number, from: number): History {
+  const priced = bars.filter(isPriced);
+  const shown = priced
+    .filter(({ startTs }) => startTs >= from)
+    .slice(0, count)
+    .reverse();
+  if (shown.length === 0) {
+    const next = priced[0] ?? bars.at(-1);
+    return next ? { s: 'no_data', nextTime: next.startTs } : { s: 'no_data' };
+  }
+  const prices = (amounts: (bar: Priced) => TradedAmounts) => shown.map((bar) => priceFloor(amounts(bar), pool));
+  const unit0 = 10n ** BigInt(pool.token0.decimals ?? 0);
+  return {
+    s: 'ok',
+    t: shown.map(({ startTs }) => startTs),
+    o: prices(({ open }) => open),
+    h: prices(({ high }) => high),
+    l: prices(({ low }) => low),
+    c: prices(({ close }) => close),
+    v: shown.map(({ volume0Raw }) => quotientFloor(BigInt(volume0Raw), unit0)),
+  };
+}
+
+/** Token1 per token0; scaled units of both are of one size. */
+const priceFloor = ([amount0, amount1]: TradedAmounts, { immutables: { scale } }: ServedPool): number =>
+  quotientFloor(amount1 * scale.multiplier1, amount0 * scale.multiplier0);
+
+function pricescaleOf(pool: ServedPool, close: TradedAmounts | null): number {
+  const magnitude = close === null ? 0 : Math.floor(Math.log10(priceFloor(close, pool)));
+  return 10 ** Math.min(Math.max(SIGNIFICANT_DIGITS - 1 - magnitude, 0), MAX_DECIMALS);
+}

@@ -1,0 +1,50 @@
+import { Redis } from 'ioredis';
+import { createApp } from '../../api/app.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { historyResource } from '../../api/history/history.ts';
+import { compressed } from '../../api/http/ready-body.ts';
+import { udfResource } from '../../api/udf/udf.ts';
+import { readEnvironment } from '../../config/environment.ts';
+import { openDatabase, SHORT_STATEMENTS } from '../../db/connection.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { tradedPool } from '../../test/metadata/traded-pool.ts';
+import { fixedDirectory } from '../../test/quotes/served-pool.ts';
+import { CHAINS_FILE, MARKET } from '../listing/market.ts';
+import { POOL } from './pages.ts';
+
+/** The API with its history, and beside it a query of as many rows by their key through the same stack. */
+runMain(async () => {
+  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
+  const logger = createLogger('bench', 'error');
+  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
+  const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
+  const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
+  const deps = { chains, directory, database, statusMaxAgeSecs: 86_400 };
+  const app = createApp([...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)], {
+    pages: (it) =>
+      it.get('/public/v1/bare/:rows', compressed, async (c) => {
+        const { rows } = await database.query({
+          name: 'bare',
+          text: `SELECT * FROM history.trade_minute WHERE index_schema = '${MARKET.schema}' AND chain_id = $1 AND pool = $2
+                 ORDER BY minute_ts DESC LIMIT $3`,
+          values: [MARKET.chainIds[0], POOL, c.req.param('rows')],
+        });
+        return c.json(rows);
+      }),
+    verifyKey: async () => null,
+    rateLimit: {
+      limits: CHAINS_FILE.limits,
+      redis: new Redis({ lazyConnect: true }),
+      prefix: 'bench',
+      trustedProxies: 0,
+    },
+    metrics: createMetrics('bench'),
+    logger,
+  });
+  const server = await startServer(app, '127.0.0.1', 0);
+  process.stdout.write(`${server.port}\n`);
+  process.on('SIGTERM', () => process.exit(0));
+});

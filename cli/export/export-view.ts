@@ -1,0 +1,196 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { formatDay } from '../arguments.ts';
+import { type Column, readColumns } from './columns.ts';
+import { createTableFile, type Format, type Row, type TableFile } from './table-file.ts';
+
+/** What may be exported, and the column with the time of a row, Unix seconds. */
+export const VIEWS = {
+  trade_candle: 'minute_ts',
+  quote_sample: 'block_timestamp',
+  pool_day: 'day_ts',
+  fill_quality: 'day_ts',
+  fiat_price_history: 'ts',
+} as const;
+export type View = keyof typeof VIEWS;
+
+export interface ExportRequest {
+  readonly view: View;
+  /** First day, Unix seconds. */
+  readonly from: number;
+  /** The day after the last one. */
+  readonly to: number;
+  readonly format: Format;
+  readonly out: string;
+  /** Writes files again that are there. */
+  readonly force: boolean;
+}
+
+export interface ExportProgress {
+  readonly doneDays: number;
+  readonly totalDays: number;
+  /** The file that was completed; null for days without a row. */
+  readonly file: string | null;
+  readonly rows: number;
+}
+
+export interface ExportResult {
+  readonly files: number;
+  readonly rows: number;
+  /** Files that were there and stay. */
+  readonly kept: number;
+  /** Days of chains that may still change: a later export has them. */
+  readonly notFinal: number;
+}
+
+const DAY = 86_400;
+/** Days of one statement: views that add up all events of a pool do so once for all of them. */
+const DAYS_PER_STATEMENT = 31;
+const ROWS_PER_FETCH = 20_000;
+/** How long after a day capture may still write rows of it. */
+const LATE_SECS = 3_600;
+
+/**
+ * Writes a file per chain and day of a view: `OUT/VIEW/CHAIN/DAY.FORMAT`. A day without rows has none. Killed at any point,
+ * the same call continues with the days that have no file.
+ *
+ * @throws an error of Postgres or of the file system: files that are complete stay
+ */
+export async function exportView(
+  database: pg.Pool,
+  request: ExportRequest,
+  report: (progress: ExportProgress) => void,
+): Promise<ExportResult> {
+  const columns = await readColumns(database, request.view);
+  const chains = await database.query<{ chain_id: string }>('SELECT chain_id FROM read_model.indexed_block ORDER BY 1');
+  const chainIds = chains.rows.map(({ chain_id }) => Number(chain_id));
+  const totalDays = (chainIds.length * (request.to - request.from)) / DAY;
+  const total = { files: 0, rows: 0, kept: 0, notFinal: 0 };
+  let doneDays = 0;
+  const count: Count = (days, file = null, rows = 0) => {
+    doneDays += days;
+    total.files += file === null ? 0 : 1;
+    total.rows += rows;
+    report({ doneDays, totalDays, file, rows });
+  };
+  for (const chainId of chainIds) {
+    mkdirSync(folderOf(request, chainId), { recursive: true });
+    const runs = daysToWrite(request, chainId);
+    const dayCount = runs.reduce((days, { from, to }) => days + (to - from) / DAY, 0);
+    const kept = (request.to - request.from) / DAY - dayCount;
+    total.kept += kept;
+    count(kept);
+    for (const { from, to } of runs) {
+      const end = await inTransaction(database, 'REPEATABLE READ', async (client) => {
+        const finalTo = Math.max(Math.min(to, await finalUntil(client, request.view, chainId)), from);
+        await writeDays(client, { ...request, columns, chainId, from, to: finalTo }, count);
+        return finalTo;
+      });
+      total.notFinal += (to - end) / DAY;
+      count((to - end) / DAY);
+    }
+  }
+  return total;
+}
+
+const folderOf = ({ out, view }: ExportRequest, chainId: number): string => join(out, view, String(chainId));
+const pathOf = (request: ExportRequest, chainId: number, dayTs: number): string =>
+  join(folderOf(request, chainId), `${formatDay(dayTs)}.${request.format}`);
+
+interface Days {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Consecutive days that have no file, or all of them when files are written again. */
+function daysToWrite(request: ExportRequest, chainId: number): Days[] {
+  const runs: Days[] = [];
+  for (let from = request.from; from < request.to; from += DAY) {
+    if (!request.force && existsSync(pathOf(request, chainId, from))) continue;
+    const last = runs.at(-1);
+    const continues = last !== undefined && last.to === from && from - last.from < DAYS_PER_STATEMENT * DAY;
+    if (continues) runs[runs.length - 1] = { from: last.from, to: from + DAY };
+    else runs.push({ from, to: from + DAY });
+  }
+  return runs;
+}
+
+/** Days of a view that end by this time do not change any more, Unix seconds. */
+async function finalUntil(client: Queryable, view: View, chainId: number): Promise<number> {
+  // What a swap was quoted counts once its block is known to be final.
+  const pending =
+    view === 'fill_quality'
+      ? 'SELECT min(block_timestamp) FROM history.fill WHERE chain_id = $1 AND NOT is_final'
+      : 'SELECT null::int8';
+  const { rows } = await client.query<{ until_ts: string }>(
+    `SELECT least(history.trades_until($1), (${pending}), extract(epoch FROM now())::int8 - ${LATE_SECS}) AS until_ts`,
+    [chainId],
+  );
+  return Math.floor(Number(rows[0]?.until_ts ?? 0) / DAY) * DAY;
+}
+
+type Count = (days: number, file?: string | null, rows?: number) => void;
+
+interface DaysRequest extends ExportRequest {
+  readonly columns: readonly Column[];
+  readonly chainId: number;
+}
+
+/** Streams the rows of some days, a day after the other, into its file. */
+async function writeDays(client: Queryable, request: DaysRequest, count: Count): Promise<void> {
+  const { view, columns, chainId, from, to } = request;
+  if (from >= to) return;
+  const time = VIEWS[view];
+  // The second column of each view is its pool or token, and the fourth distinguishes prices of minutes and hours.
+  await client.query(
+    `DECLARE exported NO SCROLL CURSOR FOR
+     SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}
+     WHERE chain_id = ${chainId} AND ${time} >= ${from} AND ${time} < ${to}
+     ORDER BY ${columns.length + 1}, ${columns[1]?.sql}, ${time}, 4`,
+  );
+  const { write, close } = dayFiles(request, count);
+  for (;;) {
+    const { rows } = await client.query<unknown[]>({ text: `FETCH ${ROWS_PER_FETCH} FROM exported`, rowMode: 'array' });
+    for (const [dayTs, ofDay] of byDay(rows, columns.length)) write(dayTs, ofDay);
+    if (rows.length < ROWS_PER_FETCH) break;
+  }
+  close();
+  await client.query('CLOSE exported');
+}
+
+/** Files of days in their order: a day's is complete when the next one begins. */
+function dayFiles(request: DaysRequest, count: Count) {
+  let open: { readonly dayTs: number; readonly file: TableFile; rows: number } | null = null;
+  let nextDay = request.from;
+  const finish = (untilTs: number) => {
+    open?.file.finish();
+    count((untilTs - nextDay) / DAY, open && pathOf(request, request.chainId, open.dayTs), open?.rows);
+    nextDay = untilTs;
+  };
+  return {
+    write(dayTs: number, rows: readonly Row[]) {
+      if (open?.dayTs !== dayTs) {
+        if (open !== null) finish(open.dayTs + DAY);
+        const file = createTableFile(pathOf(request, request.chainId, dayTs), request.format, request.columns);
+        open = { dayTs, file, rows: 0 };
+      }
+      open.file.write(rows);
+      open.rows += rows.length;
+    },
+    close: () => finish(request.to),
+  };
+}
+
+/** Rows by their day, which is in their last place. */
+function byDay(rows: readonly Row[], dayIndex: number): Map<number, Row[]> {
+  const days = new Map<number, Row[]>();
+  for (const row of rows) {
+    const dayTs = Number(row[dayIndex]);
+    const ofDay = days.get(dayTs);
+    if (ofDay === undefined) days.set(dayTs, [row]);
+    else ofDay.push(row);
+  }
+  return days;
+}
