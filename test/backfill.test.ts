@@ -18,7 +18,7 @@ import {
   startBackfillWorld,
 } from './backfill/backfill-world.ts';
 import { compareIndexes } from './backfill/index-rows.ts';
-import { loggedBars, loggedDays, shownBars, shownDays } from './indexing/candles-from-logs.ts';
+import { loggedBars, loggedDays, shownBars, shownDays, tvlBeyondBins } from './indexing/candles-from-logs.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexing/indexer-process.ts';
 import { eventually } from './pamm/eventually.ts';
 
@@ -172,13 +172,19 @@ test('what serves or is written is never dropped; what is not needed is', { time
 
 /** Bars and days of every flat pool are those of its raw logs and its tokens' balances. */
 async function expectLoggedCandles(): Promise<void> {
-  let final = 0;
+  let [final, days] = [0, 0];
   for (const { chainId, url, scenario } of world.chains) {
     const client = createPublicClient({ transport: http(url), cacheTime: 0 });
     for (const pool of scenario.pools) {
       const { name, address, generation } = pool;
       if (generation !== 'flat') continue;
       expect(await shownDays(world.database, chainId, address), name).toEqual(await loggedDays(client, pool));
+      const { beyond, logs } = await tvlBeyondBins(client, world.database, chainId, pool);
+      days += beyond.length;
+      for (const units of beyond) {
+        expect(units, name).toBeGreaterThanOrEqual(0n);
+        expect(units, name).toBeLessThanOrEqual(BigInt(logs));
+      }
       for (const secs of [60, 3_600]) {
         const shown = await shownBars(world.database, chainId, address, secs);
         expect(shown.bars, `${name} on ${chainId}`).toEqual(await loggedBars(client, address, secs));
@@ -187,6 +193,7 @@ async function expectLoggedCandles(): Promise<void> {
     }
   }
   expect(final).toBeGreaterThan(0);
+  expect(days).toBeGreaterThan(0);
 }
 
 /** What a run said that it waits for. */

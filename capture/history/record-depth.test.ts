@@ -6,8 +6,7 @@ import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { type ChainConfig, DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import { actAs } from '../../db/process-roles.ts';
-import { sellAndBuyPrices, swap } from '../../devnet/actions.ts';
-import { RevertedError, takenBack } from '../../devnet/dev-chain.ts';
+import { type SwapOrder, swap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
@@ -15,6 +14,7 @@ import type { BinShape } from '../../protocol/pool-events.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
 import {
   chainConfig,
   evenShares,
@@ -34,7 +34,6 @@ import { createDepthRecorder } from './record-depth.ts';
 import { recordQuotes } from './record-quotes.ts';
 
 const CHAIN = 31_337;
-const BPS = [10n, 25n, 50n, 100n];
 const SIDES = [
   { name: 'bids', zeroForOne: true },
   { name: 'asks', zeroForOne: false },
@@ -156,52 +155,11 @@ async function rowOf({ address }: WorldPool): Promise<Row> {
   return found;
 }
 
-const prices = async ({ address }: WorldPool) => {
-  const read = await sellAndBuyPrices(world.chain, address);
-  if ('refusal' in read) throw new Error(read.refusal);
-  return read;
+/** How the chain itself tells the depth of a pool. */
+const tried = ({ address }: WorldPool) => {
+  const { chain, deployment } = world;
+  return { chain, address, swap: (order: SwapOrder) => swap(chain, deployment, order) };
 };
-
-/** What a swap of this exact input gives, and the prices after it, all taken back; null when the pool rejects it. */
-async function trySwap(pool: WorldPool, zeroForOne: boolean, input: bigint) {
-  return takenBack(world.chain, async () => {
-    try {
-      const order = { pool: pool.address, zeroForOne, amountSpecified: input };
-      const { amount0Delta, amount1Delta } = await swap(world.chain, world.deployment, order);
-      return {
-        taken: zeroForOne ? amount0Delta : amount1Delta,
-        given: zeroForOne ? -amount1Delta : -amount0Delta,
-        ...(await prices(pool)),
-      };
-    } catch (error) {
-      if (error instanceof RevertedError) return null;
-      throw error;
-    }
-  });
-}
-
-/** What the largest exact input gives after which the pool's own price is within a distance from mid, found by trying. */
-async function depthByTrying(pool: WorldPool, zeroForOne: boolean, bps: bigint): Promise<bigint> {
-  const { sellX64, buyX64 } = await prices(pool);
-  let given = 0n;
-  const isWithin = async (input: bigint) => {
-    const after = await trySwap(pool, zeroForOne, input);
-    if (!after) return false;
-    const isNear = zeroForOne
-      ? after.sellX64 * 20_000n >= (sellX64 + buyX64) * (10_000n - bps)
-      : after.buyX64 * 20_000n <= (sellX64 + buyX64) * (10_000n + bps);
-    if (isNear && after.given > given) given = after.given;
-    return isNear && after.taken === input;
-  };
-  let [within, beyond] = [0n, 1n];
-  while (await isWithin(beyond)) [within, beyond] = [beyond, beyond * 8n];
-  while (beyond - within > 1n) {
-    const middle = (within + beyond) / 2n;
-    if (await isWithin(middle)) within = middle;
-    else beyond = middle;
-  }
-  return given;
-}
 
 test.each([
   ['bins of a tenth of a percent', 0, evenBins(-12, 12, 1_000), 0],
@@ -214,14 +172,14 @@ test.each([
     const pool = await tradedPool(pair, [...bins], fee);
     await sample();
     const row = await rowOf(pool);
-    const { sellX64, buyX64 } = await prices(pool);
+    const { sellX64, buyX64 } = await pricesOf(tried(pool));
     expect(row).toMatchObject({ status: 'healthy', bid: String(sellX64), ask: String(buyX64) });
     expect(Number(row.block)).toBe(Number(await world.chain.client.getBlockNumber()));
     for (const { name, zeroForOne } of SIDES) {
-      const tried: string[] = [];
-      for (const bps of BPS) tried.push(String(await depthByTrying(pool, zeroForOne, bps)));
-      expect(row[name]).toEqual(tried);
-      expect(new Set(tried).size).toBeGreaterThan(2);
+      const found: string[] = [];
+      for (const bps of DISTANCES) found.push(String(await depthByTrying(tried(pool), zeroForOne, bps)));
+      expect(row[name]).toEqual(found);
+      expect(new Set(found).size).toBeGreaterThan(2);
     }
   },
 );
@@ -231,16 +189,16 @@ test('a stop loss ends the depth where it rejects, and what is left still fills'
   await index(pool, pairs[0]);
   await sample();
   const depths = ((await rowOf(pool)).bids ?? []).map(BigInt);
-  const tried: bigint[] = [];
-  for (const bps of BPS) tried.push(await depthByTrying(pool, true, bps));
+  const found: bigint[] = [];
+  for (const bps of DISTANCES) found.push(await depthByTrying(tried(pool), true, bps));
   expect(depths).toHaveLength(4);
   for (const [index, depth] of depths.entries()) {
     expect(depth).toBeGreaterThan(0n);
-    expect(depth).toBeLessThanOrEqual(tried[index] ?? 0n);
+    expect(depth).toBeLessThanOrEqual(found[index] ?? 0n);
     // The end is cautious by a little.
-    expect(depth).toBeGreaterThan(((tried[index] ?? 0n) * 999n) / 1_000n);
+    expect(depth).toBeGreaterThan(((found[index] ?? 0n) * 999n) / 1_000n);
   }
-  expect(tried[3]).toBe(tried[2]);
+  expect(found[3]).toBe(found[2]);
 });
 
 test('depth is read once a minute, of the most valuable pools; the others are sampled without', async () => {

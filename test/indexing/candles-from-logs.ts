@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import { type Address, type PublicClient, parseAbi, parseEventLogs } from 'viem';
+import { decodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
+import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
+import { HEAD_DATA } from '../../protocol/layouts/storage.ts';
 
 /** A bar: start, amounts of the swaps with the first, highest, lowest and last price, volume of both tokens, swaps. */
 export type LoggedBar = readonly [number, ...(bigint | null)[]];
@@ -51,29 +54,37 @@ const balanceAbi = parseAbi(['function balanceOf(address) view returns (uint256)
 /** The days of a flat pool by its raw logs and its tokens' own balances at the last block of each. */
 export async function loggedDays(client: PublicClient, { address, token0, token1 }: LoggedPool) {
   const logs = await client.getLogs({ address, fromBlock: 0n });
-  const days = new Map<number, { swaps: number; senders: Set<string>; volumes: [bigint, bigint]; block: bigint }>();
+  const days = new Map<
+    number,
+    { swaps: number; senders: Set<string>; volumes: [bigint, bigint]; fees: [bigint, bigint]; block: bigint }
+  >();
+  let binFees = 0n;
   const counted = ['Swap', 'LiquidityAdded', 'LiquidityRemoved', 'ProtocolFeesCollected'];
   for (const event of parseEventLogs({ abi: flatPoolEvents, logs })) {
+    // Bins of a swap are logged before it.
+    if (event.eventName === 'BinSwapped') binFees += event.args.lpFeeAmount;
     if (!counted.includes(event.eventName)) continue;
     const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
     const start = Number(timestamp) - (Number(timestamp) % 86_400);
-    const day = days.get(start) ?? { swaps: 0, senders: new Set(), volumes: [0n, 0n], block: 0n };
+    const day = days.get(start) ?? { swaps: 0, senders: new Set(), volumes: [0n, 0n], fees: [0n, 0n], block: 0n };
     day.block = event.blockNumber;
     if (event.eventName === 'Swap') {
       day.swaps += 1;
       day.senders.add(event.args.sender.toLowerCase());
       day.volumes[0] += abs(event.args.amount0Delta);
       day.volumes[1] += abs(event.args.amount1Delta);
+      day.fees[event.args.amount0Delta > 0n ? 0 : 1] += binFees;
+      binFees = 0n;
     }
     days.set(start, day);
   }
-  const rows = [...days].map(async ([start, { swaps, senders, volumes, block }]) => {
+  const rows = [...days].map(async ([start, { swaps, senders, volumes, fees, block }]) => {
     const balances = [token0, token1].map((token) => {
       const call = { address: token, abi: balanceAbi, functionName: 'balanceOf', args: [address] } as const;
       return client.readContract({ ...call, blockNumber: block });
     });
     const held = await Promise.all(balances);
-    return [start, swaps, senders.size, ...volumes, ...held].map(String);
+    return [start, swaps, senders.size, ...volumes, ...held, ...fees].map(String);
   });
   return Promise.all(rows);
 }
@@ -87,9 +98,43 @@ interface LoggedPool {
 /** The days that readers get, in the same form. */
 export async function shownDays(database: pg.Pool, chainId: number, pool: Address): Promise<string[][]> {
   const { rows } = await database.query<{ day: string[] }>(
-    `SELECT ARRAY[day_ts, swap_count, sender_count, volume0_raw, volume1_raw, balance0_raw, balance1_raw]::text[] AS day
+    `SELECT ARRAY[day_ts, swap_count, sender_count, volume0_raw, volume1_raw, balance0_raw, balance1_raw,
+       lp_fee0_scaled, lp_fee1_scaled]::text[] AS day
      FROM read_model.pool_day WHERE chain_id = $1 AND pool = $2 ORDER BY day_ts`,
     [chainId, pool],
   );
   return rows.map(({ day }) => day);
+}
+
+/**
+ * By how many raw units the TVL of each day exceeds what bins hold by the pool's own storage at the last block of the day: up to
+ * one for each log, since amounts are rounded in the pool's favour.
+ */
+export async function tvlBeyondBins(client: PublicClient, database: pg.Pool, chainId: number, pool: LoggedPool) {
+  const { address } = pool;
+  const logs = await client.getLogs({ address, fromBlock: 0n });
+  const { rows } = await database.query<Record<'day' | 'tvl0' | 'tvl1' | 'scale0' | 'scale1', string>>(
+    `SELECT d.day_ts AS day, tvl0_raw AS tvl0, tvl1_raw AS tvl1, token0_scale_multiplier AS scale0, token1_scale_multiplier AS scale1
+     FROM read_model.pool_day d JOIN read_model.pool p ON p.chain_id = d.chain_id AND p.address = d.pool
+     WHERE d.chain_id = $1 AND d.pool = $2`,
+    [chainId, address],
+  );
+  const blocks = new Map(
+    await Promise.all(
+      [...new Set(logs.map(({ blockNumber }) => blockNumber))].map(async (blockNumber) => {
+        return [blockNumber, Number((await client.getBlock({ blockNumber })).timestamp)] as const;
+      }),
+    ),
+  );
+  const days = rows.map(async ({ day, tvl0, tvl1, scale0, scale1 }) => {
+    const inside = [...blocks].filter(([, timestamp]) => timestamp < Number(day) + 86_400).map(([number]) => number);
+    const last = inside.reduce((one, other) => (one > other ? one : other), 0n);
+    const { data } = await client.call({ to: address, data: HEAD_DATA, blockNumber: last });
+    const { binTotals } = flatStorage.decodeHead(decodeExtsload(data ?? '0x'));
+    return [
+      BigInt(tvl0) - binTotals.token0Scaled / BigInt(scale0),
+      BigInt(tvl1) - binTotals.token1Scaled / BigInt(scale1),
+    ];
+  });
+  return { beyond: (await Promise.all(days)).flat(), logs: logs.length };
 }
