@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Address, type PublicClient, parseAbi, parseEventLogs } from 'viem';
+import { maxBigint } from '../../protocol/fixed-point.ts';
 import { decodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
@@ -128,7 +129,7 @@ export async function tvlBeyondBins(client: PublicClient, database: pg.Pool, cha
   );
   const days = rows.map(async ({ day, tvl0, tvl1, scale0, scale1 }) => {
     const inside = [...blocks].filter(([, timestamp]) => timestamp < Number(day) + 86_400).map(([number]) => number);
-    const last = inside.reduce((one, other) => (one > other ? one : other), 0n);
+    const last = inside.reduce(maxBigint, 0n);
     const { data } = await client.call({ to: address, data: HEAD_DATA, blockNumber: last });
     const { binTotals } = flatStorage.decodeHead(decodeExtsload(data ?? '0x'));
     return [
