@@ -1,0 +1,188 @@
+import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { Lease } from '../../runtime/lease/lease.ts';
+import type { HeadTracker } from '../snapshots/head-tracker.ts';
+import type { SharedKind, SharedReads } from '../snapshots/shared-reads.ts';
+import type { RequestedPools } from '../warming/requested-pools.ts';
+import { FollowedReads } from './followed-reads.ts';
+import { parseFromLeader, parseReport, writeBeat, writeReport } from './messages.ts';
+import { PublishedReads } from './published-reads.ts';
+
+/** What a process serves of a chain, and the way of its messages to the others. */
+export interface ChainReadsLink {
+  readonly requested: RequestedPools;
+  /** Sends to all that follow. */
+  readonly publish: (message: string) => void;
+}
+
+/** What makes a process the leading one. */
+interface Lead {
+  readonly lease: Lease;
+  readonly published: PublishedReads;
+  /** By process: what it has requests for, and when it said so. */
+  readonly reports: Map<string, { readonly pools: ReturnType<typeof parseReport>['pools']; readonly at: number }>;
+  /** Whether any other process follows. */
+  isFollowed: boolean;
+}
+
+/** A process that reported nothing for this long has no requests any more. */
+const REPORT_MS = 10_000;
+/** Address and kind: nothing else is read of a pool. */
+const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
+
+/** Leads or follows the processes that serve a chain; does neither before it is linked, and while it cannot. */
+export class ChainReads implements SharedReads {
+  readonly #id: string;
+  readonly #now: Clock;
+  readonly #followed: FollowedReads;
+  #clock: HeadTracker<ReportedHead> | undefined;
+  #link: ChainReadsLink | undefined;
+  #lead: Lead | undefined;
+  #flush: NodeJS.Immediate | undefined;
+
+  /** @param id of the process */
+  constructor(id: string, now: Clock = () => performance.now()) {
+    this.#id = id;
+    this.#now = now;
+    this.#followed = new FollowedReads({ now, onHead: (block) => this.#clock?.push({ block, endpoint: null }) });
+  }
+
+  get isLeading(): boolean {
+    return this.#lead !== undefined;
+  }
+
+  get isFollowing(): boolean {
+    return this.#followed.head !== null;
+  }
+
+  confirms({ hash }: BlockRef): boolean {
+    return this.#followed.head === hash;
+  }
+
+  drive(clock: HeadTracker<ReportedHead>): void {
+    this.#clock = clock;
+  }
+
+  link(link: ChainReadsLink): void {
+    this.#link = link;
+  }
+
+  /** Leads from now on, as long as the lease is held. */
+  lead(lease: Lease): void {
+    this.#followed.reset();
+    this.#lead = { lease, published: new PublishedReads(lease.fence), reports: new Map(), isFollowed: false };
+  }
+
+  /** Leads no more. */
+  resign(): void {
+    this.#lead = undefined;
+    this.#link?.requested.setElsewhere([]);
+  }
+
+  async find(kind: SharedKind, { hash }: BlockRef, pool: Address): Promise<unknown> {
+    return this.#lead ? undefined : this.#followed.find(nameOf(kind, pool), hash);
+  }
+
+  async share<T>(
+    kind: SharedKind,
+    block: BlockRef,
+    pools: readonly Address[],
+    values: Promise<readonly T[]>,
+    write: (value: T) => string,
+  ): Promise<readonly T[]> {
+    const published = this.#isPublished(block) ? this.#lead?.published : undefined;
+    const isRequested = pools.map((pool) => this.#link?.requested.has(pool));
+    if (!published || !isRequested.includes(true)) return values;
+    published.begin(block);
+    this.#flushSoon();
+    const settle = (jsonOf: (index: number) => string | null) => {
+      for (const [index, pool] of pools.entries()) {
+        if (isRequested[index]) published.settle(block, nameOf(kind, pool), jsonOf(index));
+      }
+      this.#flushSoon();
+    };
+    try {
+      const read = await values;
+      settle((index) => write(read[index] as T));
+      return read;
+    } catch (error) {
+      settle(() => null);
+      throw error;
+    }
+  }
+
+  /** All requested pools are read at a block, or will not be. */
+  end(block: BlockRef): void {
+    this.#lead?.published.end(block);
+    this.#flushSoon();
+  }
+
+  /** Takes a message of the leading process. @throws SyntaxError or ZodError when it is none */
+  takeFromLeader(text: string): void {
+    if (!this.#lead) this.#followed.take(parseFromLeader(text));
+  }
+
+  /** Takes what another process has requests for. @throws SyntaxError or ZodError when it says no such thing */
+  takeReport(text: string): void {
+    const report = parseReport(text);
+    const lead = this.#lead;
+    if (!lead || report.token !== lead.published.token) return;
+    lead.isFollowed = true;
+    lead.reports.set(report.id, { pools: report.pools, at: this.#now() });
+    this.#countReports(lead);
+    if (!report.isBehind) return;
+    lead.published.demandWhole();
+    this.#flushSoon();
+  }
+
+  /** What to say to the leading process. */
+  report(): string {
+    const { token, isBehind } = this.#followed;
+    return writeReport({ id: this.#id, token, isBehind }, this.#link?.requested.own() ?? []);
+  }
+
+  /** What to say to all that follow; undefined while this process does not lead. */
+  beat(): string | undefined {
+    const lead = this.#lead;
+    if (!lead) return undefined;
+    this.#flushNow();
+    const { token, seq } = lead.published;
+    return writeBeat({ token, seq, head: this.#clock?.known?.block.hash ?? null });
+  }
+
+  /** Takes how many processes a beat reached. */
+  countFollowers(count: number): void {
+    if (this.#lead) this.#lead.isFollowed = count > 0;
+  }
+
+  /** To be called a few times a second. */
+  tick(): void {
+    this.#followed.tick();
+    if (this.#lead) this.#countReports(this.#lead);
+  }
+
+  /** Only the head is published: what is read at an older block is too late for all. */
+  #isPublished({ hash }: BlockRef): boolean {
+    return this.#lead?.isFollowed === true && this.#clock?.current?.block.hash === hash;
+  }
+
+  #countReports({ reports }: Lead): void {
+    for (const [id, { at }] of reports) if (this.#now() - at > REPORT_MS) reports.delete(id);
+    this.#link?.requested.setElsewhere([...reports.values()].flatMap(({ pools }) => pools));
+  }
+
+  /** What is read in one turn goes into one message. */
+  #flushSoon(): void {
+    this.#flush ??= setImmediate(() => this.#flushNow());
+  }
+
+  #flushNow(): void {
+    clearImmediate(this.#flush);
+    this.#flush = undefined;
+    const lead = this.#lead;
+    // Another may lead already: it would be refused for its token.
+    if (!lead?.lease.isHeld()) return;
+    for (const message of lead.published.drain()) this.#link?.publish(message);
+  }
+}
