@@ -58,7 +58,7 @@ export function startSharedReads({ chains, reads, warmers, metrics, logger, redi
     warmer.onResult((result) => {
       if (result?.kind === 'depths') ofChain.end(result.block);
     });
-    const chainLogger = logger.child({ chainId: chain.chainId });
+    const chainLogger = logger.child({ chainId: chain.chainId, pid: process.pid });
     return new Seat({
       reads: ofChain,
       requested,
