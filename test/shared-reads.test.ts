@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { evenBins } from '../devnet/pools.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { createRedisDatabase, type TestRedis } from './harness/redis.ts';
 import {
   chainConfig,
@@ -22,6 +23,8 @@ const PREFIX = 'pamm';
 const WAIT = { timeout: 30_000, interval: 20 };
 const PRICE = 2_000;
 const BLOCKS = 8;
+/** Another process leads within this time. */
+const TAKEOVER_MS = 2_000;
 
 let world: QuoteWorld;
 let redis: TestRedis;
@@ -56,8 +59,8 @@ afterAll(async () => {
   await Promise.all([world?.stop(), redis?.drop()]);
 });
 
-async function startApi(): Promise<StreamApi> {
-  const chain = chainConfig(31337, [world.anvil.url]);
+async function startApi(rpcUrl = world.anvil.url): Promise<StreamApi> {
+  const chain = chainConfig(31337, [rpcUrl]);
   const api = await startStreamApi({ chain, directory, sharedBy: { redisUrl: redis.url, prefix: PREFIX } });
   apis.push(api);
   return api;
@@ -67,7 +70,7 @@ async function startApi(): Promise<StreamApi> {
 async function startGroup(followers: number): Promise<[StreamApi, ...StreamApi[]]> {
   const first = await startApi();
   await vi.waitUntil(first.isLeading, WAIT);
-  const others = await Promise.all(Array.from({ length: followers }, startApi));
+  const others = await Promise.all(Array.from({ length: followers }, () => startApi()));
   return [first, ...others];
 }
 
@@ -130,7 +133,7 @@ test('a pool that no client of the leader requests is read for those of others',
   expect(await quotesOf(follower, true)).toEqual(await quotesOf(leader, true));
 });
 
-test('a stop hands over at once, and nothing is lost', async () => {
+test('a process that stops is followed by another, and nothing is lost', async () => {
   const [leader, follower] = (await startGroup(1)) as [StreamApi, StreamApi];
   const stream = await open(follower, true);
   await mineAndFollow([stream]);
@@ -138,9 +141,34 @@ test('a stop hands over at once, and nothing is lost', async () => {
   await leader.stop();
   const stoppedAt = performance.now();
   await vi.waitUntil(follower.isLeading, WAIT);
-  expect(performance.now() - stoppedAt).toBeLessThan(1_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(TAKEOVER_MS);
   await mineAndFollow([stream]);
   expect(stream.book.quotes.size).toBe(3);
+});
+
+test('a leader whose nodes fail gives way to one whose nodes do not', async () => {
+  const proxy = await startRpcProxy(world.anvil.url, false);
+  try {
+    const leader = await startApi(proxy.url);
+    await vi.waitUntil(leader.isLeading, WAIT);
+    const follower = await startApi();
+    const stream = await open(follower, true);
+    await mineAndFollow([stream]);
+    proxy.misbehave({ kind: 'down' });
+    await vi.waitUntil(follower.isLeading, WAIT);
+    expect(leader.isLeading()).toBe(false);
+    const firstOfLeader = async () => {
+      await mineAndFollow([stream]);
+      return (await quotesOf(leader, true))[0];
+    };
+    await expect.poll(firstOfLeader, WAIT).toMatchObject({ status: 200 });
+    // It follows: clients of it have every block although none of its nodes answers.
+    const streams = [stream, await open(leader, true)];
+    for (let block = 0; block < 3; block += 1) await mineAndFollow(streams);
+    expect(streams.map(({ book }) => book.quotes.size)).toEqual([3, 3]);
+  } finally {
+    await proxy.stop();
+  }
 });
 
 test('a process that is alone publishes nothing but that it is there', async () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Lease } from '../../runtime/lease/lease.ts';
 import type { HeadTracker } from '../snapshots/head-tracker.ts';
 import type { SharedKind, SharedReads } from '../snapshots/shared-reads.ts';
-import type { RequestedPools } from '../warming/requested-pools.ts';
+import type { RequestedPool, RequestedPools } from '../warming/requested-pools.ts';
 import { FollowedReads } from './followed-reads.ts';
 import { parseFromLeader, parseReport, writeBeat, writeReport } from './messages.ts';
 import { PublishedReads } from './published-reads.ts';
@@ -21,7 +21,7 @@ interface Lead {
   readonly lease: Lease;
   readonly published: PublishedReads;
   /** By process: what it has requests for, and when it said so. */
-  readonly reports: Map<string, { readonly pools: ReturnType<typeof parseReport>['pools']; readonly at: number }>;
+  readonly reports: Map<string, { readonly pools: readonly RequestedPool[]; readonly at: number }>;
   /** Whether any other process follows. */
   isFollowed: boolean;
 }
@@ -50,6 +50,11 @@ export class ChainReads implements SharedReads {
 
   get isLeading(): boolean {
     return this.#lead !== undefined;
+  }
+
+  /** Whether its nodes give it no head although pools are requested: it is not to lead. */
+  get isBlind(): boolean {
+    return this.#clock?.known === undefined && this.#link?.requested.list().length !== 0;
   }
 
   get isFollowing(): boolean {
@@ -100,7 +105,8 @@ export class ChainReads implements SharedReads {
       for (const [index, pool] of pools.entries()) {
         if (isRequested[index]) published.settle(block, nameOf(kind, pool), jsonOf(index));
       }
-      this.#flushSoon();
+      // Before this process decodes it: the others do so meanwhile.
+      this.#flushNow();
     };
     try {
       const read = await values;
@@ -129,17 +135,24 @@ export class ChainReads implements SharedReads {
     const lead = this.#lead;
     if (!lead || report.token !== lead.published.token) return;
     lead.isFollowed = true;
-    lead.reports.set(report.id, { pools: report.pools, at: this.#now() });
+    const pools = report.pools ?? lead.reports.get(report.id)?.pools ?? [];
+    lead.reports.set(report.id, { pools, at: this.#now() });
     this.#countReports(lead);
     if (!report.isBehind) return;
     lead.published.demandWhole();
     this.#flushSoon();
   }
 
-  /** What to say to the leading process. */
-  report(): string {
+  /** Whether another process leads. */
+  get hearsLeader(): boolean {
+    return this.#followed.isHeard;
+  }
+
+  /** What to say to the leading process. @param isShort without the pools, as they are those of the report before */
+  report(isShort: boolean): string {
     const { token, isBehind } = this.#followed;
-    return writeReport({ id: this.#id, token, isBehind }, this.#link?.requested.own() ?? []);
+    const pools = isShort ? undefined : (this.#link?.requested.own() ?? []);
+    return writeReport({ id: this.#id, token, isBehind }, pools);
   }
 
   /** What to say to all that follow; undefined while this process does not lead. */

@@ -65,8 +65,13 @@ export class FollowedReads {
     return this.#isLive ? this.#confirmed : null;
   }
 
+  /** Whether there is a leading process. */
+  get isHeard(): boolean {
+    return this.#now() - this.#heardAt < SILENCE_MS;
+  }
+
   get #isLive(): boolean {
-    return !this.#isBehind && this.#now() - this.#heardAt < SILENCE_MS;
+    return !this.#isBehind && this.isHeard;
   }
 
   take(message: BeatMessage | ReadsMessage): void {
@@ -117,17 +122,18 @@ export class FollowedReads {
     this.#confirmed = head;
   }
 
-  #apply({ seq, block, isWhole, isOver, read, failed, values }: ReadsMessage): void {
+  #apply({ seq, block, isWhole, isOver, isRead, except, failed, values }: ReadsMessage): void {
     this.#isBehind = !isWhole && (this.#isBehind || seq !== this.#seq + 1);
     if (this.#isBehind) return;
     const isNew = block.hash !== this.#block?.hash;
-    const { read: readSoFar, ...before } = this.#known;
-    const known = isWhole ? [] : isNew ? [...before.values].filter(([name]) => readSoFar.has(name)) : before.values;
-    const isSame = !isNew && !isWhole;
+    const { read, values: before } = this.#known;
+    const kept = isWhole ? [] : isNew ? [...before].filter(([name]) => read.has(name)) : before;
+    const known = new Map([...kept, ...values]);
+    const excepted = new Set(except);
     this.#known = {
-      values: new Map([...known, ...values]),
-      read: new Set([...(isSame ? readSoFar : []), ...read]),
-      failed: new Set([...(isSame ? before.failed : []), ...failed]),
+      values: known,
+      read: isRead ? new Set([...known.keys()].filter((name) => !excepted.has(name))) : excepted,
+      failed: new Set(failed),
       isOver,
     };
     this.#seq = seq;

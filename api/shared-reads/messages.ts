@@ -13,18 +13,19 @@ const number = z.string().regex(/^\d+$/).transform(BigInt);
 /** That the leading process is there, how many messages of reads it sent, and its head, null while it knows none. */
 const Beat = z.object({ token: Token, seq, head: HexBytes32.nullable() });
 
-/** What the leading process read at a block since its message before. */
+/** What the leading process read at a block so far. */
 const Reads = z.object({
   token: Token,
   /** One more than that of the message before. */
   seq,
   block: z.object({ number, hash: HexBytes32, timestamp: number }),
-  /** Whether `values` and `read` have all that is known, whatever messages were missed. */
+  /** Whether `values` has all that is known, and not what changed since the message before. */
   isWhole: z.boolean(),
   /** Whether nothing else is to be expected of this block. */
   isOver: z.boolean(),
-  /** Names of what holds at this block: with the value below, else with the one known. */
-  read: z.array(z.string()),
+  /** Whether values hold at this block, but for those named in `except`: of these the opposite is true. */
+  isRead: z.boolean(),
+  except: z.array(z.string()),
   failed: z.array(z.string()),
   values: z.array(z.tuple([z.string(), z.unknown()])),
 });
@@ -55,15 +56,19 @@ const Report = z.object({
   token: Token,
   /** Whether it needs all that is known, since it missed messages. */
   isBehind: z.boolean(),
-  pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])),
+  /** Absent: those of the report before. */
+  pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).optional(),
 });
 
 /** @throws SyntaxError or ZodError when it is none */
 export function parseReport(text: string) {
   const { pools, ...report } = Report.parse(JSON.parse(text));
-  return { ...report, pools: pools.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
+  return { ...report, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
 }
 
-export function writeReport(report: Omit<z.input<typeof Report>, 'pools'>, pools: readonly RequestedPool[]): string {
-  return JSON.stringify({ ...report, pools: pools.map(({ address, kind, byKey }) => [address, kind, byKey]) });
+export function writeReport(
+  report: Omit<z.input<typeof Report>, 'pools'>,
+  pools: readonly RequestedPool[] | undefined,
+): string {
+  return JSON.stringify({ ...report, pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) });
 }

@@ -17,9 +17,10 @@ export class PublishedReads {
   readonly #values = new Map<string, string>();
   #length = 0;
   readonly #read = new Set<string>();
+  readonly #failed = new Set<string>();
   #isOver = false;
   /** Since the last message. */
-  #news = { read: [] as string[], failed: [] as string[], values: [] as (readonly [string, string])[] };
+  readonly #changed = new Set<string>();
   #isDue = false;
   #isWholeDue = true;
   readonly #messages: string[] = [];
@@ -38,8 +39,9 @@ export class PublishedReads {
   begin(block: BlockRef): void {
     if (block.hash === this.#block?.hash) return;
     this.#write();
-    for (const name of [...this.#values.keys()].filter((each) => !this.#read.has(each))) this.#set(name, undefined);
+    for (const name of this.#unread()) this.#set(name, undefined);
     this.#read.clear();
+    this.#failed.clear();
     this.#isOver = false;
     this.#block = block;
     this.#isDue = true;
@@ -51,11 +53,10 @@ export class PublishedReads {
     this.#isDue = true;
     const isKnown = json !== null && this.#values.get(name) === json;
     if (!isKnown && (json === null || !this.#set(name, json))) {
-      this.#news.failed.push(name);
+      this.#failed.add(name);
       return;
     }
-    if (!isKnown) this.#news.values.push([name, json]);
-    this.#news.read.push(name);
+    if (!isKnown) this.#changed.add(name);
     this.#read.add(name);
   }
 
@@ -88,16 +89,32 @@ export class PublishedReads {
     return true;
   }
 
+  #unread(): string[] {
+    return [...this.#values.keys()].filter((name) => !this.#read.has(name));
+  }
+
   #write(): void {
     if (!this.#isDue || !this.#block) return;
     this.#seq += 1;
-    const isWhole = this.#isWholeDue;
-    const { values, ...news } = this.#news;
-    const all = isWhole ? { read: [...this.#read], failed: [] } : news;
-    const { token } = this;
-    const head = { token, seq: this.#seq, block: this.#block, isWhole, isOver: this.#isOver, ...all };
-    this.#messages.push(writeReads(head, isWhole ? [...this.#values] : values));
-    this.#news = { read: [], failed: [], values: [] };
+    const isRead = 2 * this.#read.size > this.#values.size;
+    const head = {
+      token: this.token,
+      seq: this.#seq,
+      block: this.#block,
+      isWhole: this.#isWholeDue,
+      isOver: this.#isOver,
+      isRead,
+      except: isRead ? this.#unread() : [...this.#read],
+      failed: [...this.#failed],
+    };
+    const names = this.#isWholeDue ? this.#values.keys() : this.#changed;
+    this.#messages.push(
+      writeReads(
+        head,
+        [...names].map((name) => [name, this.#values.get(name) ?? 'null']),
+      ),
+    );
+    this.#changed.clear();
     this.#isDue = false;
     this.#isWholeDue = false;
   }

@@ -15,10 +15,13 @@ import { FORMAT } from './messages.ts';
 /** With these another process leads within two seconds of the end of the one that did. */
 const LEASE_MS = 1_500;
 const BEAT_MS = 300;
+/** For how long a process that had no head does not lead. */
+const ASIDE_MS = 10_000;
 /** Redis that takes longer counts as unreachable. */
 const COMMAND_TIMEOUT_MS = 500;
-/** How often a process says what it has requests for while that stays the same. */
+/** How often a process says that it has the same requests, and which. */
 const REPORT_MS = 3_000;
+const WHOLE_REPORT_MS = 30_000;
 
 /** By chain id. @throws RangeError when the chain is not configured */
 export type SharedChains = (chainId: number) => ChainReads;
@@ -50,7 +53,11 @@ export function createSharedChains(chains: readonly Pick<ChainConfig, 'chainId'>
  * published by Redis and kept by none, but for the lease: whoever misses it reads the chain.
  */
 export function startSharedReads({ chains, reads, warmers, metrics, logger, redisUrl, prefix }: SharedReadsDeps) {
-  const redis = connectFailFast(redisUrl, logger, { commandTimeout: COMMAND_TIMEOUT_MS });
+  const redis = connectFailFast(redisUrl, logger, {
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    // A pipeline would wait until this process has decoded what it read.
+    enableAutoPipelining: false,
+  });
   const subscriber = connectQueueing(redisUrl, logger);
   const seats = chains.map((chain) => {
     const ofChain = reads(chain.chainId);
@@ -120,7 +127,8 @@ class Seat {
   readonly #deps: SeatDeps;
   readonly #stopBeats: () => void;
   #lease: Lease | undefined;
-  #reported = { text: '', at: 0 };
+  #reported = { text: '', at: 0, wholeAt: 0 };
+  #asideUntil = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   #isClosed = false;
 
@@ -166,6 +174,7 @@ class Seat {
 
   async #keep(lease: Lease): Promise<void> {
     const { reads, redis, names } = this.#deps;
+    if (reads.isBlind) return this.#stepAside(lease);
     const isHeld = await lease.renew();
     if (this.#isClosed) return;
     if (!isHeld) return this.#resign();
@@ -175,6 +184,7 @@ class Seat {
 
   async #compete(): Promise<void> {
     const { reads, redis, names, logger } = this.#deps;
+    if (reads.hearsLeader || performance.now() < this.#asideUntil) return this.#report();
     // What was read is known to the process that reads alone: after a loss of data there is nothing to wait for.
     const lease = await acquireLease(redis, names, LEASE_MS, true);
     if (lease && this.#isClosed) return void lease.release().catch(this.#fail);
@@ -185,12 +195,22 @@ class Seat {
     logger.info({ fence: lease.fence }, 'reads the chain for all processes');
   }
 
+  /** Another one may have nodes that answer. */
+  async #stepAside(lease: Lease): Promise<void> {
+    this.#asideUntil = performance.now() + ASIDE_MS;
+    this.#resign();
+    await lease.release();
+  }
+
   /** A report that nobody heard is sent again. */
   async #report(): Promise<void> {
     const { reads, redis, names } = this.#deps;
-    const [text, at] = [reads.report(), performance.now()];
-    if (text === this.#reported.text && at - this.#reported.at < REPORT_MS) return;
-    if ((await redis.publish(names.reports, text)) > 0) this.#reported = { text, at };
+    const [text, at] = [reads.report(false), performance.now()];
+    const last = this.#reported;
+    const isShort = text === last.text && at - last.wholeAt < WHOLE_REPORT_MS;
+    if (isShort && at - last.at < REPORT_MS) return;
+    const listeners = await redis.publish(names.reports, isShort ? reads.report(true) : text);
+    if (listeners > 0) this.#reported = { text, at, wholeAt: isShort ? last.wholeAt : at };
   }
 
   #resign(): void {

@@ -1,4 +1,5 @@
-import type pg from 'pg';
+import pg from 'pg';
+import { migrate } from '../../db/migrate.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
@@ -6,6 +7,17 @@ import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harnes
 import { addHistory, advanceIndex } from './activity.ts';
 import type { PoolGroup, SeededChain } from './chain.ts';
 import { SCHEMA, untrustedTokenSql } from './market.ts';
+
+/** Makes a database of ours, with these chains as if they were indexed. */
+export async function fillIndex(url: string, chains: readonly SeededChain[]): Promise<void> {
+  await migrate(url);
+  const database = new pg.Pool({ connectionString: url, max: 4 });
+  try {
+    await seedIndex(database, url, chains, true);
+  } finally {
+    await database.end();
+  }
+}
 
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 

@@ -1,12 +1,10 @@
 import { Command } from 'commander';
-import pg from 'pg';
-import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
-import { seedIndex } from '../hostile/seed.ts';
+import { fillIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';
 import { type ApiSetup, serveApi } from '../serve-api.ts';
 import { measureBroadcast } from './broadcast.ts';
@@ -78,16 +76,6 @@ async function bench(connections: number, seconds: number, rounds: number): Prom
     clients.stop();
     await Promise.all(chains.map((chain) => chain.stop()));
     await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
-  }
-}
-
-async function fillIndex(url: string, chains: readonly StreamChain[]): Promise<void> {
-  await migrate(url);
-  const database = new pg.Pool({ connectionString: url, max: 4 });
-  try {
-    await seedIndex(database, url, chains, true);
-  } finally {
-    await database.end();
   }
 }
 

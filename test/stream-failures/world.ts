@@ -1,11 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { seedIndex } from '../../bench/hostile/seed.ts';
+import { fillIndex } from '../../bench/hostile/seed.ts';
 import { chainsFile } from '../../bench/hostile/served-process.ts';
 import { movePrices, type StreamChain, startStreamChain } from '../../bench/stream/market.ts';
-import { migrate } from '../../db/migrate.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
@@ -54,7 +52,7 @@ export async function startFailingWorld({ env, output, prefix }: FailingWorldOpt
     createTempFolder('stream-failures'),
     startStreamChain(CHAIN_ID, GROUPS),
   ]);
-  await fillIndex(postgres.url, chain);
+  await fillIndex(postgres.url, [chain]);
   const wire = await startTcpProxy('127.0.0.1', chain.world.anvil.port);
   const node = await startRpcProxy(`http://127.0.0.1:${wire.port}`, false);
   const config = join(folder.path, 'chains.json');
@@ -97,16 +95,6 @@ export async function startFailingWorld({ env, output, prefix }: FailingWorldOpt
       await Promise.all([chain.stop(), postgres.stop(), redis.stop(), folder.remove()]);
     },
   };
-}
-
-async function fillIndex(url: string, chain: StreamChain): Promise<void> {
-  await migrate(url);
-  const database = new pg.Pool({ connectionString: url, max: 2 });
-  try {
-    await seedIndex(database, url, [chain], true);
-  } finally {
-    await database.end();
-  }
 }
 
 function chainsOf(chain: StreamChain, rpcUrl: string, wsUrl: string): object {
