@@ -24,7 +24,7 @@ export interface ApiSetup {
 }
 
 /** Starts the real API over a database that is filled. */
-export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env, output }: any): Promise<ServedApi> {
+export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env }: ApiSetup): Promise<ServedApi> {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
   const config = join(folder.path, `chains-${port}.json`);
@@ -43,7 +43,7 @@ export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env,
       ...env,
     },
     ready: `${url}/health`,
-    startTimeoutMs: START_LIMIT_MS, output,
+    startTimeoutMs: START_LIMIT_MS,
   });
   return { url, pid, stop };
 }

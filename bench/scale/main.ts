@@ -15,7 +15,6 @@ import { type Block, everySecond, mineNext } from '../stream/blocks.ts';
 import { type StreamChain, startStreamChain } from '../stream/market.ts';
 import { millisecondsNow } from '../stream/now.ts';
 
-const PROCESSES = (process.env.NPROC ?? '1,2,4,8').split(',').map(Number);
 /** In a block a third of the pools change; those of the last group never do. */
 const GROUPS = [60, 60, 60, 20];
 /** Connections are handed to processes in turn. */
@@ -40,22 +39,23 @@ interface Figures {
 }
 
 runMain(async () => {
-  const { seconds } = new Command('bench:scale')
+  const { processes, seconds } = new Command('bench:scale')
     .description(
-      `Serves 200 pools of one chain with one-second blocks by 1, 2, 4 and 8 processes, two streams of all pools to each: calls of
-the node, time from the chain read to updates, bytes of Redis.`,
+      `Serves 200 pools of one chain with one-second blocks by several numbers of processes, two streams of all pools to each:
+calls of the node, time from the chain read to updates, bytes of Redis.`,
     )
+    .option('--processes <numbers>', 'the first is what the others are compared with', '1,2,4,8')
     .option('--seconds <number>', 'for each number of processes', '30')
     .parse()
-    .opts<{ readonly seconds: string }>();
+    .opts<{ readonly processes: string; readonly seconds: string }>();
   try {
-    await bench(Number(seconds));
+    await bench(processes.split(',').map(Number), Number(seconds));
   } finally {
     await stopRunningServices();
   }
 });
 
-async function bench(seconds: number): Promise<void> {
+async function bench(counts: readonly number[], seconds: number): Promise<void> {
   const [postgres, redis, folder, chain] = await Promise.all([
     startPostgres(),
     startRedis(),
@@ -72,7 +72,7 @@ async function bench(seconds: number): Promise<void> {
     };
     const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: file };
     const figures: Figures[] = [];
-    for (const processes of PROCESSES) {
+    for (const processes of counts) {
       write(`${processes} processes ...`);
       figures.push(await measure(setup, chain, processes, seconds));
       write(report(figures));
@@ -84,7 +84,7 @@ async function bench(seconds: number): Promise<void> {
 }
 
 async function measure(setup: ApiSetup, chain: StreamChain, processes: number, seconds: number): Promise<Figures> {
-  const api = await serveApi({ ...setup, env: { API_PROCESSES: String(processes), LOG_LEVEL: 'info' }, output: process.stderr });
+  const api = await serveApi({ ...setup, env: { API_PROCESSES: String(processes) } });
   const redis = new Redis(setup.redisUrl);
   const streams = new Streams(api.url, chain, STREAMS_PER_PROCESS * processes);
   try {

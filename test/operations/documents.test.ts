@@ -16,11 +16,11 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const GENERATED = ['docs/run/settings.md', 'docs/use/totals.md', 'docs/build/invariants.md'];
 const pages = tracked.filter((path) => path.endsWith('.md'));
 
-const MAX_WORDS = 21_000;
+const MAX_WORDS = 21_400;
 /** Of the client package, which is read without the rest. */
 const MAX_PACKAGE_WORDS = 800;
 
-test('the pages written by hand have 21,000 words at most, those of the client package 800', () => {
+test('the pages written by hand have 21,400 words at most, those of the client package 800', () => {
   const wordsOf = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + textOf(path).split(/\s+/).filter(Boolean).length, 0);
   const written = pages.filter((path) => !GENERATED.includes(path));
