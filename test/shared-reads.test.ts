@@ -1,6 +1,10 @@
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { MULTICALL3 } from '../config/chains-schema.ts';
+import { loadArtifact } from '../devnet/artifacts.ts';
+import { PackedMarket } from '../devnet/packed/market.fixture.ts';
+import { packedVariant } from '../devnet/packed/variants.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { createRedisDatabase, type TestRedis } from './harness/redis.ts';
@@ -21,6 +25,7 @@ import { type StreamApi, startStreamApi } from './stream/stream-api.ts';
 
 const PREFIX = 'pamm';
 const WAIT = { timeout: 30_000, interval: 20 };
+const KEY = { Authorization: 'Bearer good' };
 const PRICE = 2_000;
 const BLOCKS = 8;
 /** Another process leads within this time. */
@@ -211,3 +216,46 @@ test('what is published is no part of the append-only file, and of what is kept 
     admin.disconnect();
   }
 });
+
+test.each(['sumOnPrice', 'quotient'] as const)(
+  'packed pools that charge by the rule %s, whose curves take calls',
+  async (rule) => {
+    const market = await PackedMarket.open(packedVariant(rule));
+    const { chain, deployment, anvil } = market.setup;
+    try {
+      await chain.client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
+      const bins = evenBins(-4, 4, 10_000).map((bin) => ({ ...bin, addFeeBuyE6: bin.bin < 2 ? 300 : 800 }));
+      const { pool } = await market.fundedPool(() => [], undefined, { bins, adminNotionalFeeE8: 5_000 });
+      const address = pool.toLowerCase() as Address;
+      const served = fixedDirectory([await servedPool(chain, deployment, address, 'bidAsk', 'packed')]);
+      const config = chainConfig(chain.chainId, [chain.rpcUrl], { blockTimeMs: 200 });
+      const sharedBy = { redisUrl: redis.url, prefix: PREFIX };
+      const group = [0, 1].map(() => startStreamApi({ chain: config, directory: served, sharedBy }));
+      apis.push(...(await Promise.all(group)));
+      await vi.waitUntil(() => apis.some((api) => api.isLeading()), WAIT);
+      const streams = await Promise.all(
+        apis.map(({ base }) => connectSse(`${base}/stream?pools=${address}`, undefined, KEY)),
+      );
+      clients.push(...streams);
+      const follow = async () => {
+        await chain.client.mine({ blocks: 1 });
+        const number = Number(await chain.client.getBlockNumber());
+        for (const { book } of streams) await expect.poll(() => book.block ?? -1, WAIT).toBeGreaterThanOrEqual(number);
+      };
+      for (let block = 0; block < 5; block += 1) await follow();
+      const before = apis.map(callsOf);
+      for (let block = 0; block < BLOCKS; block += 1) {
+        await follow();
+        const [one, other] = streams.map(({ book }) => book.quotes.get(address)?.quote);
+        expect(one).toMatchObject({ priceProviderStatus: 'healthy' });
+        expect({ ...other, serverTs: 0 }).toEqual({ ...one, serverTs: 0 });
+      }
+      const made = apis.map((api, index) => callsOf(api) - (before[index] ?? 0));
+      const follower = apis.findIndex((api) => !api.isLeading());
+      expect(made[follower]).toBe(0);
+      expect(made[1 - follower]).toBeGreaterThanOrEqual(2 * BLOCKS);
+    } finally {
+      await anvil.stop();
+    }
+  },
+);

@@ -24,10 +24,14 @@ interface Lead {
   readonly reports: Map<string, { readonly pools: readonly RequestedPool[]; readonly at: number }>;
   /** Whether any other process follows. */
   isFollowed: boolean;
+  /** When all that is known was published for those that missed messages. */
+  wholeAt: number;
 }
 
 /** A process that reported nothing for this long has no requests any more. */
 const REPORT_MS = 10_000;
+/** All that is known may be megabytes: it is not published more often. */
+const MIN_WHOLE_MS = 1_000;
 /** Address and kind: nothing else is read of a pool. */
 const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
 
@@ -76,7 +80,8 @@ export class ChainReads implements SharedReads {
   /** Leads from now on, as long as the lease is held. */
   lead(lease: Lease): void {
     this.#followed.reset();
-    this.#lead = { lease, published: new PublishedReads(lease.fence), reports: new Map(), isFollowed: false };
+    const published = new PublishedReads(lease.fence);
+    this.#lead = { lease, published, reports: new Map(), isFollowed: false, wholeAt: Number.NEGATIVE_INFINITY };
   }
 
   /** Leads no more. */
@@ -138,7 +143,8 @@ export class ChainReads implements SharedReads {
     const pools = report.pools ?? lead.reports.get(report.id)?.pools ?? [];
     lead.reports.set(report.id, { pools, at: this.#now() });
     this.#countReports(lead);
-    if (!report.isBehind) return;
+    if (!report.isBehind || this.#now() - lead.wholeAt < MIN_WHOLE_MS) return;
+    lead.wholeAt = this.#now();
     lead.published.demandWhole();
     this.#flushSoon();
   }

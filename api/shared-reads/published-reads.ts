@@ -1,8 +1,11 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { writeReads } from './messages.ts';
 
-/** Most of what is published of a chain, in characters: what others do not find there they read themselves. */
-const MAX_PUBLISHED = 32 * 1024 * 1024;
+/**
+ * Most of what is published of a chain, in characters: what others do not find there they read themselves. Redis cuts off
+ * who is owed more than 32 MB.
+ */
+const MAX_PUBLISHED = 16 * 1024 * 1024;
 
 /**
  * What the leading process publishes of one chain: each value once, until it differs. A name that was not read at a block

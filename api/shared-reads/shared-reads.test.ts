@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: block },
   { weight: 8, arbitrary: settle },
   { weight: 10, arbitrary: fc.record({ do: fc.constantFrom('read' as const, 'send') }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...others) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom(...others) }) },
 );
 
 test('whatever is lost, repeated or late, a follower finds what the chain has at the block, or nothing', async () => {
