@@ -8,17 +8,6 @@ import { addHistory, advanceIndex } from './activity.ts';
 import type { PoolGroup, SeededChain } from './chain.ts';
 import { SCHEMA, untrustedTokenSql } from './market.ts';
 
-/** Makes a database of ours, with these chains as if they were indexed. */
-export async function fillIndex(url: string, chains: readonly SeededChain[]): Promise<void> {
-  await migrate(url);
-  const database = new pg.Pool({ connectionString: url, max: 4 });
-  try {
-    await seedIndex(database, url, chains, true);
-  } finally {
-    await database.end();
-  }
-}
-
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 
 /** Fills the index's tables with the pools of these chains. @param onlyHonest without the untrusted ones */
@@ -46,6 +35,17 @@ export async function seedIndex(
     chains.map(({ chainId }) => chainId),
   );
   await database.query('VACUUM ANALYZE');
+}
+
+/** Migrates a database and fills its index with the honest pools of these chains. */
+export async function fillIndex(url: string, chains: readonly SeededChain[]): Promise<void> {
+  await migrate(url);
+  const database = new pg.Pool({ connectionString: url, max: 4 });
+  try {
+    await seedIndex(database, url, chains, true);
+  } finally {
+    await database.end();
+  }
 }
 
 async function seedTokens(database: pg.Pool, { db }: Seeder, { chainId, pairs, groups }: SeededChain): Promise<void> {
