@@ -20,7 +20,7 @@ import {
   withDepth,
 } from './pool-calls.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
-import { ownFailure, readSides, type SharedReads, type SidesOutcome, writeSides } from './shared-reads.ts';
+import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
 
 export interface PoolReaderDeps {
@@ -28,7 +28,8 @@ export interface PoolReaderDeps {
   readonly clock: HeadTracker<ReportedHead>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
-  readonly shared: SharedReads;
+  /** What is read with other processes. Default: nothing. */
+  readonly shared?: SharedReads;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
@@ -50,15 +51,17 @@ const RETRY_OVERRIDES_MS = 60_000;
  */
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
+  readonly #shared: SharedReads;
   #noOverridesUntil = 0;
 
   constructor(deps: PoolReaderDeps) {
     this.#deps = deps;
+    this.#shared = deps.shared ?? UNSHARED;
   }
 
   /** @throws SnapshotError when this pool alone was not read, RpcFailure when the nodes did not give the block's state */
   async prices(head: ReportedHead, read: PoolRead): Promise<PriceSnapshot> {
-    const answers = await this.#deps.shared.find('answers', head.block, read.pool.address);
+    const answers = await this.#shared.find('answers', head.block, read.pool.address);
     if (answers === undefined) return this.#ownPrices(head, read);
     const found = this.#decode(read, head.block, answers as PoolAnswers);
     if (found instanceof SnapshotError) throw found;
@@ -105,7 +108,7 @@ export class PoolReader {
     const pools = reads.map(({ pool }) => pool);
     const addresses = pools.map(({ address }) => address);
     const read = this.#readAnswers(block, pools);
-    const answers = await this.#deps.shared.share('answers', block, addresses, read, JSON.stringify);
+    const answers = await this.#shared.share('answers', block, addresses, read, JSON.stringify);
     return reads.map((each, index) => this.#decode(each, block, answers[index] ?? {}));
   }
 
@@ -191,12 +194,11 @@ export class PoolReader {
 
   /** Sides that take calls: as the leading process read them, or for all. */
   async #sharedSides(prices: PriceSnapshot): Promise<SidesOutcome> {
-    const { shared } = this.#deps;
     const { pool, block } = prices;
-    const known = await shared.find('sides', block, pool.address);
+    const known = await this.#shared.find('sides', block, pool.address);
     if (known !== undefined) return readSides(known);
     const read = this.#readSides(prices).catch(ownFailure);
-    const [sides] = await shared.share('sides', block, [pool.address], Promise.all([read]), writeSides);
+    const [sides] = await this.#shared.share('sides', block, [pool.address], Promise.all([read]), writeSides);
     return sides ?? read;
   }
 
