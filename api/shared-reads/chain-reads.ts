@@ -79,7 +79,7 @@ export class ChainReads implements SharedReads {
 
   /** Leads from now on, as long as the lease is held. */
   lead(lease: Lease): void {
-    this.#followed.reset();
+    this.#followed.begin(lease.fence);
     const published = new PublishedReads(lease.fence);
     this.#lead = { lease, published, reports: new Map(), isFollowed: false, wholeAt: Number.NEGATIVE_INFINITY };
   }
@@ -110,8 +110,9 @@ export class ChainReads implements SharedReads {
       for (const [index, pool] of pools.entries()) {
         if (isRequested[index]) published.settle(block, nameOf(kind, pool), jsonOf(index));
       }
-      // Before this process decodes it: the others do so meanwhile.
-      this.#flushNow();
+      // All answers come at once: the others decode them while this process does. Sides come one by one.
+      if (kind === 'answers') this.#flushNow();
+      else this.#flushSoon();
     };
     try {
       const read = await values;

@@ -77,7 +77,7 @@ export class FollowedReads {
   take(message: BeatMessage | ReadsMessage): void {
     const order = BigInt(message.token) - BigInt(this.#token);
     if (order < 0n) return;
-    if (order > 0n) this.#begin(message.token);
+    if (order > 0n) this.begin(message.token);
     this.#heardAt = this.#now();
     if ('block' in message) this.#apply(message);
     else this.#takeBeat(message);
@@ -101,19 +101,15 @@ export class FollowedReads {
     this.#wake();
   }
 
-  /** Forgets what was followed, but for its token. */
-  reset(): void {
-    this.#begin(this.#token);
-    this.#wake();
-  }
-
-  #begin(token: string): void {
+  /** Forgets what was followed: from now on messages of this token count, and of those that come after it. */
+  begin(token: string): void {
     this.#token = token;
     this.#seq = 0;
     this.#isBehind = true;
     this.#confirmed = null;
     this.#block = undefined;
     this.#known = NOTHING;
+    this.#wake();
   }
 
   #takeBeat({ seq, head }: BeatMessage): void {

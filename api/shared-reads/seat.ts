@@ -12,7 +12,8 @@ import { FORMAT } from './messages.ts';
 /** With these another process leads within two seconds of the end of the one that did. */
 const LEASE_MS = 1_500;
 const BEAT_MS = 300;
-/** For how long a process that had no head does not lead. */
+/** After so many beats without a head, though pools are requested, a process does not lead for a while. */
+const MAX_BLIND_BEATS = 5;
 const ASIDE_MS = 10_000;
 /** Redis that takes longer counts as unreachable. */
 export const COMMAND_TIMEOUT_MS = 500;
@@ -51,6 +52,7 @@ export class Seat {
   readonly #stopBeats: () => void;
   #lease: Lease | undefined;
   #reported = { text: '', at: 0, wholeAt: 0 };
+  #blindBeats = 0;
   #asideUntil = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   #isClosed = false;
@@ -97,7 +99,8 @@ export class Seat {
 
   async #keep(lease: Lease): Promise<void> {
     const { reads, redis, names } = this.#deps;
-    if (reads.isBlind) return this.#stepAside(lease);
+    this.#blindBeats = reads.isBlind ? this.#blindBeats + 1 : 0;
+    if (this.#blindBeats > MAX_BLIND_BEATS) return this.#stepAside(lease);
     const isHeld = await lease.renew();
     if (this.#isClosed) return;
     if (!isHeld) return this.#resign();
