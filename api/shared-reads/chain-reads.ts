@@ -56,6 +56,11 @@ export class ChainReads implements SharedReads {
     return this.#lead !== undefined;
   }
 
+  /** The highest that this process knows of. */
+  get token(): string {
+    return this.#followed.token;
+  }
+
   /** Whether its nodes give it no head although pools are requested: it is not to lead. */
   get isBlind(): boolean {
     return this.#clock?.known === undefined && this.#link?.requested.list().length !== 0;

@@ -112,7 +112,7 @@ export class Seat {
     const { reads, redis, names, logger } = this.#deps;
     if (reads.hearsLeader || performance.now() < this.#asideUntil) return this.#report();
     // What was read is known to the process that reads alone: after a loss of data there is nothing to wait for.
-    const lease = await acquireLease(redis, names, LEASE_MS, true);
+    const lease = await acquireLease(redis, names, LEASE_MS, true, reads.token);
     if (lease && this.#isClosed) return void lease.release().catch(this.#fail);
     if (!lease) return this.#report();
     this.#lease = lease;

@@ -26,13 +26,22 @@ export type Lease = NonNullable<Awaited<ReturnType<typeof acquireLease>>>;
  *
  * @param comesFirst whether this process may take it at once after a loss of Redis' data. The others wait for as long as a
  *   lease lasts, since those that held it before may remember what they did.
+ * @param known the highest token that this process knows of: a Redis whose data and time are lost gives a higher one
  * @returns undefined while another process holds it
  */
-export async function acquireLease(redis: Redis, keys: LeaseKeys, durationMs: number, comesFirst: boolean) {
+export async function acquireLease(
+  redis: Redis,
+  keys: LeaseKeys,
+  durationMs: number,
+  comesFirst: boolean,
+  known = '0',
+) {
   const { lease: key, fence: lastFence, epoch } = keys;
   const usedFrom = (requestedAt: number) => requestedAt + durationMs * USED_SHARE;
   let heldUntil = usedFrom(performance.now());
-  const fence = (await acquire(redis, [key, lastFence, epoch], [durationMs, comesFirst ? '1' : '0'])) as string | null;
+  const fence = (await acquire(redis, [key, lastFence, epoch], [durationMs, comesFirst ? '1' : '0', known])) as
+    | string
+    | null;
   if (fence === null) return undefined;
   return {
     fence,

@@ -94,3 +94,9 @@ test('after a loss of data, workers that know what was sent come first, and toke
   await again.release();
   await eventually(() => acquire(400, false));
 });
+
+test('a token is higher than all that its holder knows of, whatever Redis and its clock lost', async () => {
+  const known = String((Date.now() + 3_600_000) * 1_000);
+  const lease = await acquireLease(redis, keys.leaseKeys('e'), 60_000, true, known);
+  expect(BigInt(lease?.fence ?? 0)).toBe(BigInt(known) + 1n);
+});
