@@ -25,6 +25,7 @@ import { startPamm } from './pamm/start-pamm.ts';
 import { bookOver, leadProcesses } from './process-group.ts';
 import { bindResources } from './resources.ts';
 import { DepthEstimates, reportedDepth } from './route/depth-estimates.ts';
+import { createSharedChains, startSharedReads } from './shared-reads/start-shared-reads.ts';
 import { PoolCatalog } from './snapshots/pool-catalog.ts';
 import { startSnapshots } from './snapshots/snapshot-service.ts';
 import { startStreams } from './stream/streams.ts';
@@ -94,8 +95,10 @@ async function serve(): Promise<void> {
     firstIndex: waitForIndex(database.$client, stopping.signal),
     onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
   });
+  const shared = createSharedChains(file.chains);
   const snapshots = startSnapshots({
     ...common,
+    shared,
     onCurve: (chainId, report) => estimates.of(chainId).report(report),
   });
   const warmers = startPoolWarmers({
@@ -115,6 +118,7 @@ async function serve(): Promise<void> {
     directory: catalog,
   });
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
+  const sharedReads = startSharedReads({ ...common, reads: shared, warmers, redisUrl, prefix: queuePrefix });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   const operations = startOperations({
     ...common,
@@ -163,6 +167,7 @@ async function serve(): Promise<void> {
     ['streams', async () => streams.stop()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.stop()],
+    ['shared reads', () => sharedReads.stop()],
     ['pamm', () => pamm.stop()],
     ['operations', async () => operationsServer?.stop(0)],
     ['indexing watch', async () => operations.stop()],

@@ -3134,6 +3134,7 @@ export interface operations {
             query: {
                 /** @description `ticker` of a symbol. */
                 symbol: string;
+                /** @description Length of a bar, minutes, or `1D`. */
                 resolution: "1" | "5" | "15" | "60" | "240" | "1D";
                 /** @description Oldest start of a bar, Unix seconds; ignored with `countback`. */
                 from: number;

@@ -40,6 +40,11 @@ export interface RpcProxy {
   readonly requests: readonly ProxiedRequest[];
   /** Takes effect with the next request; null is honest. Applies to requests for which `when` holds. */
   misbehave(behaviour: Misbehaviour | null, when?: (request: ProxiedRequest) => boolean): void;
+  /**
+   * Does something, such as mining, while no request is at the node; those that come wait. Anvil answers a call at its head
+   * with the state of the next block when that is mined meanwhile.
+   */
+  quietly<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -52,6 +57,8 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
   const requests: ProxiedRequest[] = [];
   let behaviour: Misbehaviour | null = null;
   let applies: (request: ProxiedRequest) => boolean = () => true;
+  const atNode = new Set<Promise<void>>();
+  let quiet: Promise<unknown> | undefined;
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
@@ -60,7 +67,10 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
     const body = await textOf(incoming);
     const request = JSON.parse(body) as ProxiedRequest & { readonly id: number };
     if (record) requests.push({ method: request.method, params: request.params });
-    await respond(behaviour && applies(request) ? behaviour : null, upstream, request, response);
+    while (quiet) await quiet;
+    const answered = respond(behaviour && applies(request) ? behaviour : null, upstream, request, response);
+    atNode.add(answered);
+    await answered.finally(() => atNode.delete(answered));
   }
 
   server.listen(0, '127.0.0.1');
@@ -71,6 +81,13 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
     misbehave(next, when = () => true) {
       behaviour = next;
       applies = when;
+    },
+    async quietly(work) {
+      const done = Promise.allSettled(atNode).then(work);
+      quiet = done.catch(() => undefined);
+      return done.finally(() => {
+        quiet = undefined;
+      });
     },
     async stop() {
       server.closeAllConnections();

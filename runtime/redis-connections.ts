@@ -16,16 +16,21 @@ const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP
 /**
  * A connection whose commands fail at once while Redis is unreachable; it reconnects in the background. For requests.
  *
- * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs
+ * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs; `enableAutoPipelining`:
+ *   false sends each command at once and not those of a turn together
  */
-export function connectFailFast(url: string, logger: Logger, options: { commandTimeout?: number } = {}): Redis {
+export function connectFailFast(
+  url: string,
+  logger: Logger,
+  options: { readonly commandTimeout?: number; readonly enableAutoPipelining?: boolean } = {},
+): Redis {
   return watch(
     new Redis(url, {
+      enableAutoPipelining: true,
       ...options,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      enableAutoPipelining: true,
       socketTimeout: SILENCE_MS,
       retryStrategy,
     }),

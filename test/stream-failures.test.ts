@@ -81,9 +81,9 @@ function compareWithRest() {
   const wrong: string[] = [];
   let compared = 0;
   for (const [index, { claims, plan }] of followers.entries()) {
-    for (const { block, quotes } of claims) {
+    for (const { block, hash, quotes } of claims) {
       for (const [pool, quote] of quotes) {
-        const expected = world.truth.quote(block, pool, plan.depth);
+        const expected = world.truth.quote(hash, pool, plan.depth);
         if (expected === undefined) continue;
         compared += 1;
         const text = comparable(quote, plan.depth);

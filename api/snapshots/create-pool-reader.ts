@@ -3,7 +3,7 @@ import { CurveSearcher, type CurveSearcherDeps } from './curve-searcher.ts';
 import { GuardProber, type GuardProberDeps } from './guard-prober.ts';
 import { PoolReader, type PoolReaderDeps } from './pool-reader.ts';
 
-type Options = Pick<PoolReaderDeps, 'target' | 'clock' | 'readTimeoutMs' | 'logger'> &
+type Options = Pick<PoolReaderDeps, 'target' | 'clock' | 'shared' | 'readTimeoutMs' | 'logger'> &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
     readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];
   };

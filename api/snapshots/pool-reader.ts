@@ -21,6 +21,7 @@ import {
   withDepth,
 } from './pool-calls.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
+import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
 import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
 
 export interface PoolReaderDeps {
@@ -28,6 +29,8 @@ export interface PoolReaderDeps {
   readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
+  /** What is read with other processes. Default: nothing. */
+  readonly shared?: SharedReads;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
@@ -51,17 +54,28 @@ const RETRY_OVERRIDES_MS = 60_000;
  * 3. depth, of a healthy pool with guards: how far they let each side trade.
  *
  * Each pool goes from round to round by itself; pools that ask for a round of the same block within 2 ms share its calls.
+ * What the leading process of the chain read at the block is not read again.
  */
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
+  readonly #shared: SharedReads;
   #noOverridesUntil = 0;
 
   constructor(deps: PoolReaderDeps) {
     this.#deps = deps;
+    this.#shared = deps.shared ?? UNSHARED;
   }
 
   /** @throws SnapshotError when this pool alone was not read, RpcFailure when the nodes did not give the block's state */
-  readonly prices = batched((head: ReportedHead, reads: readonly PoolRead[]) => this.#readPrices(head, reads));
+  async prices(head: ReportedHead, read: PoolRead): Promise<PriceSnapshot> {
+    const answers = await this.#shared.find('answers', head.block, read.pool.address);
+    if (answers === undefined) return this.#ownPrices(head, read);
+    const found = this.#decode(read, head.block, answers as PoolAnswers);
+    if (found instanceof SnapshotError) throw found;
+    return found;
+  }
+
+  readonly #ownPrices = batched((head: ReportedHead, reads: readonly PoolRead[]) => this.#readPrices(head, reads));
 
   /**
    * The depth of a pool whose prices are read at the head. When nodes refuse its block by now, both are read once again at
@@ -97,24 +111,32 @@ export class PoolReader {
     return reserve ? { ...next, block: { ...next.block, reserve } } : next;
   }
 
-  async #readPricesAt(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { target, searcher, logger, logUnknown } = this.#deps;
+  async #readPricesAt({ block }: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
     const pools = reads.map(({ pool }) => pool);
+    const addresses = pools.map(({ address }) => address);
+    const read = this.#readAnswers(block, pools);
+    const answers = await this.#shared.share('answers', block, addresses, read, JSON.stringify);
+    return reads.map((each, index) => this.#decode(each, block, answers[index] ?? {}));
+  }
+
+  async #readAnswers(block: BlockRef, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    const { target, searcher } = this.#deps;
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
     const [states, answers] = await Promise.all([
-      this.#readStates(head.block, pools, signal),
-      boundedCalls(target, head.block, calls, signal).catch((error) => this.#withoutPrices(error)),
+      this.#readStates(block, pools, signal),
+      boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(error)),
     ]);
-    const readAt = Math.floor(Date.now() / 1000);
-    return reads.map((read, index) => {
-      const prices = answers[index]?.results;
-      logUnknown(read.pool.address, prices?.[0]);
-      const found = decodePool(read, head.block, readAt, { ...states[index], prices, watched: watched[index] });
-      if (found instanceof SnapshotError) logger.warn({ err: found, pool: read.pool.address }, found.message);
-      return found;
-    });
+    return pools.map((_, index) => ({ ...states[index], prices: answers[index]?.results, watched: watched[index] }));
+  }
+
+  #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
+    const { logger, logUnknown } = this.#deps;
+    logUnknown(read.pool.address, answers.prices?.[0]);
+    const found = decodePool(read, block, Math.floor(Date.now() / 1000), answers);
+    if (found instanceof SnapshotError) logger.warn({ err: found, pool: read.pool.address }, found.message);
+    return found;
   }
 
   /** A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it. */
@@ -167,7 +189,27 @@ export class PoolReader {
     this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
   }
 
+  /** How the depth of a pool is found at the block of its prices: the place for further rounds. */
   async #tradingSides(prices: PriceSnapshot): Promise<TradingSides> {
+    const { pool, curve } = prices;
+    const isComputed = typeof curve === 'function' && guardPlan(pool).kind === 'none';
+    if (!curve || isComputed) return this.#readSides(prices);
+    const sides = await this.#sharedSides(prices);
+    if (sides instanceof SnapshotError) throw sides;
+    return sides;
+  }
+
+  /** Sides that take calls: as the leading process read them, or for all. */
+  async #sharedSides(prices: PriceSnapshot): Promise<SidesOutcome> {
+    const { pool, block } = prices;
+    const known = await this.#shared.find('sides', block, pool.address);
+    if (known !== undefined) return readSides(known);
+    const read = this.#readSides(prices).catch(ownFailure);
+    const [sides] = await this.#shared.share('sides', block, [pool.address], Promise.all([read]), writeSides);
+    return sides ?? read;
+  }
+
+  async #readSides(prices: PriceSnapshot): Promise<TradingSides> {
     return (await this.curve(prices))?.trading ?? { bids: [], asks: [] };
   }
 

@@ -7,6 +7,7 @@ import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls
 import type { Logger } from '../../runtime/logger.ts';
 import { createPoolReader } from './create-pool-reader.ts';
 import { HeadTracker } from './head-tracker.ts';
+import { type SharedReads, sharedHeads, UNSHARED } from './shared-reads.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
 import { type CurveReport, type SnapshotObserver, snapshotMetrics } from './snapshot-metrics.ts';
 import type { SnapshotService } from './types.ts';
@@ -37,10 +38,12 @@ export interface SnapshotServiceDeps {
   readonly feeds?: HeadFeeds;
   readonly countCall: CountChainCall;
   readonly observe?: (chainId: number) => Partial<SnapshotObserver>;
+  /** What is read with other processes. Default: nothing. */
+  readonly shared?: (chainId: number) => SharedReads;
   readonly logger: Logger;
 }
 
-export interface SnapshotsOptions extends Pick<SnapshotServiceDeps, 'chains' | 'quotes' | 'logger'> {
+export interface SnapshotsOptions extends Pick<SnapshotServiceDeps, 'chains' | 'quotes' | 'shared' | 'logger'> {
   readonly metrics: Registry;
   /** Takes how the curve of a pool became known. */
   readonly onCurve: (chainId: number, report: CurveReport) => void;
@@ -77,7 +80,7 @@ export function createSnapshotService(deps: SnapshotServiceDeps): SnapshotServic
 
 function createSnapshotCache(
   chain: ChainConfig,
-  { quotes, feeds, countCall, observe, logger: processLogger }: SnapshotServiceDeps,
+  { quotes, feeds, countCall, observe, shared: sharedOf, logger: processLogger }: SnapshotServiceDeps,
 ): SnapshotCache {
   const { chainId, blockTimeMs, multicall3, rpcUrls } = chain;
   const { rpcTimeoutMs, ethereumReadTimeoutMs, simulatedPoolsPerRead, minRefreshMs, ...bounds } = {
@@ -89,10 +92,16 @@ function createSnapshotCache(
   // A node that is slow must leave time to ask the next one.
   const timeoutMs = Math.min(rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length)));
   const target = { rpc: openChainRpc(chain, timeoutMs, countCall), chainId, multicall3 };
-  const clock = new HeadTracker<ReportedHead>(target.rpc, { blockTimeMs, minRefreshMs });
-  feeds?.get(chainId)?.onHead(({ block }) => clock.push({ block, endpoint: null }));
+  const shared = sharedOf?.(chainId) ?? UNSHARED;
+  const heads = sharedHeads(target.rpc, shared, () => clock.current);
+  const clock: HeadTracker<ReportedHead> = new HeadTracker(heads, { blockTimeMs, minRefreshMs });
+  shared.drive(clock);
+  feeds?.get(chainId)?.onHead(({ block }) => {
+    // A block that the leading process has not read yet would be read again here.
+    if (!shared.isFollowing) clock.push({ block, endpoint: null });
+  });
   const logger = processLogger.child({ chainId });
   const observer = observe?.(chainId) ?? {};
-  const reader = createPoolReader({ target, logger, observer, clock, simulatedPoolsPerRead, readTimeoutMs });
+  const reader = createPoolReader({ target, logger, observer, clock, shared, simulatedPoolsPerRead, readTimeoutMs });
   return new SnapshotCache({ ...bounds, clock, reader, readTimeoutMs, slowIsUnavailable, observer });
 }

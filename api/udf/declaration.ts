@@ -41,7 +41,7 @@ export const SearchQuery = z.object({
 });
 export const HistoryQuery = z.object({
   symbol: ticker('`ticker` of a symbol.'),
-  resolution: Resolution.openapi({ example: '60' }),
+  resolution: Resolution.openapi({ example: '60', description: 'Length of a bar, minutes, or `1D`.' }),
   from: time(1_794_990_000, 'Oldest start of a bar, Unix seconds; ignored with `countback`.'),
   to: time(1_795_000_000, 'Exclusive, Unix seconds.'),
   countback: Integer.refine((value) => value > 0, 'not positive')

@@ -25,12 +25,18 @@ interface Request extends RequestedPool {
   until: number;
 }
 
-/** The pools of one chain that clients request: within the last `warmMs`, or by subscriptions, which pin them. */
+const KINDS = ['prices', 'depths'] as const;
+
+/**
+ * The pools of one chain that clients request: within the last `warmMs`, or by subscriptions, which pin them. Those that
+ * clients request of other processes may be added.
+ */
 export class RequestedPools {
   readonly #warmMs: number;
   readonly #now: Clock;
   /** By key of the read and by whether clients with keys request it. */
   readonly #requests = new Map<string, Request>();
+  #elsewhere: ReadonlyMap<string, RequestedPool> = new Map();
   readonly #listeners = new Set<() => void>();
 
   constructor({ warmMs, now = () => performance.now() }: RequestedPoolsDeps) {
@@ -51,7 +57,7 @@ export class RequestedPools {
 
   /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases it */
   pin(address: Address, kind: QuoteKind, byKey: boolean): () => void {
-    const key = `${warmKey({ address, kind })}${byKey}`;
+    const key = requestKey({ address, kind, byKey });
     const known = this.#requests.get(key);
     const request = known ?? { address, kind, byKey, pins: 0, until: 0 };
     const isNew = !known || !this.#isRequested(known);
@@ -64,22 +70,52 @@ export class RequestedPools {
     };
   }
 
-  /** All pools that are requested now. Forgets the others. */
+  /** All pools that are requested now, of whatever process. */
   list(): RequestedPool[] {
-    const requested = new Map<string, RequestedPool>();
-    for (const [key, request] of this.#requests) {
-      const { address, kind, byKey } = request;
-      const read = warmKey(request);
-      if (!this.#isRequested(request)) this.#requests.delete(key);
-      else requested.set(read, { address, kind, byKey: byKey || requested.get(read)?.byKey === true });
-    }
-    return [...requested.values()];
+    return merged([...this.#elsewhere.values(), ...this.own()]);
+  }
+
+  /** Pools that are requested of this process now. Forgets the others. */
+  own(): RequestedPool[] {
+    for (const [key, request] of this.#requests) if (!this.#isRequested(request)) this.#requests.delete(key);
+    return merged([...this.#requests.values()]);
+  }
+
+  /** Whether a pool is requested in any way. */
+  has(address: Address): boolean {
+    return KINDS.some((kind) => {
+      if (this.#elsewhere.has(warmKey({ kind, address }))) return true;
+      return [true, false].some((byKey) => {
+        const request = this.#requests.get(requestKey({ address, kind, byKey }));
+        return request !== undefined && this.#isRequested(request);
+      });
+    });
+  }
+
+  /** Takes the pools that clients request of other processes, in place of those taken before. */
+  setElsewhere(pools: readonly RequestedPool[]): void {
+    const isFirst = this.#elsewhere.size === 0 && pools.length > 0;
+    this.#elsewhere = new Map(merged(pools).map((pool) => [warmKey(pool), pool]));
+    // Who requested them has read them at this block: only who waits for requests must hear of them.
+    if (isFirst) for (const listener of this.#listeners) listener();
   }
 
   #isRequested({ pins, until }: Request): boolean {
     return pins > 0 || until > this.#now();
   }
 }
+
+/** Each read once, for a key if any of its requests is. */
+function merged(requests: readonly RequestedPool[]): RequestedPool[] {
+  const reads = new Map<string, RequestedPool>();
+  for (const { address, kind, byKey } of requests) {
+    const key = warmKey({ address, kind });
+    reads.set(key, { address, kind, byKey: byKey || reads.get(key)?.byKey === true });
+  }
+  return [...reads.values()];
+}
+
+const requestKey = (request: RequestedPool): string => `${warmKey(request)}${request.byKey}`;
 
 /** Names what is read of a requested pool. */
 export const warmKey = ({ kind, address }: Pick<RequestedPool, 'kind' | 'address'>): string => `${kind}${address}`;

@@ -148,7 +148,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'One worker sends to an endpoint at a time.',
     test: ['builders/deliver/lease/lease.test.ts', 'one holder at a time'],
-    mutation: ['builders/deliver/lease/acquire.lua', "if redis.call('EXISTS', KEYS[1]) == 1 then return nil end", ''],
+    mutation: ['runtime/lease/acquire.lua', "if redis.call('EXISTS', KEYS[1]) == 1 then return nil end", ''],
   },
   {
     holds: 'A revoked key is refused within three seconds.',
@@ -198,5 +198,20 @@ export const INVARIANTS: readonly Invariant[] = [
     holds: 'Texts of tokens are shown harmless.',
     test: ['db/shown-tokens.test.ts', 'no text, however odd, is shown long, hidden, turned or as markup'],
     mutation: ['migrations/0002_read_model.sql', "'<>&\"''`,;', '‹›＆”’‘‚；'", "'&\"''`,;', '＆”’‘‚；'"],
+  },
+  {
+    holds: 'A process that led a chain before changes nothing at the others.',
+    test: ['api/shared-reads/shared-reads.test.ts', 'messages of a process that led before change nothing'],
+    mutation: ['api/shared-reads/followed-reads.ts', 'if (order < 0n) return;', ''],
+  },
+  {
+    holds: 'What another process read is used at the block that it was read at alone.',
+    test: ['api/shared-reads/shared-reads.test.ts', 'whatever is lost, repeated or late'],
+    mutation: ['api/shared-reads/followed-reads.ts', 'this.#isLive && this.#block?.hash === hash', 'this.#isLive'],
+  },
+  {
+    holds: 'After a missed message nothing of another process is used until all of it came.',
+    test: ['api/shared-reads/shared-reads.test.ts', 'after a missed message nothing is found'],
+    mutation: ['api/shared-reads/followed-reads.ts', '!isWhole && (this.#isBehind || seq !== this.#seq + 1)', 'false'],
   },
 ];

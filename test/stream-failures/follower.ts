@@ -10,6 +10,7 @@ export interface FollowerPlan extends Omit<StreamRequest, 'after'> {
 /** The quotes, by pool, that a client took for those of a block. */
 export interface Claim {
   readonly block: number;
+  readonly hash: string;
   readonly quotes: readonly (readonly [pool: string, quote: object])[];
 }
 
@@ -83,7 +84,10 @@ export class Follower {
       this.faults.push(String(error));
     }
     const { block, quotes } = this.#book;
-    if (block !== null) this.claims.push({ block, quotes: [...quotes].map(([pool, { quote }]) => [pool, quote]) });
+    if (block !== null) {
+      const held = [...quotes].map(([pool, { quote }]) => [pool, quote] as const);
+      this.claims.push({ block, hash: String(data.blockHash), quotes: held });
+    }
     if (event === 'bye') this.#openAgain(Number(data.retryMs));
   }
 }

@@ -13,6 +13,12 @@ import { fixedDirectory } from '../quotes/served-pool.ts';
 const Quote = z.looseObject({ poolAddress: z.string() });
 const Batch = z.object({ results: z.array(z.object({ poolAddress: z.string(), quote: Quote })) });
 
+/** A head of the chain. */
+interface Block {
+  readonly number: number;
+  readonly hash: string;
+}
+
 const LOOK = { timeout: 10_000, interval: 10 };
 
 /** A quote but for what differs between two services that read the same block. */
@@ -25,7 +31,9 @@ export function comparable(quote: object, depth: boolean): string {
 export class Truth {
   readonly #app = new Hono();
   readonly #chain: StreamChain;
-  readonly #blocks = new Map<number, ReadonlyMap<string, { readonly plain: string; readonly withDepth: string }>>();
+  /** By hash. */
+  readonly #blocks = new Map<string, ReadonlyMap<string, { readonly plain: string; readonly withDepth: string }>>();
+  #height = 0;
 
   constructor(chain: StreamChain) {
     this.#chain = chain;
@@ -46,22 +54,23 @@ export class Truth {
 
   /** The newest block that was recorded. */
   get height(): number {
-    return Math.max(...this.#blocks.keys());
+    return this.#height;
   }
 
   /** Asks for all quotes until they are of this block, which must be the head. */
-  async record(block: number): Promise<void> {
+  async record({ number, hash }: Block): Promise<void> {
     const { chainId, pools } = this.#chain;
     const path = `/public/v1/evm/${chainId}/bid_ask/batch`;
     const request = { method: 'POST', body: JSON.stringify({ pools: pools.flat() }) };
     // A service keeps the head that it knows while it polls for the next.
     const response = await vi.waitUntil(async () => {
       const answer = await this.#app.request(path, request);
-      return Number(answer.headers.get('X-Block-Number')) === block && answer;
+      return answer.headers.get('X-Block-Hash') === hash && answer;
     }, LOOK);
     const { results } = Batch.parse(await response.json());
+    this.#height = number;
     this.#blocks.set(
-      block,
+      hash,
       new Map(
         results.map(({ quote }) => [
           quote.poolAddress,
@@ -72,7 +81,7 @@ export class Truth {
   }
 
   /** Undefined when the block was not recorded. */
-  quote(block: number, pool: string, depth: boolean): string | undefined {
-    return this.#blocks.get(block)?.get(pool)?.[depth ? 'withDepth' : 'plain'];
+  quote(hash: string, pool: string, depth: boolean): string | undefined {
+    return this.#blocks.get(hash)?.get(pool)?.[depth ? 'withDepth' : 'plain'];
   }
 }

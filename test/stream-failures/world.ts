@@ -1,11 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { seedIndex } from '../../bench/hostile/seed.ts';
+import { fillIndex } from '../../bench/hostile/seed.ts';
 import { chainsFile } from '../../bench/hostile/served-process.ts';
 import { movePrices, type StreamChain, startStreamChain } from '../../bench/stream/market.ts';
-import { migrate } from '../../db/migrate.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
@@ -26,7 +25,18 @@ export interface FailingWorld {
   readonly redis: KillableServer;
   /** File descriptors that the API has open. */
   readonly openFiles: () => Promise<number>;
+  /** Replaces the last blocks by empty ones of the same heights. Resolves with the number of the head. */
+  readonly reorganise: (depth: number) => Promise<number>;
   readonly stop: () => Promise<void>;
+}
+
+export interface FailingWorldOptions {
+  /** More of the environment of the API. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Takes what the API logs. */
+  readonly output?: NodeJS.WritableStream;
+  /** What a user of Redis with this `QUEUE_PREFIX` may do is all that the API may. */
+  readonly prefix?: string;
 }
 
 const CHAIN_ID = 31_337;
@@ -35,17 +45,18 @@ const GROUPS = [4, 4, 2];
 const BLOCK_PAUSE_MS = 350;
 const START_LIMIT_MS = 60_000;
 
-export async function startFailingWorld(): Promise<FailingWorld> {
+export async function startFailingWorld({ env, output, prefix }: FailingWorldOptions = {}): Promise<FailingWorld> {
   const [postgres, redis, folder, chain] = await Promise.all([
     startPostgres({ durable: true }),
-    startRedis({ durable: true }),
+    startRedis({ durable: true, ...(prefix !== undefined && { prefix }) }),
     createTempFolder('stream-failures'),
     startStreamChain(CHAIN_ID, GROUPS),
   ]);
-  await fillIndex(postgres.url, chain);
+  await fillIndex(postgres.url, [chain]);
   const wire = await startTcpProxy('127.0.0.1', chain.world.anvil.port);
+  const node = await startRpcProxy(`http://127.0.0.1:${wire.port}`, false);
   const config = join(folder.path, 'chains.json');
-  await writeFile(config, JSON.stringify(chainsOf(chain, wire.port)));
+  await writeFile(config, JSON.stringify(chainsOf(chain, node.url, `ws://127.0.0.1:${wire.port}`)));
   const api = new SupervisedProcess({
     name: 'api',
     main: 'api',
@@ -56,13 +67,16 @@ export async function startFailingWorld(): Promise<FailingWorld> {
       REDIS_URL: redis.url,
       EXPLORER: 'off',
       LOG_LEVEL: 'error',
+      ...env,
     },
+    output,
   });
   api.start();
   await api.answers('/health', START_LIMIT_MS);
   const truth = new Truth(chain);
   const end = new AbortController();
-  const mining = keepMining(chain, truth, end.signal);
+  const mining = new Mining(chain, truth, node);
+  const mined = mining.run(end.signal);
   return {
     chain,
     truth,
@@ -71,41 +85,65 @@ export async function startFailingWorld(): Promise<FailingWorld> {
     postgres: new KillableServer('postgres', postgres),
     redis: new KillableServer('redis', redis),
     openFiles: async () => (await readdir(`/proc/${api.pid}/fd`)).length,
+    reorganise: (depth) => mining.reorganise(depth),
     stop: async () => {
       end.abort();
-      await mining;
+      await mined;
       await api.stop();
+      await node.stop();
       await wire.stop();
       await Promise.all([chain.stop(), postgres.stop(), redis.stop(), folder.remove()]);
     },
   };
 }
 
-async function fillIndex(url: string, chain: StreamChain): Promise<void> {
-  await migrate(url);
-  const database = new pg.Pool({ connectionString: url, max: 2 });
-  try {
-    await seedIndex(database, url, [chain], true);
-  } finally {
-    await database.end();
-  }
-}
-
-function chainsOf(chain: StreamChain, port: number): object {
-  const { chains, ...rest } = chainsFile([chain], () => `http://127.0.0.1:${port}`);
+function chainsOf(chain: StreamChain, rpcUrl: string, wsUrl: string): object {
+  const { chains, ...rest } = chainsFile([chain], () => rpcUrl);
   const entries = chains.map((entry) => ({
     ...entry,
-    wsUrls: [`ws://127.0.0.1:${port}`],
+    wsUrls: [wsUrl],
     blockTimeMs: BLOCK_PAUSE_MS,
     warmBudget: { callsPerMinute: 100_000 },
   }));
   return { ...rest, chains: entries, stream: { connectionsPerAddress: 1_000 } };
 }
 
-async function keepMining(chain: StreamChain, truth: Truth, signal: AbortSignal): Promise<void> {
-  for (let turn = 0; !signal.aborted; turn += 1) {
-    const { number } = await movePrices(chain, turn % (GROUPS.length - 1));
-    await truth.record(number);
-    await sleep(BLOCK_PAUSE_MS);
+/** Mines and records blocks; reorganisations happen between two of them. */
+class Mining {
+  readonly #chain: StreamChain;
+  readonly #truth: Truth;
+  readonly #node: RpcProxy;
+  #due: (() => Promise<void>) | undefined;
+
+  constructor(chain: StreamChain, truth: Truth, node: RpcProxy) {
+    this.#chain = chain;
+    this.#truth = truth;
+    this.#node = node;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn += 1) {
+      const group = turn % (GROUPS.length - 1);
+      await this.#truth.record(await this.#node.quietly(() => movePrices(this.#chain, group)));
+      await this.#due?.();
+      this.#due = undefined;
+      await sleep(BLOCK_PAUSE_MS);
+    }
+  }
+
+  reorganise(depth: number): Promise<number> {
+    const { client } = this.#chain.world.chain;
+    return new Promise((resolve, reject) => {
+      this.#due = async () => {
+        try {
+          await this.#node.quietly(() => client.request({ method: 'anvil_reorg', params: [depth, []] } as never));
+          const { number, hash } = await client.getBlock();
+          await this.#truth.record({ number: Number(number), hash });
+          resolve(Number(number));
+        } catch (error) {
+          reject(error);
+        }
+      };
+    });
   }
 }

@@ -4,6 +4,7 @@ import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { DepthEstimates } from '../../api/route/depth-estimates.ts';
+import { createSharedChains, startSharedReads } from '../../api/shared-reads/start-shared-reads.ts';
 import type { PoolDirectory } from '../../api/snapshots/pool-directory.ts';
 import { createSnapshotService, type SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
 import { streamResource } from '../../api/stream/stream.ts';
@@ -24,6 +25,8 @@ export interface StreamApiOptions {
   readonly quotes?: SnapshotOptions;
   readonly stream?: Partial<StreamConfig>;
   readonly pingMs?: number;
+  /** Reads the chain with other APIs of this Redis. */
+  readonly sharedBy?: { readonly redisUrl: string; readonly prefix: string };
 }
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
@@ -33,10 +36,12 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const calls: string[] = [];
   const lookups: string[] = [];
   const estimates = new DepthEstimates();
+  const shared = options.sharedBy && createSharedChains([chain]);
   const snapshots = createSnapshotService({
     chains: [chain],
     quotes,
     logger,
+    ...(shared && { shared }),
     observe: (chainId) => ({ curve: estimates.of(chainId).report, lookup: (result) => lookups.push(result) }),
     countCall: (_chainId, method) => calls.push(method),
   });
@@ -51,6 +56,10 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     isFunded: () => true,
     curveMethodOf: (pool) => estimates.of(pool.chainId).curveMethod(pool),
   });
+  const sharing =
+    shared &&
+    options.sharedBy &&
+    startSharedReads({ ...options.sharedBy, chains: [chain], reads: shared, warmers, metrics, logger });
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
   const streams = startStreams({
@@ -87,12 +96,15 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     connections,
     metrics,
     warmer: warmers.of(chain.chainId),
+    /** Whether it reads the chain for all. */
+    isLeading: () => shared?.(chain.chainId).isLeading === true,
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => streams.stop(),
     async stop() {
       streams.stop();
       await server.stop(1_000);
       await warmers.stop();
+      await sharing?.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
@@ -7,7 +8,7 @@ import type { Endpoint } from '../../submit/endpoints.ts';
 import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
-import { acquireLease, type Lease, LeaseLostError } from './lease.ts';
+import { LeaseLostError } from './lease-lost-error.ts';
 
 /** What the parts of a worker that serve one endpoint share. */
 export type EndpointContext = {
@@ -62,7 +63,7 @@ export function startEndpointRunner(
   }
 
   function acquire(heldBefore: boolean): Promise<Lease | undefined> {
-    const lease = acquireLease(redis, keys, endpoint.id, leaseMs, heldBefore);
+    const lease = acquireLease(redis, keys.leaseKeys(endpoint.id), leaseMs, heldBefore);
     return withTimeout(lease, leaseMs).catch((error: unknown) => {
       logger.warn({ err: error }, 'cannot ask for the lease');
       return undefined;

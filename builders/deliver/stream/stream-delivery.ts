@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { type Answer, skipped } from '../../submit/answer.ts';
@@ -12,7 +13,7 @@ import {
 } from '../../submit/quote-update.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
-import { type Lease, LeaseLostError } from '../lease/lease.ts';
+import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { decodeResponse, encodeUpdate, updateKey } from './codec.ts';
 
 /** An update with less of its time left than this is dropped before sending. */

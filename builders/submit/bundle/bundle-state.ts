@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
+import { loadScript, sortableUint64 } from '../../../runtime/redis-script.ts';
 import { type Answer, skipped } from '../answer.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
-import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
 import { deadlineMs, decodeMessage, encodeMessage, quoteDigest, type Submission } from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */

@@ -9,8 +9,12 @@ export class RedisKeys {
 
   /** There while a worker holds the endpoint. */
   lease = (endpointId: string) => `${this.prefix}:lease:${endpointId}`;
-  lastFence = (endpointId: string) => `${this.prefix}:fence:${endpointId}`;
   epoch = () => `${this.prefix}:epoch`;
+  leaseKeys = (endpointId: string) => ({
+    lease: this.lease(endpointId),
+    fence: `${this.prefix}:fence:${endpointId}`,
+    epoch: this.epoch(),
+  });
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
   owner = (chainId: number, uuid: string) => `${this.prefix}:owner:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;

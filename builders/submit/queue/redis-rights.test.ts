@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../../../runtime/project-root.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 
 /* That every process works with these rights is tested where all of them run: test/operations/operations.test.ts. */
@@ -46,11 +48,14 @@ test.each([
 });
 
 test('scripts touch keys that they declare, and no others', () => {
-  const builders = new URL('../../', import.meta.url);
-  const scripts = readdirSync(builders, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.lua'));
+  const scripts = ['builders', 'runtime', 'api'].flatMap((folder) =>
+    readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.lua'))
+      .map((path) => join(folder, path)),
+  );
   expect(scripts.length).toBeGreaterThanOrEqual(5);
   for (const name of scripts) {
-    const source = readFileSync(new URL(name, builders), 'utf8');
+    const source = readFileSync(join(PROJECT_ROOT, name), 'utf8');
     const calls = [...source.matchAll(/redis\.\w+\s*\(([^)]*)/g)].map(([, args = '']) => args);
     expect(calls.length, name).toBeGreaterThan(0);
     expect(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { loadScript, sortableUint64 } from '../../../runtime/redis-script.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
-import { loadScript, sortableUint64 } from '../queue/redis-script.ts';
 import type { QuoteUpdate } from '../quote-update.ts';
 
 /** How long the newest update of a uuid is remembered after it was last seen. */

@@ -1,10 +1,11 @@
--- Takes an endpoint that nobody holds.
+-- Takes a lease that nobody holds.
 -- KEYS: 1 lease, 2 last fencing token, 3 time since which this Redis has had its data, microseconds
--- ARGV: 1 lease duration, ms, which is the grace too; 2 '1' if this process has held the endpoint before
+-- ARGV: 1 lease duration, ms, which is the grace too; 2 '1' for a process that comes first,
+--       3 the highest token that it knows of
 -- Returns the fencing token, or nil.
 --
--- A Redis that lost its data no longer knows what was sent. Processes that sent it still do, so for the grace they come
--- first. Tokens follow the clock and thus keep growing across such a loss.
+-- A Redis that lost its data no longer knows what holders did. Processes that remember it come first for the grace. Tokens
+-- follow the clock and thus keep growing across such a loss.
 if redis.call('EXISTS', KEYS[1]) == 1 then return nil end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -15,7 +16,7 @@ if not epoch then
 end
 if ARGV[2] ~= '1' and now - epoch < tonumber(ARGV[1]) * 1000 then return nil end
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
-local token = string.format('%.0f', math.max(now, last + 1))
+local token = string.format('%.0f', math.max(now, last + 1, tonumber(ARGV[3]) + 1))
 redis.call('SET', KEYS[2], token)
 redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
 return token
