@@ -1040,35 +1040,61 @@ export interface components {
         } | null;
         /** @description What the data feed can do. */
         UdfConfig: {
+            /** @description Lengths of a bar, minutes, or `1D`. */
             supported_resolutions: ("1" | "5" | "15" | "60" | "240" | "1D")[];
+            /** @description Whether symbols are searched for. */
             supports_search: boolean;
+            /** @description Whether all symbols come in one answer. */
             supports_group_request: boolean;
+            /** @description Whether bars have marks. */
             supports_marks: boolean;
+            /** @description Whether times have marks. */
             supports_timescale_marks: boolean;
+            /** @description Whether the time of the service is given. */
             supports_time: boolean;
         };
         /** @description A pool as a symbol. */
         UdfSymbol: {
             /** @description Pair. */
             name: string;
+            /** @description `<chainId>:<address>` of the pool. */
             ticker: string;
+            /** @description Pair, and address of the pool. */
             description: string;
-            /** @enum {string} */
+            /**
+             * @description Kind of symbol.
+             * @enum {string}
+             */
             type: "crypto";
-            /** @enum {string} */
+            /**
+             * @description When it trades.
+             * @enum {string}
+             */
             session: "24x7";
-            /** @enum {string} */
+            /**
+             * @description Of days.
+             * @enum {string}
+             */
             timezone: "Etc/UTC";
             /** @description Chain. */
             exchange: string;
+            /** @description The same. */
             listed_exchange: string;
-            /** @enum {number} */
+            /**
+             * @description Units of `pricescale` that a price moves by.
+             * @enum {number}
+             */
             minmov: 1;
             /** @description Ten to the power of the digits that are shown: six significant ones of the newest day. */
             pricescale: number;
-            /** @enum {boolean} */
+            /**
+             * @description Whether there are bars shorter than a day.
+             * @enum {boolean}
+             */
             has_intraday: true;
+            /** @description Digits of volumes that are shown. */
             volume_precision: number;
+            /** @description Lengths of a bar, minutes, or `1D`. */
             supported_resolutions: ("1" | "5" | "15" | "60" | "240" | "1D")[];
         };
         /** @description A pool that was found. */
@@ -1081,13 +1107,20 @@ export interface components {
             description: string;
             /** @description Chain. */
             exchange: string;
+            /** @description `<chainId>:<address>` of the pool. */
             ticker: string;
-            /** @enum {string} */
+            /**
+             * @description Kind of symbol.
+             * @enum {string}
+             */
             type: "crypto";
         };
         /** @description Bars as columns. */
         UdfHistory: {
-            /** @enum {string} */
+            /**
+             * @description There are bars.
+             * @enum {string}
+             */
             s: "ok";
             /** @description Starts of bars, Unix seconds, oldest first. */
             t: number[];
@@ -1102,13 +1135,20 @@ export interface components {
             /** @description Volume in whole token0, or in raw units when its decimals are unknown, 15 digits, rounded down. */
             v: number[];
         } | {
-            /** @enum {string} */
+            /**
+             * @description There is no bar in this time.
+             * @enum {string}
+             */
             s: "no_data";
             /** @description Start of the newest earlier bar; absent when there is none. */
             nextTime?: number;
         } | {
-            /** @enum {string} */
+            /**
+             * @description The request has no answer.
+             * @enum {string}
+             */
             s: "error";
+            /** @description Why. */
             errmsg: string;
         };
         /** @description One route, or several that share the order. */
@@ -3008,8 +3048,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["UdfSymbol"] | {
-                        /** @enum {string} */
+                        /**
+                         * @description The request has no answer.
+                         * @enum {string}
+                         */
                         s: "error";
+                        /** @description Why. */
                         errmsg: string;
                     };
                 };
@@ -3085,8 +3129,12 @@ export interface operations {
                      *     ]
                      */
                     "application/json": components["schemas"]["UdfFoundSymbol"][] | {
-                        /** @enum {string} */
+                        /**
+                         * @description The request has no answer.
+                         * @enum {string}
+                         */
                         s: "error";
+                        /** @description Why. */
                         errmsg: string;
                     };
                 };

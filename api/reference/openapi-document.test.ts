@@ -64,6 +64,11 @@ test('quote updates need the key, quotes and routes take one, listings have no u
     listBars: optional,
     listDays: optional,
     listDepth: optional,
+    getUdfConfig: optional,
+    getUdfTime: optional,
+    getUdfSymbol: optional,
+    searchUdfSymbols: optional,
+    listUdfBars: optional,
     openStream: optional,
     submitQuoteUpdate: [key],
   });

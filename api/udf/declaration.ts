@@ -53,16 +53,22 @@ export const HistoryQuery = z.object({
     }),
 });
 
-const Failure = z.strictObject({ s: z.literal('error'), errmsg: z.string() });
+const RESOLUTIONS_MEANING = 'Lengths of a bar, minutes, or `1D`.';
+const TICKER_MEANING = '`<chainId>:<address>` of the pool.';
+
+const Failure = z.strictObject({
+  s: z.literal('error').describe('The request has no answer.'),
+  errmsg: z.string().describe('Why.'),
+});
 
 const Config = z
   .strictObject({
-    supported_resolutions: z.array(Resolution),
-    supports_search: z.boolean(),
-    supports_group_request: z.boolean(),
-    supports_marks: z.boolean(),
-    supports_timescale_marks: z.boolean(),
-    supports_time: z.boolean(),
+    supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
+    supports_search: z.boolean().describe('Whether symbols are searched for.'),
+    supports_group_request: z.boolean().describe('Whether all symbols come in one answer.'),
+    supports_marks: z.boolean().describe('Whether bars have marks.'),
+    supports_timescale_marks: z.boolean().describe('Whether times have marks.'),
+    supports_time: z.boolean().describe('Whether the time of the service is given.'),
   })
   .openapi('UdfConfig', { description: 'What the data feed can do.' });
 export const CONFIG: z.output<typeof Config> = {
@@ -80,8 +86,8 @@ const Found = z
     full_name: z.string().describe('The ticker again.'),
     description: z.string().describe('Pair, and address of the pool.'),
     exchange: z.string().describe('Chain.'),
-    ticker: z.string(),
-    type: z.literal('crypto'),
+    ticker: z.string().describe(TICKER_MEANING),
+    type: z.literal('crypto').describe('Kind of symbol.'),
   })
   .openapi('UdfFoundSymbol', { description: 'A pool that was found.' });
 export type Found = z.output<typeof Found>;
@@ -97,20 +103,20 @@ const FOUND_EXAMPLE: Found = {
 const SymbolInfo = z
   .strictObject({
     name: z.string().describe('Pair.'),
-    ticker: z.string(),
-    description: z.string(),
-    type: z.literal('crypto'),
-    session: z.literal('24x7'),
-    timezone: z.literal('Etc/UTC'),
+    ticker: z.string().describe(TICKER_MEANING),
+    description: z.string().describe('Pair, and address of the pool.'),
+    type: z.literal('crypto').describe('Kind of symbol.'),
+    session: z.literal('24x7').describe('When it trades.'),
+    timezone: z.literal('Etc/UTC').describe('Of days.'),
     exchange: z.string().describe('Chain.'),
-    listed_exchange: z.string(),
-    minmov: z.literal(1),
+    listed_exchange: z.string().describe('The same.'),
+    minmov: z.literal(1).describe('Units of `pricescale` that a price moves by.'),
     pricescale: z
       .number()
       .describe('Ten to the power of the digits that are shown: six significant ones of the newest day.'),
-    has_intraday: z.literal(true),
-    volume_precision: z.int(),
-    supported_resolutions: z.array(Resolution),
+    has_intraday: z.literal(true).describe('Whether there are bars shorter than a day.'),
+    volume_precision: z.int().describe('Digits of volumes that are shown.'),
+    supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
   })
   .openapi('UdfSymbol', { description: 'A pool as a symbol.' });
 export const SYMBOL = {
@@ -128,7 +134,7 @@ const numbers = (description: string) => z.array(z.number()).describe(`${descrip
 const History = z
   .discriminatedUnion('s', [
     z.strictObject({
-      s: z.literal('ok'),
+      s: z.literal('ok').describe('There are bars.'),
       t: z.array(z.int()).describe('Starts of bars, Unix seconds, oldest first.'),
       o: numbers('First price: whole token1 per whole token0'),
       h: numbers('Highest price'),
@@ -137,7 +143,7 @@ const History = z
       v: numbers('Volume in whole token0, or in raw units when its decimals are unknown'),
     }),
     z.strictObject({
-      s: z.literal('no_data'),
+      s: z.literal('no_data').describe('There is no bar in this time.'),
       nextTime: z.int().optional().describe('Start of the newest earlier bar; absent when there is none.'),
     }),
     Failure,
