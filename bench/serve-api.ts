@@ -24,13 +24,19 @@ export interface ApiSetup {
 }
 
 /** Starts the real API over a database that is filled. */
-export async function serveApi({ folder, databaseUrl, redisUrl, chainsFile, env }: ApiSetup): Promise<ServedApi> {
+export const serveApi = (setup: ApiSetup): Promise<ServedApi> => serveProcess('api', setup);
+
+/** Starts one of the service's processes. */
+export async function serveProcess(
+  main: 'api' | 'capture',
+  { folder, databaseUrl, redisUrl, chainsFile, env }: ApiSetup,
+): Promise<ServedApi> {
   const port = await freePort();
   const url = `http://${HOST}:${port}`;
   const config = join(folder.path, `chains-${port}.json`);
   await writeFile(config, JSON.stringify(chainsFile));
   const { pid, stop } = await startOwnProcess({
-    main: 'api',
+    main,
     env: {
       CHAINS_CONFIG: config,
       DATABASE_URL: databaseUrl,

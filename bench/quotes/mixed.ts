@@ -1,17 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
-import { freePort } from '../../runtime/free-port.ts';
 import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { fillIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';
 import { Samples } from '../route/measure.ts';
-import { type ApiSetup, type ServedApi, serveApi } from '../serve-api.ts';
+import { type ApiSetup, type ServedApi, serveApi, serveProcess } from '../serve-api.ts';
 import { type StreamChain, startStreamChain } from '../stream/market.ts';
 
 const CHAIN_ID = 31_337;
@@ -96,29 +92,15 @@ function requestsOf({ pools }: StreamChain): readonly Request[] {
 }
 
 /** Lets capture fill the listing, until the API shows a whole page of it. */
-async function fillListing({ folder, databaseUrl, chainsFile: content }: ApiSetup, { url }: ServedApi): Promise<void> {
-  const config = join(folder.path, 'capture.json');
-  await writeFile(config, JSON.stringify(content));
-  const port = await freePort();
-  const capture = await startOwnProcess({
-    main: 'capture',
-    env: {
-      CHAINS_CONFIG: config,
-      DATABASE_URL: databaseUrl,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      LOG_LEVEL: 'fatal',
-    },
-    ready: `http://127.0.0.1:${port}/health`,
-    startTimeoutMs: LISTING_LIMIT_MS,
-  });
+async function fillListing(setup: ApiSetup, { url }: ServedApi): Promise<void> {
+  const capture = await serveProcess('capture', setup);
   const isFull = async () => {
     const response = await fetch(`${url}${PAGE}`);
     return response.ok && ((await response.json()) as { data: unknown[] }).data.length === 50;
   };
   try {
     for (const deadline = Date.now() + LISTING_LIMIT_MS; !(await isFull()); await sleep(500)) {
-      if (Date.now() > deadline) throw new Error(`capture lists nothing: ${capture.recentOutput()}`);
+      if (Date.now() > deadline) throw new Error('capture lists nothing');
     }
   } finally {
     await capture.stop();

@@ -11,7 +11,7 @@ import { colorOf, useScheme } from '../canvas-style.ts';
 import { compactAmount, moment, NOTHING, priceText } from '../format.ts';
 import { type Candle, candlesOf, closesOf, depthsOf, type History, type Point, SHOWN_BPS } from '../history.ts';
 
-export type ChartProps = {
+type ChartProps = {
   readonly history: History;
   /** Of both tokens; null: depth is not shown. */
   readonly decimals: readonly [number, number] | null;

@@ -1,12 +1,9 @@
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { Quote } from '../api.ts';
-import { type DepthPoint, type DepthSides, depthSides } from '../depth.ts';
+import { useDeferred } from '../deferred.ts';
+import { type DepthPoint, depthSides } from '../depth.ts';
 import { priceText, share, tokenAmount } from '../format.ts';
 import { Notice, Skeleton } from '../parts/notice.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
-
-type ChartProps = { readonly sides: DepthSides; readonly names: readonly [string, string] };
 
 /** The chart, loaded when there is something to chart, and its numbers. */
 export function DepthPanel({
@@ -16,7 +13,8 @@ export function DepthPanel({
   readonly quote: Quote | null;
   readonly tokens: readonly [Token, Token];
 }) {
-  const Chart = useChart();
+  // Without the chart the numbers are still there.
+  const Chart = useDeferred(loadChart);
   const [token0, token1] = tokens;
   if (token0.decimals === null || token1.decimals === null) {
     return <Notice>A token does not report its decimals: amounts cannot be shown in whole tokens.</Notice>;
@@ -39,17 +37,7 @@ export function DepthPanel({
   );
 }
 
-function useChart(): ComponentType<ChartProps> | null {
-  const [Chart, show] = useState<ComponentType<ChartProps> | null>(null);
-  useEffect(() => {
-    // Without the chart the numbers are still there.
-    import('./depth-chart.tsx').then(
-      ({ DepthChart }) => show(() => DepthChart),
-      () => undefined,
-    );
-  }, []);
-  return Chart;
-}
+const loadChart = async () => (await import('./depth-chart.tsx')).DepthChart;
 
 type LevelsProps = {
   readonly title: string;

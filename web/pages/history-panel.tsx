@@ -1,11 +1,11 @@
-import type { ComponentType, RefObject } from 'preact';
+import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { client } from '../api.ts';
+import { useDeferred } from '../deferred.ts';
 import type { History } from '../history.ts';
 import { Notice, Skeleton } from '../parts/notice.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
-import type { ChartProps } from './candle-chart.tsx';
 import { FillQuality } from './fill-quality.tsx';
 
 /** Lengths of a bar, and samples of which length show depth beside them. */
@@ -30,7 +30,7 @@ export function HistoryPanel(props: Props) {
 
 function Shown({ chainId, pool, tokens }: Props) {
   const [interval, choose] = useState<keyof typeof INTERVALS>('1h');
-  const Chart = useChart();
+  const Chart = useDeferred(loadChart);
   const load = (signal: AbortSignal) => loadHistory(chainId, pool, interval, signal);
   const { data, failure } = usePolled(`${chainId}:${pool}:${interval}`, load, EVERY_MS);
   const [token0, token1] = tokens;
@@ -93,13 +93,4 @@ function useInView(box: RefObject<Element | null>): boolean {
   return isInView;
 }
 
-function useChart(): ComponentType<ChartProps> | null {
-  const [Chart, show] = useState<ComponentType<ChartProps> | null>(null);
-  useEffect(() => {
-    import('./candle-chart.tsx').then(
-      ({ CandleChart }) => show(() => CandleChart),
-      () => undefined,
-    );
-  }, []);
-  return Chart;
-}
+const loadChart = async () => (await import('./candle-chart.tsx')).CandleChart;
