@@ -7,6 +7,7 @@ import type { QueryResultRow } from 'pg';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { unavailable } from '../errors.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import {
@@ -48,10 +49,10 @@ export interface Page {
 /** Responds with a page of the listing. */
 export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<Page>;
 
-/** Lets reads that anyone can invent wait for each other, each in one snapshot of the database. */
-export function createUncommonReads(database: pg.Pool): <T>(read: (client: Queryable) => Promise<T>) => Promise<T> {
+/** Lets reads of a database that anyone can invent wait for each other, each in one snapshot of it. */
+export const uncommonReads = perObject((database: pg.Pool) => {
   const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
-  return (read) => {
+  return <T>(read: (client: Queryable) => Promise<T>): Promise<T> => {
     const lateAt = performance.now() + MAX_WAIT_MS;
     return turns.execute(() => {
       if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
@@ -61,7 +62,7 @@ export function createUncommonReads(database: pg.Pool): <T>(read: (client: Query
       });
     });
   };
-}
+});
 
 /** What a failed read is answered with: 503 when there are too many, or when the database is unreachable or too slow. */
 export async function readFailure(error: unknown, database: pg.Pool): Promise<unknown> {
@@ -82,7 +83,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
   const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
-  const inTurn = createUncommonReads(database);
+  const inTurn = uncommonReads(database);
 
   /** All of a page is of one snapshot of the database, and so of one version of the listing. */
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {

@@ -9,7 +9,7 @@ import { type BarRow, selectBars } from '../history/select-bars.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
 import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
 import { listedChains, type MetadataDeps } from '../metadata/metadata.ts';
-import { createUncommonReads, readFailure } from '../metadata/page.ts';
+import { readFailure, uncommonReads } from '../metadata/page.ts';
 import { toListingQuery } from '../metadata/query.ts';
 import { type PoolPageDeps, readRows } from '../pool-page.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
@@ -49,7 +49,7 @@ export const udfResource = defineResource(
   [getUdfConfig, getUdfTime, getUdfSymbol, searchUdfSymbols, listUdfBars],
   (deps: UdfDeps) => {
     const { chains, database, directory, statusMaxAgeSecs } = deps;
-    const inTurn = createUncommonReads(database);
+    const inTurn = uncommonReads(database);
     const findPool = async (ticker: string) => {
       const [chainId = '', address = ''] = ticker.split(':');
       const pool = (await directory.table()).find(Number(chainId), address.toLowerCase() as Address);
