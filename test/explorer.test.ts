@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
 import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
@@ -20,6 +20,8 @@ let opened: Visit;
 beforeAll(async () => {
   [world, browser] = await Promise.all([startExplorerWorld(), launchBrowser()]);
 }, 240_000);
+// The chain stands still otherwise, and prices of a slow machine would be late before a test looks.
+beforeEach(() => world.mine());
 afterAll(async () => {
   await browser?.close();
   await world?.stop();
@@ -246,7 +248,7 @@ describe('a pool', () => {
     await page.goto(pathOf(world.pools[1]));
     const prices = page.locator('dl.prices');
     await figure(page, 'bid').getByText(/3,/).waitFor();
-    expect(await prices.getAttribute('class')).toBe('prices price fresh');
+    await expect.poll(() => prices.getAttribute('class'), { timeout: TIMEOUT_MS }).toBe('prices price fresh');
     world.node.misbehave({ kind: 'down' });
     await page.getByText('Trying again').waitFor();
     await pass(35_000);

@@ -46,6 +46,8 @@ export type ExplorerWorld = {
   readonly listing: Listing;
   /** Stands before the chain's only node. */
   readonly node: RpcProxy;
+  /** A block without transactions: prices are as old as the newest block. */
+  readonly mine: () => Promise<void>;
   /** Moves the feed of the first pool. */
   readonly movePrice: (price: number) => Promise<void>;
   /** Buys this many whole WETH from the first pool. */
@@ -129,6 +131,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
     tokens: first.tokens,
     listing,
     node,
+    mine: () => world.chain.client.mine({ blocks: 1 }),
     movePrice: (price) => movePrice(world, first, price),
     buy: async (whole) => {
       const amountSpecified = -whole * 10n ** 18n;
