@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
 import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
@@ -20,15 +20,17 @@ let opened: Visit;
 beforeAll(async () => {
   [world, browser] = await Promise.all([startExplorerWorld(), launchBrowser()]);
 }, 240_000);
-// The chain stands still otherwise, and prices of a slow machine would be late before a test looks.
-beforeEach(() => world.mine());
 afterAll(async () => {
   await browser?.close();
   await world?.stop();
 });
 
-/** Opens a path; what went wrong in the page is looked at by {@link close}. */
+/**
+ * Opens a path; what went wrong in the page is looked at by {@link close}. A new block first: the chain stands still
+ * otherwise, and what was read for an earlier page would be late on a slow machine.
+ */
 async function open(path: string, options: Parameters<typeof visit>[2] = {}): Promise<Page> {
+  await world.mine();
   opened = await visit(browser, world.url, options);
   opened.page.setDefaultTimeout(TIMEOUT_MS);
   await opened.page.goto(path);
@@ -245,6 +247,7 @@ describe('a pool', () => {
       await route.fulfill({ response, headers: { ...response.headers(), date } });
     });
     await page.clock.install();
+    await world.mine();
     await page.goto(pathOf(world.pools[1]));
     const prices = page.locator('dl.prices');
     await figure(page, 'bid').getByText(/3,/).waitFor();
