@@ -27,7 +27,7 @@ afterAll(async () => {
 
 function startAll() {
   const logged: string[] = [];
-  const log = (_fields: unknown, message: string) => logged.push(message);
+  const log = ({ err }: { err?: Error }, message: string) => logged.push(err ? `${message}: ${err.message}` : message);
   const logger = { info: log, warn: log, error: log, child: () => logger } as unknown as Logger;
   const factory = { poolFactory: `0x${'1'.repeat(40)}`, dataProvider: `0x${'2'.repeat(40)}` };
   const deployment = { contractVersion: 'v1', layout: 'packed', fromBlock: 0, ...factory };

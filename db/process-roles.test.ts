@@ -57,8 +57,7 @@ const RIGHTS = `
   read_model.pool_storage             -           -         -         -           -           r
   read_model.layout_calibration       -           -         -         -           -           r
   history.trade_mark                  arwd        arwd      r         -           -           r
-  history.trade_minute                arwd        arwd      r         -           -           r
-  history.trade_rollup                arwd        arwd      r         -           -           r
+  history.trade_bar                   arwd        arwd      r         -           -           r
   history.fill                        -           arwd      r         -           -           r
   history.quote_minute                -           ar        r         -           -           r
   history.quote_hour                  -           ar        r         -           -           r

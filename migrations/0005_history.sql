@@ -59,35 +59,9 @@ CREATE TABLE history.trade_mark (
   PRIMARY KEY (index_schema, chain_id)
 );
 
--- A row per pool and minute with swaps that no reorganisation can undo.
-CREATE TABLE history.trade_minute (
-  index_schema text             NOT NULL,
-  chain_id     int8             NOT NULL,
-  pool         operator.address NOT NULL,
-  minute_ts    int8             NOT NULL,
-  open_price   numeric[],
-  high_price   numeric[],
-  low_price    numeric[],
-  close_price  numeric[],
-  volume0_raw  numeric          NOT NULL,
-  volume1_raw  numeric          NOT NULL,
-  volume_usd   float8,
-  lp_fee_usd   float8,
-  swap_count   int8             NOT NULL,
-  PRIMARY KEY (index_schema, chain_id, pool, minute_ts)
-);
-COMMENT ON TABLE history.trade_minute IS 'Executed prices and volume per pool and minute, of final blocks, per index';
-COMMENT ON COLUMN history.trade_minute.minute_ts IS 'Start of the minute, Unix seconds';
-COMMENT ON COLUMN history.trade_minute.open_price IS
-  '{amount0_raw, amount1_raw} of the first swap with a price, both positive; price = second / first; null: none had one';
-COMMENT ON COLUMN history.trade_minute.volume0_raw IS 'Sum of token0 that moved in either direction, fees included';
-COMMENT ON COLUMN history.trade_minute.volume_usd IS
-  'Each swap by its input token at the price in force when the minute began; null when one was unknown';
-COMMENT ON COLUMN history.trade_minute.lp_fee_usd IS 'Fees of liquidity providers at the same prices; null of packed pools';
-
--- The minutes of longer intervals (300, 3600 and 86400 seconds), merged as they are written: an interval that has not ended holds
--- those before `until_ts`. So a page of any length reads a few rows per bar.
-CREATE TABLE history.trade_rollup (
+-- A row per pool and interval with swaps that no reorganisation can undo: of 60, 300, 3600 and 86400 seconds, so that a page of any
+-- length reads a few rows per bar. An interval that has not ended holds its minutes before `until_ts`.
+CREATE TABLE history.trade_bar (
   index_schema text             NOT NULL,
   chain_id     int8             NOT NULL,
   pool         operator.address NOT NULL,
@@ -104,6 +78,14 @@ CREATE TABLE history.trade_rollup (
   swap_count   int8             NOT NULL,
   PRIMARY KEY (index_schema, chain_id, pool, secs, start_ts)
 );
+COMMENT ON TABLE history.trade_bar IS 'Executed prices and volume per pool and interval, of final blocks, per index';
+COMMENT ON COLUMN history.trade_bar.start_ts IS 'Start of the interval, Unix seconds';
+COMMENT ON COLUMN history.trade_bar.open_price IS
+  '{amount0_raw, amount1_raw} of the first swap with a price, both positive; price = second / first; null: none had one';
+COMMENT ON COLUMN history.trade_bar.volume0_raw IS 'Sum of token0 that moved in either direction, fees included';
+COMMENT ON COLUMN history.trade_bar.volume_usd IS
+  'Each swap by its input token at the price in force when its minute began; null when one was unknown';
+COMMENT ON COLUMN history.trade_bar.lp_fee_usd IS 'Fees of liquidity providers at the same prices; null of packed pools';
 
 -- Dollar prices of funded pools' tokens, by the minute in which they changed, and at least once an hour. A price holds until
 -- the next row, for two hours at most.
@@ -169,8 +151,10 @@ BEGIN
   FOR place IN 0..1 LOOP
     BEGIN
       CONTINUE WHEN to_regclass(format('history.%I', of_table || '_' || from_ts + place * span)) IS NOT NULL;
-      -- Two processes may come at once.
+      -- Several jobs may come at once. Who waits here delays no reader.
+      PERFORM set_config('lock_timeout', '10s', true);
       PERFORM pg_advisory_xact_lock(7203147);
+      PERFORM set_config('lock_timeout', '300ms', true);
       EXECUTE format('CREATE TABLE IF NOT EXISTS history.%I PARTITION OF history.%I FOR VALUES FROM (%s) TO (%s)',
         of_table || '_' || from_ts + place * span, of_table, from_ts + place * span, from_ts + (place + 1) * span);
     EXCEPTION WHEN lock_not_available THEN
@@ -231,34 +215,29 @@ LANGUAGE sql STABLE AS $$
     FROM live.swap s JOIN read_model.pool_rows() p ON p.chain_id = s.chain_id AND p.address = s.pool, mark
     WHERE s.chain_id = of_chain AND s.pool = of_pool
       AND s.block_timestamp >= greatest(from_ts, mark.until_ts) AND s.block_timestamp < to_ts
-  ), part AS (
-    SELECT m.minute_ts, 0::int8 AS block_number, 0 AS log_index, m.open_price, m.high_price, m.low_price, m.close_price,
-           m.volume0_raw, m.volume1_raw, m.volume_usd, m.swap_count
-    FROM history.trade_minute m
-    WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = of_chain AND m.pool = of_pool
-      AND m.minute_ts >= from_ts AND m.minute_ts < least(to_ts, (SELECT until_ts FROM mark)) AND trade_bars.secs % 300 <> 0
-    UNION ALL
-    SELECT r.start_ts, 0, 0, r.open_price, r.high_price, r.low_price, r.close_price, r.volume0_raw, r.volume1_raw, r.volume_usd,
-           r.swap_count
-    FROM history.trade_rollup r
-    WHERE r.index_schema = (SELECT read_model.served_schema()) AND r.chain_id = of_chain AND r.pool = of_pool
-      AND r.secs = CASE WHEN trade_bars.secs % 86400 = 0 THEN 86400 WHEN trade_bars.secs % 3600 = 0 THEN 3600
-                        WHEN trade_bars.secs % 300 = 0 THEN 300 END
-      AND r.start_ts >= from_ts AND r.start_ts < least(to_ts, (SELECT until_ts FROM mark))
+  ), part (start_ts, block_number, log_index, open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd,
+           swap_count) AS (
+    SELECT b.start_ts, 0::int8, 0, b.open_price, b.high_price, b.low_price, b.close_price,
+           b.volume0_raw, b.volume1_raw, b.volume_usd, b.swap_count
+    FROM history.trade_bar b
+    WHERE b.index_schema = (SELECT read_model.served_schema()) AND b.chain_id = of_chain AND b.pool = of_pool
+      AND b.secs = CASE WHEN trade_bars.secs % 86400 = 0 THEN 86400 WHEN trade_bars.secs % 3600 = 0 THEN 3600
+                        WHEN trade_bars.secs % 300 = 0 THEN 300 ELSE 60 END
+      AND b.start_ts >= from_ts AND b.start_ts < least(to_ts, (SELECT until_ts FROM mark))
     UNION ALL
     SELECT minute_ts, block_number, log_index, price, price, price, price, volume0, volume1,
            CASE WHEN is_empty THEN 0 ELSE usd END, 1
     FROM tail
   )
-  SELECT minute_ts - minute_ts % trade_bars.secs,
-         history.first_price(open_price ORDER BY minute_ts, block_number, log_index),
-         history.highest_price(high_price ORDER BY minute_ts, block_number, log_index),
-         history.lowest_price(low_price ORDER BY minute_ts, block_number, log_index),
-         history.last_price(close_price ORDER BY minute_ts, block_number, log_index),
+  SELECT start_ts - start_ts % trade_bars.secs,
+         history.first_price(open_price ORDER BY start_ts, block_number, log_index),
+         history.highest_price(high_price ORDER BY start_ts, block_number, log_index),
+         history.lowest_price(low_price ORDER BY start_ts, block_number, log_index),
+         history.last_price(close_price ORDER BY start_ts, block_number, log_index),
          sum(volume0_raw), sum(volume1_raw),
          CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
          sum(swap_count)::int8,
-         minute_ts - minute_ts % trade_bars.secs + trade_bars.secs <= (SELECT until_ts FROM mark)
+         start_ts - start_ts % trade_bars.secs + trade_bars.secs <= (SELECT until_ts FROM mark)
   FROM part
   GROUP BY 1, 10
 $$;
@@ -315,23 +294,23 @@ CREATE VIEW read_model.fill_quality AS
     FROM read_model.swap_fills() WHERE is_final
     GROUP BY 1, 2, 3
   ) d
-  JOIN history.trade_rollup t ON t.index_schema = (SELECT read_model.served_schema()) AND t.chain_id = d.chain_id
+  JOIN history.trade_bar t ON t.index_schema = (SELECT read_model.served_schema()) AND t.chain_id = d.chain_id
     AND t.pool = d.pool AND t.secs = 86400 AND t.start_ts = d.day_ts AND t.swap_count >= d.compared_count;
 COMMENT ON VIEW read_model.fill_quality IS 'What final swaps got beside what their pool quoted at the end of the block before';
 COMMENT ON COLUMN read_model.fill_quality.median_bps IS 'Basis points of the quoted output; negative: less than quoted';
 
 CREATE VIEW read_model.trade_candle AS
-  SELECT m.chain_id, m.pool::text AS pool, m.minute_ts,
+  SELECT m.chain_id, m.pool::text AS pool, m.start_ts AS minute_ts,
          (m.open_price[2] / m.open_price[1] * s.unit)::float8 AS open,
          (m.high_price[2] / m.high_price[1] * s.unit)::float8 AS high,
          (m.low_price[2] / m.low_price[1] * s.unit)::float8 AS low,
          (m.close_price[2] / m.close_price[1] * s.unit)::float8 AS close,
          m.open_price, m.high_price, m.low_price, m.close_price,
          m.volume0_raw, m.volume1_raw, m.volume_usd, m.swap_count
-  FROM history.trade_minute m
+  FROM history.trade_bar m
   LEFT JOIN read_model.pool_rows() p ON p.chain_id = m.chain_id AND p.address = m.pool::text,
        LATERAL (SELECT 10::numeric ^ (p.token0_decimals - p.token1_decimals) AS unit) s
-  WHERE m.index_schema = (SELECT read_model.served_schema());
+  WHERE m.index_schema = (SELECT read_model.served_schema()) AND m.secs = 60;
 
 -- What liquidity providers own of a token by running totals (protocol/pool-totals.ts gives their order): all that came and did
 -- not go, but for fees of others. Null of packed pools.
@@ -438,7 +417,7 @@ LANGUAGE sql STABLE AS $$
     SELECT count(DISTINCT w.sender) AS n FROM live.swap w
     WHERE w.chain_id = of_chain AND w.pool = of_pool AND w.block_timestamp >= d.day_ts AND w.block_timestamp < d.day_ts + 86400
   ) senders
-  LEFT JOIN history.trade_rollup day ON day.index_schema = d.index_schema AND day.chain_id = of_chain
+  LEFT JOIN history.trade_bar day ON day.index_schema = d.index_schema AND day.chain_id = of_chain
     AND day.pool = of_pool AND day.secs = 86400 AND day.start_ts = d.day_ts
   WHERE d.place < most
 $$;
@@ -473,8 +452,8 @@ COMMENT ON VIEW read_model.fiat_price_history IS 'Dollar prices at their changes
 
 GRANT USAGE ON SCHEMA history TO ptd_indexer, ptd_capture, ptd_api, analyst;
 -- A backfill writes the candles of its index before it turns readers to it.
-GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_minute, history.trade_rollup TO ptd_capture, ptd_indexer;
-GRANT SELECT ON history.trade_mark, history.trade_minute, history.trade_rollup, history.fill TO ptd_api, analyst;
+GRANT SELECT, INSERT, UPDATE, DELETE ON history.trade_mark, history.trade_bar TO ptd_capture, ptd_indexer;
+GRANT SELECT ON history.trade_mark, history.trade_bar, history.fill TO ptd_api, analyst;
 GRANT SELECT, INSERT, UPDATE, DELETE ON history.fill TO ptd_capture;
 GRANT SELECT ON history.fiat_price_minute, history.fiat_price_hour TO ptd_indexer, ptd_api, analyst;
 GRANT SELECT ON history.quote_minute, history.quote_hour TO ptd_api, analyst;

@@ -125,7 +125,7 @@ test('killed in the middle, it continues in the same schema and ends with the sa
     expect(compared[table]?.rows, table).toBeGreaterThan(0);
   }
   // No capture runs here: the backfill has written the candles of its index before it turned readers to it.
-  const { rows: written } = await world.database.query('SELECT DISTINCT index_schema FROM history.trade_minute');
+  const { rows: written } = await world.database.query('SELECT DISTINCT index_schema FROM history.trade_bar');
   expect(written).toEqual([{ index_schema: 'onchain_2' }]);
   await expectLoggedCandles();
 });

@@ -1,7 +1,8 @@
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { averagePriceX64Floor, type TradedAmounts } from '../trades/average-price.ts';
-import { type BarsPage, MAX_BARS, type TradeBar } from './declaration.ts';
+import { type BarsPage, MAX_BARS, type QuoteBar, type QuoteBarsPage, type TradeBar } from './bars-declaration.ts';
 import type { BarRow, Bars } from './select-bars.ts';
+import type { QuoteBarRow, QuoteBars } from './select-quote-bars.ts';
 import { IN_TOKENS, RATE_BITS, type RateX128 } from './usd-rates.ts';
 
 export type BarsView = {
@@ -15,31 +16,75 @@ export type BarsView = {
   readonly rateAt?: RateX128;
 };
 
-/** A page of bars, from one bar more than it shows, if there is one. */
-export function barsPage(
-  { bars, finalUntilTs }: Bars,
-  pool: Pick<ServedPool, 'immutables'>,
-  { secs, limit, invert, emptyBeforeTs, rateAt = IN_TOKENS }: BarsView,
-): BarsPage {
-  const shown = bars.map((row) => toBar(row, pool, invert, rateAt));
-  return pageOf(shown, limit, {
-    secs,
-    beforeTs: emptyBeforeTs,
-    empty: (startTs) => emptyBar(startTs, secs, finalUntilTs),
-  });
+/** A page of bars of trades, from one bar more than it shows, if there is one. */
+export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutables'>, view: BarsView): BarsPage {
+  const { invert, rateAt = IN_TOKENS } = view;
+  const toBar = (row: BarRow): TradeBar => {
+    const { startTs, volume0Raw, volume1Raw, volumeUsd, swapCount, isFinal } = row;
+    const rate = rateAt(startTs);
+    const price = (amounts: TradedAmounts | null) => {
+      if (amounts === null || rate === null) return null;
+      const valued: TradedAmounts = invert ? [amounts[0] * rate, amounts[1]] : [amounts[0], amounts[1] * rate];
+      const x64 = averagePriceX64Floor(valued, immutables.scale, invert);
+      return x64 === null ? null : (x64 >> RATE_BITS).toString();
+    };
+    return { startTs, ...pricesOf(row, invert, price), volume0Raw, volume1Raw, volumeUsd, swapCount, final: isFinal };
+  };
+  const empty = { ...NO_PRICES, volume0Raw: '0', volume1Raw: '0', volumeUsd: 0, swapCount: 0 };
+  return pageOf(found.bars.map(toBar), view, found.finalUntilTs, empty);
 }
 
-/** How intervals without a bar are shown. */
-export interface Gaps<Bar> {
-  readonly secs: number;
-  /** As `emptyBeforeTs` of {@link BarsView}. */
-  readonly beforeTs: number | null;
-  readonly empty: (startTs: number) => Bar;
+/**
+ * A page of bars of samples, from one bar more than it shows, if there is one.
+ *
+ * @param found inverted, of the series that {@link INVERSE} names
+ */
+export function quoteBarsPage(found: QuoteBars, view: BarsView): QuoteBarsPage {
+  const { secs, invert, rateAt = IN_TOKENS } = view;
+  const toBar = (row: QuoteBarRow): QuoteBar => {
+    const { startTs, sampleCount } = row;
+    const rate = rateAt(startTs);
+    const price = (double: bigint) => {
+      // No inverse of zero.
+      if (rate === null || (invert && double === 0n)) return null;
+      const valued = invert ? (DOUBLED_ONE * rate) / double : (double * rate) / 2n;
+      return (valued >> RATE_BITS).toString();
+    };
+    const final = startTs + secs <= found.finalUntilTs;
+    return { startTs, ...pricesOf(row, invert, price), sampleCount, final };
+  };
+  return pageOf(found.bars.map(toBar), view, found.finalUntilTs, { ...NO_PRICES, sampleCount: 0 });
 }
+
+/** The product of a doubled price and its inverse, Q64.64 both. */
+const DOUBLED_ONE = 1n << 129n;
+/** The series whose inverse a series is: what buys token0 sells token1. */
+export const INVERSE = { bid: 'ask', ask: 'bid', mid: 'mid' } as const;
+
+type Prices<Price> = { readonly [Name in 'open' | 'high' | 'low' | 'close']: Price };
+const NO_PRICES = { openX64: null, highX64: null, lowX64: null, closeX64: null };
+
+/** @param x64 a price as it is shown, of token1 in token0 when inverted */
+const pricesOf = <Price>(
+  { open, high, low, close }: Prices<Price>,
+  invert: boolean,
+  x64: (price: Price) => string | null,
+) => ({
+  openX64: x64(open),
+  highX64: x64(invert ? low : high),
+  lowX64: x64(invert ? high : low),
+  closeX64: x64(close),
+});
 
 /** The first bars of those that are found, with empty intervals, and where the next page begins. */
-export function pageOf<Bar extends { readonly startTs: number }>(bars: readonly Bar[], limit: number, gaps: Gaps<Bar>) {
-  const all = gaps.beforeTs === null ? bars : fillGaps(bars, gaps.beforeTs, gaps);
+function pageOf<Bar extends { readonly startTs: number; readonly final: boolean }>(
+  bars: readonly Bar[],
+  { secs, limit, emptyBeforeTs }: BarsView,
+  finalUntilTs: number,
+  empty: Omit<Bar, 'startTs' | 'final'>,
+) {
+  const emptyAt = (startTs: number) => ({ startTs, ...empty, final: startTs + secs <= finalUntilTs }) as Bar;
+  const all = emptyBeforeTs === null ? bars : fillGaps(bars, emptyBeforeTs, secs, emptyAt);
   return pageBefore(all, limit, ({ startTs }) => startTs);
 }
 
@@ -50,29 +95,6 @@ export function pageBefore<Row>(rows: readonly Row[], limit: number, timeOf: (ro
   return { data, nextBefore: rows.length > limit && last !== undefined ? timeOf(last) : null };
 }
 
-function toBar(row: BarRow, pool: Pick<ServedPool, 'immutables'>, invert: boolean, rateAt: RateX128): TradeBar {
-  const { startTs, volume0Raw, volume1Raw, volumeUsd, swapCount, isFinal } = row;
-  const rate = rateAt(startTs);
-  const price = (amounts: TradedAmounts | null) => {
-    if (amounts === null || rate === null) return null;
-    const valued: TradedAmounts = invert ? [amounts[0] * rate, amounts[1]] : [amounts[0], amounts[1] * rate];
-    const x64 = averagePriceX64Floor(valued, pool.immutables.scale, invert);
-    return x64 === null ? null : (x64 >> RATE_BITS).toString();
-  };
-  return {
-    startTs,
-    openX64: price(row.open),
-    highX64: price(invert ? row.low : row.high),
-    lowX64: price(invert ? row.high : row.low),
-    closeX64: price(row.close),
-    volume0Raw,
-    volume1Raw,
-    volumeUsd,
-    swapCount,
-    final: isFinal,
-  };
-}
-
 /** No page shows more, however long a pool was quiet. */
 const MAX_GAP = MAX_BARS + 1;
 
@@ -80,7 +102,8 @@ const MAX_GAP = MAX_BARS + 1;
 function fillGaps<Bar extends { readonly startTs: number }>(
   bars: readonly Bar[],
   endTs: number,
-  { secs, empty }: Pick<Gaps<Bar>, 'secs' | 'empty'>,
+  secs: number,
+  empty: (startTs: number) => Bar,
 ): readonly Bar[] {
   return bars.flatMap((bar, index) => {
     const nextTs = bars[index - 1]?.startTs ?? endTs;
@@ -89,16 +112,3 @@ function fillGaps<Bar extends { readonly startTs: number }>(
     return [...gap, bar];
   });
 }
-
-const emptyBar = (startTs: number, secs: number, finalUntilTs: number): TradeBar => ({
-  startTs,
-  openX64: null,
-  highX64: null,
-  lowX64: null,
-  closeX64: null,
-  volume0Raw: '0',
-  volume1Raw: '0',
-  volumeUsd: 0,
-  swapCount: 0,
-  final: startTs + secs <= finalUntilTs,
-});

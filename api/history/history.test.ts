@@ -12,7 +12,8 @@ import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { BarsPage, DaysPage, INTERVALS, type PoolDay, type TradeBar } from './declaration.ts';
+import { BarsPage, INTERVALS, type TradeBar } from './bars-declaration.ts';
+import { DaysPage, type PoolDay } from './days-declaration.ts';
 import { historyResource } from './history.ts';
 
 const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];

@@ -1,22 +1,11 @@
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
 import { type PoolPageDeps, poolPageRequest, readRows } from '../pool-page.ts';
-import { type BarsView, barsPage, pageBefore } from './bars.ts';
-import {
-  type DaysPage,
-  DEFAULT_LIMIT,
-  type DepthPage,
-  INTERVALS,
-  listBars,
-  listDays,
-  listDepth,
-  MAX_BARS,
-  MAX_DAYS,
-  RawBarsQuery,
-  RawDaysQuery,
-  RawDepthQuery,
-} from './declaration.ts';
-import { INVERSE, quoteBarsPage } from './quote-bars.ts';
+import { type BarsView, barsPage, INVERSE, pageBefore, quoteBarsPage } from './bars.ts';
+import { INTERVALS, listBars, MAX_BARS, RawBarsQuery } from './bars-declaration.ts';
+import { type DaysPage, listDays, MAX_DAYS, RawDaysQuery } from './days-declaration.ts';
+import { DEFAULT_LIMIT } from './declare-page.ts';
+import { type DepthPage, listDepth, RawDepthQuery } from './depth-declaration.ts';
 import { type Bars, selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
 import { selectDepth } from './select-depth.ts';

@@ -12,7 +12,8 @@ import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { BarsPage, DepthPage, type DepthSample, INTERVALS, type QuoteBar, QuoteBarsPage } from './declaration.ts';
+import { BarsPage, INTERVALS, type QuoteBar, QuoteBarsPage } from './bars-declaration.ts';
+import { DepthPage, type DepthSample } from './depth-declaration.ts';
 import { historyResource } from './history.ts';
 
 const POOL = seedAddress(0x1001);

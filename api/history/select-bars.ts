@@ -23,7 +23,7 @@ export interface Bars {
   readonly finalUntilTs: number;
 }
 
-/** Interval of the rows that bars of an interval are made of, seconds; 60: minutes, which have a table of their own. */
+/** Interval of the rows that bars of an interval are made of, seconds. */
 const storedSecs = (secs: number): number => [86_400, 3_600, 300].find((each) => secs % each === 0) ?? 60;
 
 /**
@@ -41,10 +41,6 @@ export async function selectBars(
   limit: number,
 ): Promise<Bars> {
   const stored = storedSecs(secs);
-  const written =
-    stored === 60
-      ? 'SELECT minute_ts AS start_ts FROM history.trade_minute m WHERE minute_ts'
-      : `SELECT start_ts FROM history.trade_rollup m WHERE secs = ${stored} AND start_ts`;
   const range = await database.query<{ from_ts: string | null; until_ts: string }>(
     `WITH mark AS (
        SELECT history.trades_until($1) AS until_ts
@@ -53,8 +49,9 @@ export async function selectBars(
        WHERE chain_id = $1 AND pool = $2 AND block_timestamp >= (SELECT until_ts FROM mark) AND block_timestamp < $4
        UNION
        SELECT start_ts - start_ts % $3::int8 FROM (
-         ${written} < least($4::int8, (SELECT until_ts FROM mark))
-           AND m.index_schema = (SELECT read_model.served_schema()) AND m.chain_id = $1 AND m.pool = $2
+         SELECT start_ts FROM history.trade_bar
+         WHERE index_schema = (SELECT read_model.served_schema()) AND chain_id = $1 AND pool = $2 AND secs = ${stored}
+           AND start_ts < least($4::int8, (SELECT until_ts FROM mark))
          ORDER BY 1 DESC LIMIT $5::int8
        ) newest
      )

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/transaction.ts';
 import { DEPTH_BPS } from '../../protocol/depth-within.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import type { DepthSample } from './declaration.ts';
+import type { DepthSample } from './depth-declaration.ts';
 
 const FROM = {
   '1m': `block_timestamp AS ts, block_number, status, bid_x64::text AS bid, ask_x64::text AS ask FROM history.quote_minute`,

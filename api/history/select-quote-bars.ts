@@ -7,10 +7,10 @@ export type QuoteSeries = 'bid' | 'ask' | 'mid';
 /** A bar of samples, prices Q64.64 and doubled: a mid may end with a half. */
 export interface QuoteBarRow {
   readonly startTs: number;
-  readonly open2X64: bigint;
-  readonly high2X64: bigint;
-  readonly low2X64: bigint;
-  readonly close2X64: bigint;
+  readonly open: bigint;
+  readonly high: bigint;
+  readonly low: bigint;
+  readonly close: bigint;
   readonly sampleCount: number;
 }
 
@@ -85,16 +85,8 @@ interface SelectedBar {
   readonly count: string;
 }
 
-const toBar = ({ start_ts, open, high, low, close, count }: SelectedBar): QuoteBarRow[] =>
-  start_ts === null
-    ? []
-    : [
-        {
-          startTs: Number(start_ts),
-          open2X64: BigInt(open),
-          high2X64: BigInt(high),
-          low2X64: BigInt(low),
-          close2X64: BigInt(close),
-          sampleCount: Number(count),
-        },
-      ];
+const toBar = ({ start_ts, count, ...row }: SelectedBar): QuoteBarRow[] => {
+  if (start_ts === null) return [];
+  const [open, high, low, close] = [BigInt(row.open), BigInt(row.high), BigInt(row.low), BigInt(row.close)];
+  return [{ startTs: Number(start_ts), open, high, low, close, sampleCount: Number(count) }];
+};

@@ -85,6 +85,8 @@ test.each([
   ['GET', `${EVM}/1/${POOL}/bid_ask`, 'quote'],
   ['POST', `${EVM}/1/bid_ask/batch`, 'batch'],
   ['POST', `${EVM}/1/route`, 'route'],
+  ['GET', `${EVM}/1/${POOL}/ohlcv`, 'history'],
+  ['GET', '/public/v1/udf/history', 'history'],
 ])('%s %s counts as %s, whatever it is answered', async (method, path, limitClass) => {
   const { anonymous } = LimitsConfig.parse({})[limitClass as 'listing'];
   const response = await ask(`${await startApi(LimitsConfig.parse({}))}${path}`, newClient(), { method });
@@ -104,6 +106,21 @@ test('without settings a batch has less than a single quote, and a key more of q
   for (const { anonymous, keyed } of [limits.quote, limits.batch, limits.route]) {
     expect(keyed.requests / keyed.windowSecs).toBeGreaterThan(anonymous.requests / anonymous.windowSecs);
   }
+});
+
+test('the data feed, which reports all else with status 200, has 401 and 429', async () => {
+  const base = await startApi(LimitsConfig.parse({ history: { anonymous: quota(2), keyed: quota(9) } }));
+  const [client, url] = [newClient(), `${base}/public/v1/udf/history?symbol=none`];
+  const answers = [
+    await ask(url, client),
+    await ask(url, client, { key: 'bad' }),
+    await ask(url, client),
+    await ask(url, client),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 429]);
+  expect(await answers[0]?.json()).toMatchObject({ s: 'error' });
+  expect(await answers[1]?.json()).toEqual({ error: 'Invalid API key' });
+  expect(await answers[3]?.json()).toEqual({ error: 'Too many requests' });
 });
 
 test('a batch counts once, however many pools it names', async () => {

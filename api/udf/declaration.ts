@@ -3,7 +3,7 @@ import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { errorResponse } from '../declaration/responses.ts';
-import { INTERVALS, MAX_BARS } from '../history/declaration.ts';
+import { INTERVALS, MAX_BARS } from '../history/bars-declaration.ts';
 import { Integer } from '../request.ts';
 
 /** Seconds of each resolution. */

@@ -10,7 +10,7 @@ import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { BarsPage } from '../history/declaration.ts';
+import { BarsPage } from '../history/bars-declaration.ts';
 import { historyResource } from '../history/history.ts';
 import { type Found, listUdfBars, RESOLUTIONS } from './declaration.ts';
 import { udfResource } from './udf.ts';

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { z } from 'zod';
 import { firstIssue } from '../../config/load-chains.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { MAX_BARS } from '../history/declaration.ts';
+import { MAX_BARS } from '../history/bars-declaration.ts';
 import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/history.ts';
 import { type BarRow, selectBars } from '../history/select-bars.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';

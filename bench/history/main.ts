@@ -106,7 +106,7 @@ async function round(
   const micros = (used() - before) / ((to - from + 1) * pools);
   await database.query('VACUUM ANALYZE');
   const { rows: sizes } = await database.query<{ bytes: string }>(
-    `SELECT pg_total_relation_size('history.trade_minute') + pg_total_relation_size('history.trade_rollup') AS bytes`,
+    `SELECT pg_total_relation_size('history.trade_bar') AS bytes`,
   );
   print(`\n${to * pools} swaps over ${days} days: candles ${micros.toFixed(1)} µs of CPU time a swap,`);
   print(

@@ -28,8 +28,8 @@ runMain(async () => {
       it.get('/public/v1/bare/:rows', compressed, async (c) => {
         const { rows } = await database.query({
           name: 'bare',
-          text: `SELECT * FROM history.trade_minute WHERE index_schema = '${MARKET.schema}' AND chain_id = $1 AND pool = $2
-                 ORDER BY minute_ts DESC LIMIT $3`,
+          text: `SELECT * FROM history.trade_bar WHERE index_schema = '${MARKET.schema}' AND chain_id = $1 AND pool = $2
+                   AND secs = 60 ORDER BY start_ts DESC LIMIT $3`,
           values: [MARKET.chainIds[0], POOL, c.req.param('rows')],
         });
         return c.json(rows);

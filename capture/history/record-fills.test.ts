@@ -59,9 +59,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.query(
-    `TRUNCATE history.fill, history.trade_minute, history.trade_rollup, history.trade_mark, ${ONCHAIN_SCHEMA}.swap`,
-  );
+  await database.query(`TRUNCATE history.fill, history.trade_bar, history.trade_mark, ${ONCHAIN_SCHEMA}.swap`);
 });
 
 async function fundedPool(): Promise<WorldPool> {

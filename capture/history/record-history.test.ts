@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HistoryConfig } from '../../config/chains-schema.ts';
@@ -133,6 +134,23 @@ test('whole days of samples and hours are dropped when they are too old, and the
   await sample(START + 91 * DAY);
   expect((await partitions('quote_hour')).at(0)).toBeGreaterThanOrEqual(1);
   expect((await capture.query('SELECT FROM history.quote_hour WHERE hour_ts = $1', [START])).rowCount).toBe(0);
+});
+
+test('jobs that make partitions at once wait for each other, longer than readers would', async () => {
+  const [one, other] = [await capture.connect(), await capture.connect()];
+  try {
+    await one.query('BEGIN');
+    await one.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [START + 200 * DAY]);
+    const waiting = other.query("SELECT history.keep_partitions('quote_hour', $1, 0)", [START + 200 * DAY]);
+    const first = await Promise.race([waiting.then(() => 'made'), sleep(600).then(() => 'waits')]);
+    expect(first).toBe('waits');
+    await one.query('COMMIT');
+    await waiting;
+  } finally {
+    one.release(true);
+    other.release(true);
+  }
+  expect(await partitions('quote_hour')).toEqual(expect.arrayContaining([200, 201]));
 });
 
 test("prices of funded pools' tokens are recorded where they change, once a minute at most, and say what held when", async () => {

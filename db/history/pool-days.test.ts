@@ -146,7 +146,7 @@ async function index(logged: readonly Logged[], headTs: number): Promise<void> {
   const tables = ['swap', 'liquidity_change', 'pool_activity', '_ponder_checkpoint'].map(
     (name) => `${ONCHAIN_SCHEMA}.${name}`,
   );
-  await pool.query(`TRUNCATE history.trade_mark, history.trade_minute, history.trade_rollup, ${tables.join()}`);
+  await pool.query(`TRUNCATE history.trade_mark, history.trade_bar, ${tables.join()}`);
   for (const [n, { ts, isSwap, amounts, lpFee, totals }] of logged.entries()) {
     const [amount0Raw, amount1Raw] = amounts;
     const transactionHash = `0x${n.toString(16).padStart(64, '0')}` as const;

@@ -49,7 +49,7 @@ beforeEach(() => reset());
 async function reset(): Promise<void> {
   await publishLiveViews(database.client);
   await database.client.query(`
-    TRUNCATE history.trade_mark, history.trade_minute, history.trade_rollup, history.fiat_price_minute, history.fiat_price_hour,
+    TRUNCATE history.trade_mark, history.trade_bar, history.fiat_price_minute, history.fiat_price_hour,
       ${ONCHAIN_SCHEMA}.swap, ${NEXT}.swap, ${ONCHAIN_SCHEMA}._ponder_checkpoint, ${NEXT}._ponder_checkpoint`);
 }
 
@@ -188,7 +188,7 @@ test('bars of minutes and of longer intervals are those counted by hand, however
       }
       const until = stops.length > 0 ? START + Math.floor(Math.max(...stops) / 60) * 60 : 0;
       const { rows } = await pool.query(
-        'SELECT coalesce(max(minute_ts), 0) AS last, sum(swap_count)::int AS swaps FROM history.trade_minute',
+        'SELECT coalesce(max(start_ts), 0) AS last, sum(swap_count)::int AS swaps FROM history.trade_bar WHERE secs = 60',
       );
       expect(Number(rows[0].last)).toBeLessThan(Math.max(until, 1));
       expect(rows[0].swaps ?? 0).toBe(swaps.filter(({ ts }) => ts < until).length);

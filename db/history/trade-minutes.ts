@@ -6,8 +6,8 @@ const SWAPS_PER_RUN = 20_000;
 /** Rows of an index that is gone which one statement deletes. */
 const DELETED_PER_RUN = 20_000;
 const MINUTE = 60;
-/** Longer intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
-const ROLLUP_SECS = [300, 3_600, 86_400];
+/** Intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
+const INTERVAL_SECS = [60, 300, 3_600, 86_400];
 const BAR_COLUMNS =
   'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, lp_fee_usd, swap_count';
 
@@ -68,16 +68,12 @@ async function removeStale(database: pg.Pool): Promise<boolean> {
     const [stale] = rows;
     if (stale === undefined) return false;
     const key = [stale.schema, stale.chainId];
-    let deleted = 0;
-    for (const table of ['trade_minute', 'trade_rollup']) {
-      const { rowCount } = await client.query(
-        `DELETE FROM history.${table} WHERE ctid = ANY (ARRAY(
-           SELECT ctid FROM history.${table} WHERE index_schema = $1 AND chain_id = $2 LIMIT ${DELETED_PER_RUN}))`,
-        key,
-      );
-      deleted += rowCount ?? 0;
-    }
-    if (deleted === 0)
+    const { rowCount } = await client.query(
+      `DELETE FROM history.trade_bar WHERE ctid = ANY (ARRAY(
+         SELECT ctid FROM history.trade_bar WHERE index_schema = $1 AND chain_id = $2 LIMIT ${DELETED_PER_RUN}))`,
+      key,
+    );
+    if (rowCount === 0)
       await client.query('DELETE FROM history.trade_mark WHERE index_schema = $1 AND chain_id = $2', key);
     return true;
   });
@@ -140,7 +136,7 @@ async function endOfBatch(
 const minuteOf = (timestamp: string | number): number => Math.floor(Number(timestamp) / MINUTE) * MINUTE;
 
 /**
- * Writes the minutes before $4 of swaps after block $3, merges them into longer intervals, and notes how far that is.
+ * Adds the minutes before $4 of swaps after block $3 to all intervals, and notes how far that is.
  * Blocks are in the order of their times, so the key of swaps bounds what is read at both ends.
  */
 const insertion = (schema: string) => `
@@ -172,17 +168,13 @@ const insertion = (schema: string) => `
     LEFT JOIN "${schema}".token token0 ON token0.chain_id = $2 AND token0.address = p.token0
     LEFT JOIN "${schema}".token token1 ON token1.chain_id = $2 AND token1.address = p.token1
   ), written AS (
-    INSERT INTO history.trade_minute (index_schema, chain_id, pool, minute_ts, ${BAR_COLUMNS})
-    SELECT $1, $2, pool, minute_ts, ${BAR_COLUMNS} FROM valued
-    RETURNING swap_count
-  ), merged AS (
-    INSERT INTO history.trade_rollup AS r (index_schema, chain_id, pool, secs, start_ts, ${BAR_COLUMNS})
+    INSERT INTO history.trade_bar AS r (index_schema, chain_id, pool, secs, start_ts, ${BAR_COLUMNS})
     SELECT $1, $2, pool, secs, minute_ts - minute_ts % secs,
            history.first_price(open_price ORDER BY minute_ts), history.highest_price(high_price ORDER BY minute_ts),
            history.lowest_price(low_price ORDER BY minute_ts), history.last_price(close_price ORDER BY minute_ts),
            sum(volume0_raw), sum(volume1_raw), CASE WHEN count(volume_usd) = count(*) THEN sum(volume_usd) END,
            CASE WHEN count(lp_fee_usd) = count(*) THEN sum(lp_fee_usd) END, sum(swap_count)
-    FROM valued, unnest(ARRAY[${ROLLUP_SECS.join(', ')}]) secs
+    FROM valued, unnest(ARRAY[${INTERVAL_SECS.join(', ')}]) secs
     GROUP BY pool, secs, minute_ts - minute_ts % secs
     ON CONFLICT (index_schema, chain_id, pool, secs, start_ts) DO UPDATE SET
       open_price = coalesce(r.open_price, excluded.open_price),
@@ -196,7 +188,7 @@ const insertion = (schema: string) => `
     SET until_ts = $4, until_block = greatest(until_block, coalesce((SELECT max(block_number) FROM swaps), -1))
     WHERE index_schema = $1 AND chain_id = $2
   )
-  SELECT coalesce(sum(swap_count), 0) AS swaps FROM written`;
+  SELECT count(*) AS swaps FROM swaps`;
 
 /** US dollars of an amount, raw units; null when its token's price or decimals are unknown. */
 const valueUsd = (amount: string, token: string): string => `

@@ -83,8 +83,8 @@ export async function openHistory(): Promise<SeededHistory> {
     finalise,
     addMinutes: async (count) => {
       await client.query(
-        `INSERT INTO history.trade_minute
-         SELECT '${ONCHAIN_SCHEMA}', ${CHAINS[0]}, '0x' || lpad(to_hex(16777216 + n / 1440), 40, '0'), ${START} + n % 1440 * 60,
+        `INSERT INTO history.trade_bar
+         SELECT '${ONCHAIN_SCHEMA}', ${CHAINS[0]}, '0x' || lpad(to_hex(16777216 + n / 1440), 40, '0'), 60, ${START} + n % 1440 * 60,
                 ARRAY[n + 1, 7], ARRAY[n + 1, 7], ARRAY[n + 1, 7], ARRAY[n + 1, 7], n, 7, null, null, 1
          FROM generate_series(0, ${count} - 1) n`,
       );

@@ -234,7 +234,7 @@ test('a backup has every table of the operator and of history that neither the c
     'listing_price',
   ].map((name) => `operator.${name}`);
   // Of each index, and the minutes of some days.
-  const ofHistory = ['trade_mark', 'trade_minute', 'trade_rollup', 'quote_minute', 'fiat_price_minute'];
+  const ofHistory = ['trade_mark', 'trade_bar', 'quote_minute', 'fiat_price_minute'];
   madeAgain.push(...ofHistory.map((name) => `history.${name}`));
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });

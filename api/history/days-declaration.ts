@@ -1,0 +1,102 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { Amount, Before, HISTORY, limitOf, nextBefore, params } from './declare-page.ts';
+
+export const MAX_DAYS = 400;
+
+export const RawDaysQuery = z.object({ before: Before, limit: limitOf(MAX_DAYS) });
+
+const Share = z.number().min(0).max(1);
+const FillQuality = z
+  .strictObject({
+    comparedCount: z.int().describe('Trades that were compared with a quote.'),
+    medianBps: z.number().nullable().describe('Median of the difference, basis points; negative: less than quoted.'),
+    worstBps: z.number().nullable().describe('The lowest difference.'),
+    within1BpShare: Share.nullable().describe('Share of compared trades that differ by at most a basis point.'),
+    worseShare: Share.nullable().describe('Share of compared trades that got less than quoted.'),
+    unknownShare: Share.describe('Share of all trades that were not compared.'),
+  })
+  .openapi('FillQuality', {
+    description: 'What final trades got, beside what the pool quoted for their input at the end of the block before.',
+  });
+
+const Day = z
+  .strictObject({
+    dayTs: z.int().describe('Start of the day (UTC), Unix seconds.'),
+    swapCount: z.int().describe('Trades.'),
+    senderCount: z.int().describe('Distinct senders.'),
+    volume0Raw: Amount.describe('token0 traded, raw units.'),
+    volume1Raw: Amount.describe('token1 traded, raw units.'),
+    volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null until the day is final.'),
+    balance0Raw: Amount.describe('token0 in the pool at the end of the day, raw units, fees included.'),
+    balance1Raw: Amount.describe('The same of token1.'),
+    lpFee0Raw: Amount.nullable().describe(
+      'Fees of liquidity providers in token0, raw units, rounded down; null of packed pools.',
+    ),
+    lpFee1Raw: Amount.nullable().describe('The same in token1.'),
+    lpFeesUsd: z.number().nullable().describe('Both at their prices then, USD; null until the day is final.'),
+    tvl0Raw: Amount.nullable().describe(
+      'token0 of liquidity providers at the end of the day, raw units; null of packed pools.',
+    ),
+    tvl1Raw: Amount.nullable().describe('The same of token1.'),
+    tvlUsd: z.number().nullable().describe('Both at their prices then, USD; null when one was not known.'),
+    lpReturn: z
+      .number()
+      .nullable()
+      .describe(
+        'What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price.',
+      ),
+    fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
+    final: z.boolean().describe('Whether the whole day is final.'),
+  })
+  .openapi('PoolDay', { description: 'A day of a pool.' });
+export type PoolDay = z.output<typeof Day>;
+
+export const DaysPage = z
+  .strictObject({ data: z.array(Day).describe('Days with an event of the pool, newest first.'), nextBefore })
+  .openapi('PoolDaysPage', { description: 'Days of a pool.' });
+export type DaysPage = z.output<typeof DaysPage>;
+
+const DAYS_EXAMPLE: DaysPage = {
+  data: [
+    {
+      dayTs: 1_794_873_600,
+      swapCount: 120,
+      senderCount: 9,
+      volume0Raw: '40000000000000000000',
+      volume1Raw: '119940000000',
+      volumeUsd: 119_940,
+      balance0Raw: '250000000000000000000',
+      balance1Raw: '750000000000',
+      lpFee0Raw: '9000000000000000',
+      lpFee1Raw: '27000000',
+      lpFeesUsd: 54,
+      tvl0Raw: '249900000000000000000',
+      tvl1Raw: '749700000000',
+      tvlUsd: 1_499_400,
+      lpReturn: 0.00003,
+      fillQuality: {
+        comparedCount: 80,
+        medianBps: 0,
+        worstBps: -3.2,
+        within1BpShare: 0.95,
+        worseShare: 0.05,
+        unknownShare: 1 / 3,
+      },
+      final: true,
+    },
+  ],
+  nextBefore: null,
+};
+
+export const listDays = {
+  operationId: 'listDays',
+  path: '/public/v1/evm/{chain_id}/{pool_address}/days',
+  ...HISTORY,
+  summary: 'List the days of one pool',
+  description:
+    'Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is ' +
+    'optional and raises the rate limit.',
+  request: { params, query: RawDaysQuery },
+  answer: { description: 'A page of days', schema: DaysPage, example: DAYS_EXAMPLE },
+} as const satisfies ApiRoute;
