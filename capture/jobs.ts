@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type pg from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { waitForIndex } from '../db/first-index.ts';
@@ -30,6 +31,8 @@ const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Runs all jobs side by side once the database has an index: before, none has anything to read. Each fails and recovers alone. */
 export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Registry, logger: Logger): RunningJobs {
   const stopping = new AbortController();
+  // Each job waits for it.
+  setMaxListeners(0, stopping.signal);
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
     help: 'Time of a run of a job, by result',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { parse } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
 import { parseJson, stringifyJson } from './json.ts';
 
@@ -66,6 +67,47 @@ test.each([
   '[- 12345678901234567890]',
 ])('refuses %j', (text) => {
   expect(() => parseJson(text)).toThrow(SyntaxError);
+});
+
+test('reads and refuses any text as the library does alone', () => {
+  const read = (parse: (text: string) => unknown, text: string) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return [(error as Error).name, (error as Error).message];
+    }
+  };
+  const slowly = (text: string) =>
+    parse(text, null, {
+      parseNumber: (digits) => {
+        const [number, integer] = [Number(digits), /^-?\d+$/.test(digits)];
+        return Number.isSafeInteger(number) || !integer ? number : BigInt(digits);
+      },
+    });
+  const part = fc.constantFrom(
+    ...'{}[],:"-+.eE \n',
+    '"a"',
+    '"a":',
+    '"b:"',
+    '"__proto__":',
+    'null',
+    '1',
+    '12345678',
+    '9'.repeat(15),
+  );
+  const texts = fc.oneof(
+    fc.array(part, { maxLength: 30 }).map((parts) => parts.join('')),
+    fc.tuple(fc.json({ maxDepth: 4 }), part, fc.nat()).map(([json, add, at]) => {
+      const place = at % (json.length + 1);
+      return json.slice(0, place) + add + json.slice(place);
+    }),
+  );
+  fc.assert(
+    fc.property(texts, (text) => {
+      expect(read(parseJson, text)).toStrictEqual(read(slowly, text));
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 describe('a duplicate key', () => {

@@ -8,7 +8,34 @@ const MAX_NUMBER_CHARS = 1_000;
  *
  * @throws SyntaxError when the text is not JSON, or an object has two values for one key; RangeError when it is nested too deeply
  */
-export const parseJson = (text: string): unknown => parse(text, null, { parseNumber });
+export function parseJson(text: string): unknown {
+  const read = LONG_NUMBER.test(text) ? undefined : parseNatively(text);
+  return read === undefined ? parse(text, null, { parseNumber }) : read.value;
+}
+
+/** Only a number with as many digits in a row may be above 2^53 - 1, or too long. */
+const LONG_NUMBER = /(?:^|[\s:,[.eE+-])\d{16}/;
+
+/**
+ * The native reader is some ten times as fast, but keeps the last of several values for one key: each key has its colon, so
+ * as many keys as colons are all that there were.
+ *
+ * @returns undefined when a text has colons elsewhere, or is to be refused with the other reader's message
+ */
+function parseNatively(text: string): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return countKeys(value) === text.split(':').length - 1 ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values: readonly unknown[] = Object.values(value);
+  return values.reduce<number>((sum, each) => sum + countKeys(each), Array.isArray(value) ? 0 : values.length);
+}
 
 function parseNumber(text: string): number | bigint {
   if (text.length > MAX_NUMBER_CHARS) throw new SyntaxError('a number is too long');

@@ -18,10 +18,10 @@ import { measurePacked } from './packed.ts';
 import { type BenchPools, makeBenchPools } from './pools.ts';
 import { type QuoteServer, startQuoteServer } from './start-server.ts';
 
-const HELP = `Usage: bench/quotes [--pools 200] [--seconds 12] [--packed]
+const HELP = `Usage: bench/quotes [--pools 200] [--seconds 12] [--packed | --mixed]
 
 Quotes of pools with 60 bins a side, from cache and at a new block, beside a bare Hono route in the same process;
-then of packed pools. With --packed of those alone.
+then a mix of requests to the service as it is run, and packed pools. With --mixed or --packed of those alone.
 `;
 
 const CONNECTIONS = 50;
@@ -45,6 +45,7 @@ runMain(async () => {
       pools: { type: 'string', default: '200' },
       seconds: { type: 'string', default: '12' },
       packed: { type: 'boolean', default: false },
+      mixed: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -52,8 +53,10 @@ runMain(async () => {
     print(HELP);
     return;
   }
-  if (!values.packed) await bench(Number(values.pools), Number(values.seconds));
-  await measurePacked();
+  const [pools, seconds] = [Number(values.pools), Number(values.seconds)];
+  if (!values.packed && !values.mixed) await bench(pools, seconds);
+  if (!values.packed) await measureMixed(seconds);
+  if (!values.mixed) await measurePacked();
 });
 
 async function bench(count: number, seconds: number): Promise<void> {
@@ -74,7 +77,6 @@ async function bench(count: number, seconds: number): Promise<void> {
     await measureNewBlock(run, 'the same with 20 guarded pools, 5 of them cut', mixed, 16);
     await measureThroughput(run);
     await measureMemory(run);
-    await measureMixed(bare, seconds);
   } finally {
     server?.process.kill('SIGTERM');
     await redis?.stop();

@@ -9,10 +9,13 @@ import { chainsFile } from '../hostile/served-process.ts';
 import { Samples } from '../route/measure.ts';
 import { type ApiSetup, type ServedApi, serveApi, serveProcess } from '../serve-api.ts';
 import { type StreamChain, startStreamChain } from '../stream/market.ts';
+import { startQuoteServer } from './start-server.ts';
 
 const CHAIN_ID = 31_337;
 const CONNECTIONS = 50;
 const ROUNDS = 5;
+/** Until the code of two processes is compiled. */
+const WARM_UP_REQUESTS = 60_000;
 const PAGE = `/public/v1/evm/metadata?chainId=${CHAIN_ID}&count=50`;
 const LISTING_LIMIT_MS = 120_000;
 
@@ -21,16 +24,15 @@ type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonl
 /**
  * The service as it is run, beside a bare Hono route that sends the same bytes: the slowest hundredth of a mix of quotes,
  * a page and a batch, and the CPU time of a request in two processes beside that in one.
- *
- * @param bare sends at each path what was put there
  */
-export async function measureMixed(bare: string, seconds: number): Promise<void> {
+export async function measureMixed(seconds: number): Promise<void> {
   const [postgres, redis, folder, chain] = await Promise.all([
     startPostgres(),
     startRedis(),
     createTempFolder('mixed'),
     startStreamChain(CHAIN_ID),
   ]);
+  const { bare, process: bareProcess } = await startQuoteServer(chain.node.url, chain.world.deployment, []);
   try {
     await fillIndex(postgres.url, [chain]);
     const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: chainsFileOf(chain) };
@@ -38,26 +40,24 @@ export async function measureMixed(bare: string, seconds: number): Promise<void>
     const one = await serveApi(setup);
     await fillListing(setup, one);
     await copyAnswers(one.url, bare, mix);
-    const p99 = [new Samples(), new Samples()] as const;
-    const cpu = [new Samples(), new Samples()] as const;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, url] of [bare, one.url].entries()) {
-        p99[index]?.add((await run(url, mix, seconds / ROUNDS)).p99);
-      }
-    }
     const two = await serveApi({ ...setup, env: { API_PROCESSES: '2' } });
-    // Its code is compiled.
-    await run(two.url, mix, seconds / ROUNDS);
+    const services = [{ url: bare, pid: undefined }, one, two].map((served) => ({
+      ...served,
+      p99: new Samples(),
+      cpu: new Samples(),
+    }));
+    for (const { url } of services) await run(url, mix, { amount: WARM_UP_REQUESTS });
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [index, { url, pid }] of [one, two].entries()) {
-        const before = serverCpuMs(pid);
-        const { requests } = await run(url, mix, seconds / ROUNDS);
-        cpu[index]?.add((1_000 * (serverCpuMs(pid) - before)) / requests);
+      for (const { url, pid, p99, cpu } of services) {
+        const before = pid === undefined ? 0 : serverCpuMs(pid);
+        const made = await run(url, mix, { duration: seconds / ROUNDS });
+        p99.add(made.p99);
+        if (pid !== undefined) cpu.add((1_000 * (serverCpuMs(pid) - before)) / made.requests);
       }
     }
     await Promise.all([one.stop(), two.stop()]);
-    const [bareP99, ownP99] = p99.map((each) => each.quantile(0.5)) as [number, number];
-    const [inOne, inTwo] = cpu.map((each) => each.quantile(0.5)) as [number, number];
+    const [bareP99 = 0, ownP99 = 0] = services.map(({ p99 }) => p99.quantile(0.5));
+    const [, inOne = 0, inTwo = 0] = services.map(({ cpu }) => cpu.quantile(0.5));
     print(
       `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${ratio(ownP99, bareP99)} (target <= 3)`,
     );
@@ -65,6 +65,7 @@ export async function measureMixed(bare: string, seconds: number): Promise<void>
       `CPU time of a request, two processes beside one: ${inTwo.toFixed(0)} us beside ${inOne.toFixed(0)} us = ${ratio(inTwo, inOne)} (target <= 1.1)`,
     );
   } finally {
+    bareProcess.kill('SIGTERM');
     await chain.stop();
     await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
   }
@@ -115,7 +116,11 @@ async function copyAnswers(from: string, bare: string, mix: readonly Request[]):
   }
 }
 
-async function run(url: string, mix: readonly Request[], seconds: number): Promise<{ p99: number; requests: number }> {
+async function run(
+  url: string,
+  mix: readonly Request[],
+  length: { readonly amount: number } | { readonly duration: number },
+): Promise<{ p99: number; requests: number }> {
   const headers = { 'Content-Type': 'application/json' };
   const requests = mix.map((each) => ({ ...each, headers }));
   const {
@@ -126,7 +131,7 @@ async function run(url: string, mix: readonly Request[], seconds: number): Promi
   } = await autocannon({
     url,
     connections: CONNECTIONS,
-    duration: seconds,
+    ...length,
     requests,
   });
   if (non2xx > 0 || errors > 0) throw new Error(`${url}: ${non2xx} not 200, ${errors} errors`);
