@@ -67,11 +67,7 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       }
       const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
       if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
-      const results = [...named].flatMap(([address, spelling], index) => [
-        index === 0 ? '{"results":[' : ',',
-        ...resultParts(spelling, address, read.get(address)),
-      ]);
-      return sendReady(c, new JoinedBody([...results, ']}']));
+      return sendReady(c, new JoinedBody(batchParts(named, read)));
     },
   };
 });
@@ -121,15 +117,22 @@ export function namedPools(pools: readonly string[]): ReadonlyMap<Address, strin
   return spellings;
 }
 
-/** An entry of a batch, with its ready quote: a batch from cache serialises and compresses nothing. */
-function resultParts(
-  spelling: string,
-  address: Address,
-  entry: Snapshot | SnapshotError | undefined,
+/** The body of a batch, with ready quotes: a batch from cache serialises and compresses nothing. */
+function batchParts(
+  named: ReadonlyMap<Address, string>,
+  read: ReadonlyMap<Address, Snapshot | SnapshotError>,
 ): readonly (string | ReadyBody)[] {
-  if (entry && !(entry instanceof SnapshotError)) {
-    return [`{"poolAddress":"${spelling}","quote":`, readyQuote(entry), '}'];
+  const parts: (string | ReadyBody)[] = [];
+  let text = '{"results":[';
+  for (const [address, spelling] of named) {
+    const entry = read.get(address);
+    if (entry && !(entry instanceof SnapshotError)) {
+      parts.push(`${text}{"poolAddress":"${spelling}","quote":`, readyQuote(entry));
+      text = '},';
+    } else {
+      const { status, message } = quoteFailure(address, entry);
+      text += `${JSON.stringify({ poolAddress: spelling, error: { status, error: message } })},`;
+    }
   }
-  const { status, message } = quoteFailure(address, entry);
-  return [JSON.stringify({ poolAddress: spelling, error: { status, error: message } })];
+  return [...parts, `${text.slice(0, -1)}]}`];
 }

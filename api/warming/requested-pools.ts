@@ -52,22 +52,29 @@ export class RequestedPools {
   /** Notes pools that a client requests now. */
   markRequested(pools: readonly Pick<ServedPool, 'address'>[], kind: QuoteKind, byKey: boolean): void {
     if (this.#warmMs === 0) return;
-    for (const { address } of pools) this.pin(address, kind, byKey)();
+    const until = this.#now() + this.#warmMs;
+    for (const { address } of pools) this.#note({ address, kind, byKey }, 0, until);
   }
 
   /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases it */
   pin(address: Address, kind: QuoteKind, byKey: boolean): () => void {
-    const key = requestKey({ address, kind, byKey });
-    const known = this.#requests.get(key);
-    const request = known ?? { address, kind, byKey, pins: 0, until: 0 };
-    const isNew = !known || !this.#isRequested(known);
-    this.#requests.set(key, request);
-    request.pins += 1;
-    if (isNew) for (const listener of this.#listeners) listener();
+    const request = this.#note({ address, kind, byKey }, 1, 0);
     return () => {
       request.pins -= 1;
       request.until = this.#now() + this.#warmMs;
     };
+  }
+
+  #note(pool: RequestedPool, pins: number, until: number): Request {
+    const key = requestKey(pool);
+    const known = this.#requests.get(key);
+    const request = known ?? { ...pool, pins: 0, until: 0 };
+    const isNew = !known || !this.#isRequested(known);
+    this.#requests.set(key, request);
+    request.pins += pins;
+    request.until = Math.max(request.until, until);
+    if (isNew) for (const listener of this.#listeners) listener();
+    return request;
   }
 
   /** All pools that are requested now, of whatever process. */

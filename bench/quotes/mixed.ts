@@ -14,7 +14,7 @@ import { startQuoteServer } from './start-server.ts';
 const CHAIN_ID = 31_337;
 const CONNECTIONS = 50;
 const ROUNDS = 5;
-/** Until the code of two processes is compiled. */
+/** Of one process, until its code is compiled. */
 const WARM_UP_REQUESTS = 60_000;
 const PAGE = `/public/v1/evm/metadata?chainId=${CHAIN_ID}&count=50`;
 const LISTING_LIMIT_MS = 120_000;
@@ -46,7 +46,7 @@ export async function measureMixed(seconds: number): Promise<void> {
       p99: new Samples(),
       cpu: new Samples(),
     }));
-    for (const { url } of services) await run(url, mix, { amount: WARM_UP_REQUESTS });
+    for (const { url, processes } of services) await run(url, mix, { amount: processes * WARM_UP_REQUESTS });
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, pid, p99, cpu } of services) {
         const before = pid === undefined ? 0 : serverCpuMs(pid);
