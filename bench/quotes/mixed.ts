@@ -41,11 +41,12 @@ export async function measureMixed(seconds: number): Promise<void> {
     await fillListing(setup, one);
     await copyAnswers(one.url, bare, mix);
     const two = await serveApi({ ...setup, env: { API_PROCESSES: '2' } });
-    const services = [{ url: bare, pid: undefined }, one, two].map((served) => ({
-      ...served,
-      p99: new Samples(),
-      cpu: new Samples(),
-    }));
+    const served = [
+      { url: bare, processes: 1 },
+      { ...one, processes: 1 },
+      { ...two, processes: 2 },
+    ];
+    const services = served.map((each) => ({ pid: undefined, ...each, p99: new Samples(), cpu: new Samples() }));
     for (const { url, processes } of services) await run(url, mix, { amount: processes * WARM_UP_REQUESTS });
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, pid, p99, cpu } of services) {
