@@ -226,8 +226,9 @@ test('a process that dies takes its own streams with it alone, and is replaced',
   process.kill(victim, 'SIGKILL');
   // Connections are handed out in turn, so each process has some.
   await expect.poll(() => ended.size, EVENTUALLY).toBeGreaterThan(0);
-  expect(ended.size).toBeLessThan(PER_ADDRESS);
   await allAnswer();
+  // About a fair share of all.
+  expect(ended.size).toBeLessThanOrEqual((2 * PER_ADDRESS) / PROCESSES);
   const now = childrenOf(api.pid);
   expect(now).toHaveLength(PROCESSES);
   expect(now).toEqual(expect.arrayContaining(others));

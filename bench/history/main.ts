@@ -12,17 +12,19 @@ import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { get, measure, percentile } from '../listing/load.ts';
 import { MARKET } from '../listing/market.ts';
 import { seedPools, seedSwaps } from '../listing/seed.ts';
+import { exportMemory } from './export-memory.ts';
 import { PAGES } from './pages.ts';
 
 const HELP = `Usage: bench/history [--swaps 5000000] [--requests 1000]
 
 Seeds 10,000 pools and a fifth of the swaps, then all of them, over eight days; writes their candles, and times pages beside a
-query of as many rows by their key through the same stack, in turns. The indexer's CPU time per event is that of bench:indexing.
+query of as many rows by their key through the same stack, in turns; then the memory of an export. The indexer's CPU time per event is that of bench:indexing.
 `;
 
 const ROUNDS = 5;
 const DAY = 86_400;
 const SPREAD_DAYS = 8;
+const mb = (bytes: number) => (bytes / 1e6).toFixed(0);
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 runMain(async () => {
@@ -56,6 +58,14 @@ async function bench(swaps: number, requests: number): Promise<void> {
       PAGES.forEach(({ name }, n) => {
         print(`${name.padEnd(20)} ${((all[n] ?? 0) / (few[n] ?? 0)).toFixed(2)}`);
       });
+      const [first, last] = [now - SPREAD_DAYS * DAY, now - DAY];
+      const [one, several] = [
+        await exportMemory(postgres.url, first, first + DAY),
+        await exportMemory(postgres.url, first, last),
+      ];
+      print(
+        `\nexport, MB of one day, of ${SPREAD_DAYS - 1}: ${mb(one)}, ${mb(several)} = ${(several / one).toFixed(2)} (target <= 1.2)`,
+      );
     } finally {
       server.stop();
     }
