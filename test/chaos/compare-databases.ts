@@ -52,7 +52,7 @@ const LEFT_OUT = [
   'read_model.pamm_answer',
   // Which swaps a calibration looked at: its result is configured here.
   'read_model.layout_calibration',
-  // What was quoted when somebody looked; fills that both have are compared apart.
+  // See BOTH_SAW.
   'read_model.quote_sample',
   'read_model.fiat_price_history',
   'read_model.fill_quality',
@@ -60,6 +60,22 @@ const LEFT_OUT = [
   'live._ponder_checkpoint',
   'live._ponder_meta',
 ];
+
+/**
+ * What was quoted when somebody looked: compared where both databases have it. A reference run looks at blocks alone that
+ * nothing replaces any more.
+ */
+const BOTH_SAW: Readonly<Record<string, string>> = {
+  fill: `SELECT concat_ws(' ', chain_id, block_number, log_index, transaction_hash) AS place,
+                concat_ws(' ', quoted_out_raw, parent_hash) AS seen
+         FROM history.fill WHERE is_final AND quoted_out_raw IS NOT NULL`,
+  sample: `SELECT concat_ws(' ', chain_id, pool, block_number, block_timestamp) AS place, concat_ws(' ', bid_x64, ask_x64) AS seen
+           FROM history.quote_minute WHERE status = 'healthy'`,
+  'depth of': `SELECT concat_ws(' ', chain_id, pool, block_number, block_timestamp) AS place,
+                      concat_ws(' ', bid_depth_raw, ask_depth_raw) AS seen
+               FROM history.quote_minute WHERE bid_depth_raw IS NOT NULL OR ask_depth_raw IS NOT NULL`,
+};
+type Seen = { readonly place: string; readonly seen: string };
 
 const SHOWN_ROWS = 3;
 const SHOWN_CHARACTERS = 600;
@@ -92,25 +108,20 @@ export async function compareDatabases(
       rows += left.length;
       differences.push(...describe(relation, left, right));
     }
-    const fills = await Promise.all([fillsOf(first), fillsOf(second)]);
-    for (const [place, quoted] of fills[0]) {
-      const other = fills[1].get(place);
-      if (other !== undefined && other !== quoted) differences.push(`fill ${place}: quoted ${quoted} against ${other}`);
+    for (const [what, query] of Object.entries(BOTH_SAW)) {
+      const [found, expected] = await Promise.all([first.query<Seen>(query), second.query<Seen>(query)]);
+      const others = new Map(expected.rows.map(({ place, seen }) => [place, seen]));
+      for (const { place, seen } of found.rows) {
+        const other = others.get(place);
+        if (other === undefined) continue;
+        rows += 1;
+        if (other !== seen) differences.push(`${what} ${place}: ${seen} against ${other}`);
+      }
     }
     return { relations: relations.length, rows, differences };
   } finally {
     await Promise.all([first.end(), second.end()]);
   }
-}
-
-/** What pools quoted for swaps of final blocks, by place and transaction. */
-async function fillsOf(client: pg.Client): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await client.query<{ place: string; quoted: string }>(
-    `SELECT concat_ws(' ', chain_id, block_number, log_index, transaction_hash) AS place,
-            concat_ws(' ', quoted_out_raw, parent_hash) AS quoted
-     FROM history.fill WHERE is_final AND quoted_out_raw IS NOT NULL`,
-  );
-  return new Map(rows.map(({ place, quoted }) => [place, quoted]));
 }
 
 async function connect(url: string): Promise<pg.Client> {
