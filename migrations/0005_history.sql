@@ -5,16 +5,17 @@ SET LOCAL check_function_bodies = off;
 
 -- Prices are pairs {amount0, amount1} of raw amounts, compared by cross-multiplication: no digit is lost. A pair with a zero
 -- has no price and must be null. Of equal prices the first one stays.
-CREATE FUNCTION history.keep_first(kept numeric[], next numeric[]) RETURNS numeric[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT kept';
-CREATE FUNCTION history.keep_last(kept numeric[], next numeric[]) RETURNS numeric[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS 'SELECT next';
-CREATE FUNCTION history.keep_high(kept numeric[], next numeric[]) RETURNS numeric[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  'SELECT CASE WHEN next[2] * kept[1] > kept[2] * next[1] THEN next ELSE kept END';
-CREATE FUNCTION history.keep_low(kept numeric[], next numeric[]) RETURNS numeric[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-  'SELECT CASE WHEN next[2] * kept[1] < kept[2] * next[1] THEN next ELSE kept END';
+-- In plpgsql: a function in SQL that an aggregate calls starts a query each time.
+CREATE FUNCTION history.keep_first(kept numeric[], other numeric[]) RETURNS numeric[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN kept; END';
+CREATE FUNCTION history.keep_last(kept numeric[], other numeric[]) RETURNS numeric[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS 'BEGIN RETURN other; END';
+CREATE FUNCTION history.keep_high(kept numeric[], other numeric[]) RETURNS numeric[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS
+  'BEGIN RETURN CASE WHEN other[2] * kept[1] > kept[2] * other[1] THEN other ELSE kept END; END';
+CREATE FUNCTION history.keep_low(kept numeric[], other numeric[]) RETURNS numeric[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS
+  'BEGIN RETURN CASE WHEN other[2] * kept[1] < kept[2] * other[1] THEN other ELSE kept END; END';
 CREATE AGGREGATE history.first_price(numeric[]) (SFUNC = history.keep_first, STYPE = numeric[]);
 CREATE AGGREGATE history.last_price(numeric[]) (SFUNC = history.keep_last, STYPE = numeric[]);
 CREATE AGGREGATE history.highest_price(numeric[]) (SFUNC = history.keep_high, STYPE = numeric[]);
