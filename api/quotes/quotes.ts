@@ -58,15 +58,18 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       }
       const named = namedPools(pools);
       const table = await directory.table();
-      const served = [...named.keys()].flatMap((address) => table.find(chainId, address) ?? []);
+      const served = [...named.keys()]
+        .map((address) => table.find(chainId, address))
+        .filter((pool) => pool !== undefined);
       const kind = depth === false ? 'prices' : 'depths';
       warmers?.of(chainId).requested.markRequested(served, kind, c.get('key') !== null);
       const read = await snapshots.of(chainId)[kind](served, { signal });
       if (signal.aborted) {
         throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
       }
-      const blocks = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : entry.block));
-      if (blocks.length > 0) tellBlock(c, blocks.reduce(olderBlock));
+      const blocks = [...read.values()].map((entry) => (entry instanceof SnapshotError ? undefined : entry.block));
+      const known = blocks.filter((block) => block !== undefined);
+      if (known.length > 0) tellBlock(c, known.reduce(olderBlock));
       return sendReady(c, new JoinedBody(batchParts(named, read)));
     },
   };

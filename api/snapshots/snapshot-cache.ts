@@ -102,6 +102,10 @@ export class SnapshotCache implements ChainSnapshots {
     const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const shared = pools.map((pool) => this.#startRead(kind, head, pool));
+    for (const source of ['cached', 'joined', 'read'] as const) {
+      const count = shared.reduce((sum, each) => sum + Number(each.source === source), 0);
+      if (count > 0) this.#deps.observer.lookup?.(source, count);
+    }
     const pending = shared.filter(({ read }) => read.settled === undefined);
     if (pending.length > 0) {
       const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
@@ -138,11 +142,10 @@ export class SnapshotCache implements ChainSnapshots {
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
     if (known && !known.mayRetry) {
-      this.#deps.observer.lookup?.(known.settled ? 'cached' : 'joined');
-      return { entry, read: known, isFirst: false };
+      const source = known.settled ? 'cached' : 'joined';
+      return { entry, read: known, isFirst: false, source };
     }
-    this.#deps.observer.lookup?.('read');
-    return { entry, read: this.#start[kind](entry, head, before), isFirst: true };
+    return { entry, read: this.#start[kind](entry, head, before), isFirst: true, source: 'read' };
   }
 
   readonly #start: {

@@ -16,7 +16,7 @@ export type SnapshotLookup = 'cached' | 'joined' | 'read';
 
 /** Takes what happens to the snapshots of one chain. */
 export interface SnapshotObserver {
-  readonly lookup: (result: SnapshotLookup) => void;
+  readonly lookup: (result: SnapshotLookup, count?: number) => void;
   /** A pool's guards did not do what their state says. */
   readonly guardsMismatched: () => void;
   readonly curve: (report: CurveReport) => void;
@@ -49,7 +49,7 @@ export function snapshotMetrics(registry: Registry): (chainId: number) => Snapsh
     const series = { cached, joined, read };
     mismatches.inc({ chain }, 0);
     return {
-      lookup: (result) => series[result]?.inc(),
+      lookup: (result, count = 1) => series[result]?.inc(count),
       guardsMismatched: () => mismatches.inc({ chain }),
       curve: ({ method, dropped }) => {
         searches.inc({ chain, method });

@@ -42,7 +42,10 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     quotes,
     logger,
     ...(shared && { shared }),
-    observe: (chainId) => ({ curve: estimates.of(chainId).report, lookup: (result) => lookups.push(result) }),
+    observe: (chainId) => ({
+      curve: estimates.of(chainId).report,
+      lookup: (result, count = 1) => lookups.push(...Array(count).fill(result)),
+    }),
     countCall: (_chainId, method) => calls.push(method),
   });
   const metrics = createMetrics('test');
