@@ -6,6 +6,7 @@ import { type ServiceProcess, startService } from '../../devnet/services/service
 import { CACHE_BYTES } from '../../indexer/cache-size.ts';
 
 const PONDER = fileURLToPath(new URL('./bin/ponder.js', import.meta.resolve('ponder')));
+const NATIVE_IMPORT = new URL('./native-import.mjs', import.meta.url).href;
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Ponder projects that are compared: the same contracts and tables, other handlers. */
@@ -38,6 +39,8 @@ export function runIndex(settings: {
       name: `ponder (${settings.root})`,
       command: process.execPath,
       args: [
+        '--import',
+        NATIVE_IMPORT,
         PONDER,
         'start',
         '--root',
