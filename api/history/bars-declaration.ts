@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore, Price, params } from './declare-page.ts';
+import { poolParams } from '../declaration/pool-page.ts';
+import { Amount, Before, HISTORY, limitOf, nextBefore, Price } from './declare-page.ts';
 
 /** Seconds of each interval. */
 export const INTERVALS = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
@@ -113,6 +114,6 @@ export const listBars = {
     'Of executed trades as far as the chain is indexed, or of sampled quotes, newest first. Without `includeEmpty` an ' +
     'interval without any has no bar. A bar opens with its own first trade or sample, not with the last one before it. A ' +
     'Trading API key is optional and raises the rate limit.',
-  request: { params, query: RawBarsQuery },
+  request: { params: poolParams, query: RawBarsQuery },
   answer: { description: 'A page of bars', schema: z.union([BarsPage, QuoteBarsPage]), example: BARS_EXAMPLE },
 } as const satisfies ApiRoute;

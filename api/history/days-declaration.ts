@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore, params } from './declare-page.ts';
+import { poolParams } from '../declaration/pool-page.ts';
+import { Amount, Before, HISTORY, limitOf, nextBefore } from './declare-page.ts';
 
 export const MAX_DAYS = 400;
 
@@ -97,6 +98,6 @@ export const listDays = {
   description:
     'Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is ' +
     'optional and raises the rate limit.',
-  request: { params, query: RawDaysQuery },
+  request: { params: poolParams, query: RawDaysQuery },
   answer: { description: 'A page of days', schema: DaysPage, example: DAYS_EXAMPLE },
 } as const satisfies ApiRoute;

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { poolParams } from '../declaration/pool-page.ts';
 import { MAX_BARS } from './bars-declaration.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore, Price, params } from './declare-page.ts';
+import { Amount, Before, HISTORY, limitOf, nextBefore, Price } from './declare-page.ts';
 
 export const RawDepthQuery = z.object({
   interval: z.enum(['1m', '1h']).optional().openapi({
@@ -66,6 +67,6 @@ export const listDepth = {
   description:
     'Samples of funded pools, about one a minute and at changes of status, newest first. Depth is known of the most valuable ' +
     'pools, guards applied. A Trading API key is optional and raises the rate limit.',
-  request: { params, query: RawDepthQuery },
+  request: { params: poolParams, query: RawDepthQuery },
   answer: { description: 'A page of samples', schema: DepthPage, example: DEPTH_EXAMPLE },
 } as const satisfies ApiRoute;

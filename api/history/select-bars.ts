@@ -1,3 +1,4 @@
+import { storedSecs } from '../../db/history/trade-minutes.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
@@ -22,9 +23,6 @@ export interface Bars {
   /** All that is older is final, Unix seconds. */
   readonly finalUntilTs: number;
 }
-
-/** Interval of the rows that bars of an interval are made of, seconds. */
-const storedSecs = (secs: number): number => [86_400, 3_600, 300].find((each) => secs % each === 0) ?? 60;
 
 /**
  * The newest bars of a pool before a time. The start of the oldest one is found by the keys of what is stored and by the

@@ -1,12 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import {
-  BlockHeaders,
-  ChainIdPath,
-  errorOrTextResponse,
-  errorResponse,
-  PoolAddressPath,
-} from '../declaration/responses.ts';
+import { poolParams } from '../declaration/pool-page.ts';
+import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 
@@ -34,7 +29,7 @@ export const getBidAsk = {
     'the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to ' +
     'the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading ' +
     'API key is optional and raises the rate limit.',
-  request: { params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }), query: Query },
+  request: { params: poolParams, query: Query },
   answer: {
     description: 'The quote; any status but `healthy` means: do not trade',
     schema: Quote,

@@ -103,7 +103,7 @@ export class SnapshotCache implements ChainSnapshots {
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const shared = pools.map((pool) => this.#startRead(kind, head, pool));
     for (const source of ['cached', 'joined', 'read'] as const) {
-      const count = shared.reduce((sum, each) => sum + Number(each.source === source), 0);
+      const count = shared.filter((each) => each.source === source).length;
       if (count > 0) this.#deps.observer.lookup?.(source, count);
     }
     const pending = shared.filter(({ read }) => read.settled === undefined);

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from '../declaration/responses.ts';
-import { Integer } from '../request.ts';
+import { POOL_PAGE_FAILURES, pageLimit, poolParams } from '../declaration/pool-page.ts';
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
@@ -16,13 +15,7 @@ export const RawTradesQuery = z.object({
     example: '40043200-12',
     description: 'Only older trades than the one in this block and log: `nextBefore` of the page before.',
   }),
-  limit: Integer.optional().openapi({
-    type: 'integer',
-    minimum: 0,
-    default: DEFAULT_LIMIT,
-    example: 2,
-    description: `Page size; more than ${MAX_LIMIT} acts as ${MAX_LIMIT}, 0 as 1.`,
-  }),
+  limit: pageLimit(DEFAULT_LIMIT, MAX_LIMIT),
 });
 
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -103,13 +96,9 @@ export const listTrades = {
     'Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass ' +
     '`nextBefore` as `before`: trades that come meanwhile do not shift it.',
   request: {
-    params: z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath }),
+    params: poolParams,
     query: RawTradesQuery,
   },
   answer: { description: 'A page of trades', schema: TradesPage, example: PAGE_EXAMPLE },
-  failures: {
-    400: errorOrTextResponse('A parameter is malformed (plain text), or has a value that is not allowed (JSON)'),
-    404: errorResponse('Unknown chain, or a pool that is not served on it'),
-    503: errorResponse('Service temporarily unavailable; retry'),
-  },
+  failures: POOL_PAGE_FAILURES,
 } as const satisfies ApiRoute;

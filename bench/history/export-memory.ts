@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { formatDay } from '../../cli/arguments.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
+import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { peakMemory } from '../hostile/cpu-time.ts';
 
@@ -12,9 +10,9 @@ const LOOK_MS = 50;
 
 /** Exports candles of some days (Unix seconds). @returns most memory that it held, bytes */
 export async function exportMemory(databaseUrl: string, from: number, to: number): Promise<number> {
-  const out = mkdtempSync(join(tmpdir(), 'bench-export-'));
+  const folder = await createTempFolder('bench-export');
   const days = ['--from', formatDay(from), '--to', formatDay(to)];
-  const args = ['--view', 'trade_candle', ...days, '--format', 'parquet', '--out', out, '--json'];
+  const args = ['--view', 'trade_candle', ...days, '--format', 'parquet', '--out', folder.path, '--json'];
   const child = spawn(process.execPath, [...ownMain('export'), ...args], {
     cwd: PROJECT_ROOT,
     env: { ...process.env, DATABASE_URL: databaseUrl },
@@ -28,7 +26,7 @@ export async function exportMemory(databaseUrl: string, from: number, to: number
   }, LOOK_MS);
   const [code] = await once(child, 'exit');
   clearInterval(looking);
-  rmSync(out, { recursive: true });
+  await folder.remove();
   if (code !== 0) throw new Error(`the export ended with exit code ${code}`);
   return peak;
 }

@@ -7,7 +7,9 @@ const SWAPS_PER_RUN = 20_000;
 const DELETED_PER_RUN = 20_000;
 const MINUTE = 60;
 /** Intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
-const INTERVAL_SECS = [60, 300, 3_600, 86_400];
+const INTERVAL_SECS = [MINUTE, 300, 3_600, 86_400];
+/** Interval of the rows that bars of an interval are made of, seconds: the longest that divides it. */
+export const storedSecs = (secs: number): number => INTERVAL_SECS.findLast((each) => secs % each === 0) ?? MINUTE;
 const BAR_COLUMNS =
   'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, lp_fee_usd, swap_count';
 

@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi';
+import { Integer } from '../request.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from './responses.ts';
+
+/** Size of a page. */
+export const pageLimit = (usual: number, most: number) =>
+  Integer.optional().openapi({
+    type: 'integer',
+    minimum: 0,
+    default: usual,
+    example: 2,
+    description: `Page size; more than ${most} acts as ${most}, 0 as 1.`,
+  });
+
+/** The path of a route of one pool. */
+export const poolParams = z.object({ chain_id: ChainIdPath, pool_address: PoolAddressPath });
+
+export const POOL_PAGE_FAILURES = {
+  400: errorOrTextResponse('A parameter is malformed (plain text), or has a value that is not allowed (JSON)'),
+  404: errorResponse('Unknown chain, or a pool that is not served on it'),
+  503: errorResponse('Service temporarily unavailable; retry'),
+} as const;
