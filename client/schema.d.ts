@@ -1015,9 +1015,9 @@ export interface components {
             tvl0Raw: string | null;
             /** @description The same of token1. */
             tvl1Raw: string | null;
-            /** @description Both at their prices then, USD; null when one was not known. */
+            /** @description Both at hourly prices then, USD; null when one was not known, and after 400 days. */
             tvlUsd: number | null;
-            /** @description What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price. */
+            /** @description What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price. */
             lpReturn: number | null;
             fillQuality: components["schemas"]["FillQuality"];
             /** @description Whether the whole day is final. */

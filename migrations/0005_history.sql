@@ -176,14 +176,20 @@ END
 $$;
 REVOKE EXECUTE ON FUNCTION history.keep_partitions FROM PUBLIC;
 
--- The price of a token in force at a time; null when it is not known.
+-- The price of a token by the hours, which stay; null when it is not known.
+CREATE FUNCTION history.usd_by_hour(of_chain int8, of_token text, at_ts int8) RETURNS float8
+LANGUAGE sql STABLE AS $$
+  SELECT usd FROM history.fiat_price_hour
+  WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1
+$$;
+
+-- The price of a token in force at a time: by the minutes, which are dropped after days, else by the hours.
 CREATE FUNCTION history.usd_at(of_chain int8, of_token text, at_ts int8) RETURNS float8
 LANGUAGE sql STABLE AS $$
   SELECT coalesce(
     (SELECT usd FROM history.fiat_price_minute
      WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1),
-    (SELECT usd FROM history.fiat_price_hour
-     WHERE chain_id = of_chain AND token = of_token AND ts > at_ts - 7200 AND ts <= at_ts ORDER BY ts DESC LIMIT 1))
+    history.usd_by_hour(of_chain, of_token, at_ts))
 $$;
 
 -- All trades of a chain before this time are written for the serving index, Unix seconds; 0: none.
@@ -322,13 +328,13 @@ CREATE FUNCTION history.lp_owned1(totals numeric[], multiplier numeric) RETURNS 
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
   'SELECT totals[7] - totals[9] + totals[11] - totals[13] - ceil((totals[19] + totals[21]) / multiplier)';
 
--- What raw amounts are worth at a time; an amount of nothing needs no price.
+-- What raw amounts are worth, by the hour's prices: a closed day stays as it is. An amount of nothing needs no price.
 CREATE FUNCTION history.worth_usd(
   of_chain int8, token0 text, decimals0 int4, amount0 numeric, token1 text, decimals1 int4, amount1 numeric, at_ts int8
 ) RETURNS float8
 LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN amount0 = 0 THEN 0 ELSE (amount0 / 10::numeric ^ decimals0)::float8 * history.usd_at(of_chain, token0, at_ts) END
-    + CASE WHEN amount1 = 0 THEN 0 ELSE (amount1 / 10::numeric ^ decimals1)::float8 * history.usd_at(of_chain, token1, at_ts) END
+  SELECT CASE WHEN amount0 = 0 THEN 0 ELSE (amount0 / 10::numeric ^ decimals0)::float8 * history.usd_by_hour(of_chain, token0, at_ts) END
+    + CASE WHEN amount1 = 0 THEN 0 ELSE (amount1 / 10::numeric ^ decimals1)::float8 * history.usd_by_hour(of_chain, token1, at_ts) END
 $$;
 
 -- What liquidity of a pool gained over holding its tokens, from after the totals `s` to `e` at `to_ts`: the product of what it

@@ -40,12 +40,15 @@ const Day = z
       'token0 of liquidity providers at the end of the day, raw units; null of packed pools.',
     ),
     tvl1Raw: Amount.nullable().describe('The same of token1.'),
-    tvlUsd: z.number().nullable().describe('Both at their prices then, USD; null when one was not known.'),
+    tvlUsd: z
+      .number()
+      .nullable()
+      .describe('Both at hourly prices then, USD; null when one was not known, and after 400 days.'),
     lpReturn: z
       .number()
       .nullable()
       .describe(
-        'What all liquidity together gained over holding its tokens, at dollar prices; 0.01 is one percent. Null without liquidity or a price.',
+        'What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price.',
       ),
     fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
     final: z.boolean().describe('Whether the whole day is final.'),

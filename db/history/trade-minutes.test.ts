@@ -306,4 +306,15 @@ test('volume in dollars takes the price of the input token when the minute began
   await expect(pool.query('SELECT volume_usd FROM read_model.trade_candle ORDER BY minute_ts')).resolves.toMatchObject({
     rows: expected.map((volume_usd) => ({ volume_usd })),
   });
+
+  // Another index is made when the prices are gone: what is the same keeps its dollars.
+  await insert(
+    [swapAt(START + 60, 1, 2_000_000n, -100n), swapAt(START + 61, 2, -5n, 300n), swapAt(START + 180, 3, 1n, 0n)],
+    NEXT,
+  );
+  await database.client.query('UPDATE history.fiat_price_minute SET usd = 7');
+  await setIndexedBlock(database.client, { chainId: CHAIN, number: 9, timestamp: START + 90_000, isFinal: true }, NEXT);
+  await writeTradeMinutes(pool);
+  await publishLiveViews(database.client, NEXT);
+  expect(await usd()).toEqual([expected[0], 7e-6]);
 });

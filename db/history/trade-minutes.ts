@@ -138,7 +138,8 @@ async function endOfBatch(
 const minuteOf = (timestamp: string | number): number => Math.floor(Number(timestamp) / MINUTE) * MINUTE;
 
 /**
- * Adds the minutes before $4 of swaps after block $3 to all intervals, and notes how far that is.
+ * Adds the minutes before $4 of swaps after block $3 to all intervals, and notes how far that is. A minute that readers see
+ * in another index keeps its dollars: the prices of then may be gone.
  * Blocks are in the order of their times, so the key of swaps bounds what is read at both ends.
  */
 const insertion = (schema: string) => `
@@ -162,13 +163,17 @@ const insertion = (schema: string) => `
     FROM swaps GROUP BY pool, minute_ts
   ), valued AS MATERIALIZED (
     SELECT m.pool, m.minute_ts, m.open_price, m.high_price, m.low_price, m.close_price, m.volume0_raw, m.volume1_raw,
-           ${valueUsd('m.in0_raw', 'token0')} + ${valueUsd('m.in1_raw', 'token1')} AS volume_usd, m.swap_count,
-           CASE WHEN m.fee_count = m.swap_count THEN ${valueUsd('m.fee0_scaled / p.token0_scale_multiplier', 'token0')}
+           CASE WHEN known.pool IS NOT NULL THEN known.volume_usd
+             ELSE ${valueUsd('m.in0_raw', 'token0')} + ${valueUsd('m.in1_raw', 'token1')} END AS volume_usd, m.swap_count,
+           CASE WHEN known.pool IS NOT NULL THEN known.lp_fee_usd WHEN m.fee_count = m.swap_count THEN ${valueUsd('m.fee0_scaled / p.token0_scale_multiplier', 'token0')}
              + ${valueUsd('m.fee1_scaled / p.token1_scale_multiplier', 'token1')} END AS lp_fee_usd
     FROM minutes m
     JOIN "${schema}".pool p ON p.chain_id = $2 AND p.address = m.pool
     LEFT JOIN "${schema}".token token0 ON token0.chain_id = $2 AND token0.address = p.token0
     LEFT JOIN "${schema}".token token1 ON token1.chain_id = $2 AND token1.address = p.token1
+    LEFT JOIN history.trade_bar known ON known.index_schema = (SELECT nullif(read_model.served_schema(), $1))
+      AND known.chain_id = $2 AND known.pool = m.pool AND known.secs = ${MINUTE} AND known.start_ts = m.minute_ts
+      AND (known.volume0_raw, known.volume1_raw, known.swap_count) = (m.volume0_raw, m.volume1_raw, m.swap_count)
   ), written AS (
     INSERT INTO history.trade_bar AS r (index_schema, chain_id, pool, secs, start_ts, ${BAR_COLUMNS})
     SELECT $1, $2, pool, secs, minute_ts - minute_ts % secs,

@@ -27,14 +27,20 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.pool_classification': ['classified_at'],
   'operator.listing_window': ['generation', 'generated_at_ts'],
   // How far blocks are final depends on when an indexer was started.
-  'read_model.pool_day': ['is_final', 'volume_usd', 'lp_fee_usd', 'tvl_usd', 'lp_return'],
-  'read_model.trade_candle': ['is_final', 'volume_usd'],
+  'read_model.pool_day': ['is_final', 'volume_usd', 'lp_fee_usd'],
+  'read_model.trade_candle': ['is_final'],
 };
 
-/** What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. */
+/**
+ * What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. Sums of dollars
+ * depend a little on the order in which they are added.
+ */
 const INSTEAD: Readonly<Record<string, string>> = {
-  'read_model.trade_candle': `(SELECT p.chain_id, p.address AS pool, b.* FROM read_model.pool p,
-    LATERAL read_model.trade_bars(p.chain_id, p.address, 60, 0, 6000000000) b)`,
+  'read_model.trade_candle': `(SELECT p.chain_id, p.address AS pool, secs, (b).*, round((b).volume_usd::numeric, 2) AS volume_usd
+    FROM read_model.pool p, unnest(ARRAY[60, 86400]) secs,
+         LATERAL read_model.trade_bars(p.chain_id, p.address, secs, 0, 69444 * 86400::int8) b)`,
+  'read_model.pool_day': `(SELECT d.*, round(tvl_usd::numeric, 2) AS tvl_usd, round(lp_return::numeric, 9) AS lp_return
+    FROM read_model.pool_day d)`,
 };
 
 /** A price that could not be read again keeps its last value until it is too old to count. */
@@ -54,7 +60,6 @@ const LEFT_OUT = [
   'read_model.layout_calibration',
   // See BOTH_SAW.
   'read_model.quote_sample',
-  'read_model.fiat_price_history',
   'read_model.fill_quality',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',

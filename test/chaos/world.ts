@@ -26,6 +26,15 @@ const QUEUE_PREFIX = 'chaos';
 /** A fast chain: its blocks come several a second. */
 const BLOCK_TIME_MS = 500;
 
+/**
+ * Dollar prices of the chain $1's tokens $2 for each interval around $3, Unix seconds. What is recorded stays, so databases
+ * whose captures look at different moments have the same prices.
+ */
+const fiatHistorySql = (table: string, secs: number) => `
+  INSERT INTO history.${table}
+  SELECT $1, token, ts, 0.5 + abs(hashtext(token || ts)) % 1000 / 100.0, 'chaos'
+  FROM unnest($2::text[]) token, generate_series(($3::int8 - 3600) / ${secs} * ${secs}, $3::int8 + 14400, ${secs}) ts`;
+
 /** The whole service with everything around it. */
 export interface World {
   readonly chains: readonly ChaosChain[];
@@ -79,6 +88,7 @@ interface Setup {
   readonly folder: TempFolder;
   readonly logs: string | undefined;
   readonly settings: Readonly<Record<string, string>>;
+  readonly startedAtMs: number;
 }
 
 export async function startWorld({
@@ -97,8 +107,8 @@ export async function startWorld({
     ...CHAINS.slice(0, chainCount).map((plan) => ChaosChain.start(plan, seed + plan.chainId, isAttacked)),
   ]);
   if (logs !== undefined) await mkdir(logs, { recursive: true });
-  const setup: Setup = { chains, builders, postgres, redis, folder, logs, settings };
-  const key = await prepareDatabase(postgres.url);
+  const setup: Setup = { chains, builders, postgres, redis, folder, logs, settings, startedAtMs: Date.now() };
+  const key = await prepareDatabase(postgres.url, setup);
   const env = await servedEnvironment(setup);
   const processes = await startProcesses(setup, env, replicas);
   const all = [...processes.apis, ...processes.workers, processes.capture, processes.indexer];
@@ -119,10 +129,21 @@ export async function startWorld({
   };
 }
 
-async function prepareDatabase(url: string): Promise<string> {
+async function prepareDatabase(url: string, { chains, startedAtMs }: Setup): Promise<string> {
   await migrate(url);
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   try {
+    const startedAt = Math.floor(startedAtMs / 1_000);
+    for (const [table, secs] of [
+      ['fiat_price_minute', 60],
+      ['fiat_price_hour', 3_600],
+    ] as const) {
+      await pool.query('SELECT history.keep_partitions($1, $2, 0)', [table, startedAt - 3_600]);
+      for (const { plan, scenario } of chains) {
+        const tokens = scenario.tokens.map(({ address }) => address.toLowerCase());
+        await pool.query(fiatHistorySql(table, secs), [plan.chainId, tokens, startedAt]);
+      }
+    }
     return (await issueApiKey(pool, 'chaos')).key;
   } finally {
     await pool.end();
@@ -171,7 +192,7 @@ async function startProcesses(
 /** The same chains, straight from their nodes, into a new database. */
 async function startReferenceRun(setup: Setup): Promise<ReferenceRun> {
   const url = await createDatabase(setup.postgres.url, 'reference');
-  await migrate(url);
+  await prepareDatabase(url, setup);
   const file = buildChainsFile(
     setup.chains.map(({ reference }) => reference),
     { blockTimeMs: BLOCK_TIME_MS, interpretations: true },
