@@ -41,7 +41,7 @@ async function startWaiting(pollMs: number): Promise<{ readonly ended: Promise<v
 async function listeners(): Promise<number> {
   const { rows } = await database.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND pid <> pg_backend_pid()
-     AND query LIKE '%_ponder_checkpoint%'`,
+     AND query LIKE '%served_schema%'`,
   );
   return rows.length;
 }
@@ -67,7 +67,7 @@ test('a lost connection is replaced', async () => {
   const { ended } = await startWaiting(NEVER_MS);
   const { rows } = await database.query(
     `SELECT pg_terminate_backend(pid, 30_000) AS terminated FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%_ponder_checkpoint%'`,
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%served_schema%'`,
   );
   expect(rows).toEqual([{ terminated: true }]);
   await expect.poll(listeners, { timeout: 30_000 }).toBe(1);

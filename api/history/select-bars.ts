@@ -39,8 +39,9 @@ export async function selectBars(
   limit: number,
 ): Promise<Bars> {
   const stored = storedSecs(secs);
-  const range = await database.query<{ from_ts: string | null; until_ts: string }>(
-    `WITH mark AS (
+  const range = await database.query<{ from_ts: string | null; until_ts: string }>({
+    name: `bar-starts-${stored}`,
+    text: `WITH mark AS (
        SELECT history.trades_until($1) AS until_ts
      ), starts AS (
        SELECT block_timestamp - block_timestamp % $3::int8 AS start_ts FROM live.swap
@@ -55,17 +56,18 @@ export async function selectBars(
      )
      SELECT until_ts, (SELECT min(start_ts) FROM (SELECT start_ts FROM starts ORDER BY 1 DESC LIMIT $6::int8) page) AS from_ts
      FROM mark`,
-    [chainId, address, secs, beforeTs, limit * (secs / stored), limit],
-  );
+    values: [chainId, address, secs, beforeTs, limit * (secs / stored), limit],
+  });
   const { from_ts, until_ts } = range.rows[0] ?? { from_ts: null, until_ts: '0' };
   if (from_ts === null) return { bars: [], finalUntilTs: Number(until_ts) };
   const pair = (name: string) => `${name}_price::text[] AS ${name}`;
-  const { rows } = await database.query<SelectedBar>(
-    `SELECT start_ts, ${['open', 'high', 'low', 'close'].map(pair).join()}, volume0_raw::text, volume1_raw::text,
+  const { rows } = await database.query<SelectedBar>({
+    name: 'bars',
+    text: `SELECT start_ts, ${['open', 'high', 'low', 'close'].map(pair).join()}, volume0_raw::text, volume1_raw::text,
             volume_usd, swap_count, is_final
      FROM read_model.trade_bars($1, $2, $3, $4, $5) ORDER BY start_ts DESC LIMIT $6`,
-    [chainId, address, secs, from_ts, beforeTs, limit],
-  );
+    values: [chainId, address, secs, from_ts, beforeTs, limit],
+  });
   return { bars: rows.map(toBar), finalUntilTs: Number(until_ts) };
 }
 

@@ -9,16 +9,17 @@ export async function selectDays(
   beforeTs: number,
   limit: number,
 ): Promise<PoolDay[]> {
-  const { rows } = await database.query(
-    `SELECT d.day_ts, d.swap_count, d.sender_count, d.volume0_raw::text, d.volume1_raw::text, d.volume_usd,
+  const { rows } = await database.query({
+    name: 'days',
+    text: `SELECT d.day_ts, d.swap_count, d.sender_count, d.volume0_raw::text, d.volume1_raw::text, d.volume_usd,
             d.balance0_raw::text, d.balance1_raw::text, d.is_final, d.lp_fee0_raw::text, d.lp_fee1_raw::text, d.lp_fee_usd,
             d.tvl0_raw::text, d.tvl1_raw::text, d.tvl_usd, d.lp_return,
             q.compared_count, q.median_bps, q.worst_bps, q.within_1bp_share, q.worse_share, q.unknown_share
      FROM read_model.pool_days($1, $2, $3, $4) d
      LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts
      ORDER BY d.day_ts DESC`,
-    [chainId, address, beforeTs, limit],
-  );
+    values: [chainId, address, beforeTs, limit],
+  });
   return rows.map((row) => ({
     dayTs: Number(row.day_ts),
     swapCount: Number(row.swap_count),

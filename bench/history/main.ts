@@ -52,11 +52,11 @@ async function bench(swaps: number, requests: number): Promise<void> {
     const server = await startServer(postgres.url);
     try {
       const common = { now, pid: postgres.pid(), perPool, requests };
-      const few = await round(database, server.url, { ...common, from: 1, to: perPool / 5 });
-      const all = await round(database, server.url, { ...common, from: perPool / 5 + 1, to: perPool });
-      print('\npage                  p50, all swaps / a fifth (target 0.80 to 1.20)');
+      const few = await round(database, server, { ...common, from: 1, to: perPool / 5 });
+      const all = await round(database, server, { ...common, from: perPool / 5 + 1, to: perPool });
+      print('\npage                  blocks read: a fifth of the swaps, all (target: 1.2 times)');
       PAGES.forEach(({ name }, n) => {
-        print(`${name.padEnd(20)} ${((all[n] ?? 0) / (few[n] ?? 0)).toFixed(2)}`);
+        print(`${name.padEnd(20)} ${few[n]} ${all[n]} = ${((all[n] ?? 0) / (few[n] ?? 0)).toFixed(2)}`);
       });
       const [first, last] = [now - SPREAD_DAYS * DAY, now - DAY];
       const [one, several] = [
@@ -75,14 +75,25 @@ async function bench(swaps: number, requests: number): Promise<void> {
   }
 }
 
-async function startServer(databaseUrl: string): Promise<{ url: string; stop: () => void }> {
+interface Server {
+  readonly url: string;
+  /** The same pages, which count the blocks that Postgres reads. */
+  readonly countingUrl: string;
+  readonly stop: () => void;
+}
+
+async function startServer(databaseUrl: string): Promise<Server> {
   const main = fileURLToPath(new URL('./server.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
     env: { ...process.env, DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [port] = await once(child.stdout, 'data');
-  return { url: `http://127.0.0.1:${String(port).trim()}`, stop: () => void child.kill() };
+  const [ports] = await once(child.stdout, 'data');
+  const [url = '', countingUrl = ''] = String(ports)
+    .trim()
+    .split(' ')
+    .map((port) => `http://127.0.0.1:${port}`);
+  return { url, countingUrl, stop: () => void child.kill() };
 }
 
 interface Round {
@@ -96,10 +107,10 @@ interface Round {
   readonly requests: number;
 }
 
-/** Adds swaps, writes their candles, and times the pages. @returns p50 of each, compared with the bare query */
+/** Adds swaps, writes their candles, and times the pages. @returns blocks that each reads */
 async function round(
   database: pg.Pool,
-  url: string,
+  { url, countingUrl }: Server,
   { now, pid, from, to, perPool, requests }: Round,
 ): Promise<number[]> {
   const pools = MARKET.poolsPerChain * MARKET.chainIds.length;
@@ -123,12 +134,16 @@ async function round(
     `${(Number(sizes[0]?.bytes) / pools / days).toFixed(0)} bytes a pool and day of ${(perPool / SPREAD_DAYS).toFixed(0)} swaps`,
   );
   print('page                   p50 ms   p99 ms   bare p50   bare p99   p50 x   p99 x    bytes');
-  const factors: number[] = [];
-  for (const page of PAGES) factors.push(await timePage(url, page, requests));
-  return factors;
+  const blocks: number[] = [];
+  for (const page of PAGES) {
+    await timePage(url, page, requests);
+    await get(`${countingUrl}${page.path}`);
+    blocks.push(Number(await (await fetch(`${countingUrl}/public/v1/blocks`)).text()));
+  }
+  return blocks;
 }
 
-async function timePage(url: string, { name, path, rows }: (typeof PAGES)[number], requests: number): Promise<number> {
+async function timePage(url: string, { name, path, rows }: (typeof PAGES)[number], requests: number): Promise<void> {
   const bare = `/public/v1/bare/${rows}`;
   const bytes = await get(`${url}${path}`);
   await measure(url, path, 100);
@@ -142,5 +157,4 @@ async function timePage(url: string, { name, path, rows }: (typeof PAGES)[number
   const [bare50, bare99] = [percentile(times.bare, 0.5), percentile(times.bare, 0.99)];
   const cells = [p50, p99, bare50, bare99, p50 / bare50, p99 / bare99].map((value) => value.toFixed(2).padStart(8));
   print(`${name.padEnd(20)} ${cells.join(' ')} ${String(bytes).padStart(8)}`);
-  return p50 / bare50;
 }

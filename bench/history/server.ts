@@ -13,38 +13,45 @@ import { runMain } from '../../runtime/run-main.ts';
 import { tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { CHAINS_FILE, MARKET } from '../listing/market.ts';
+import { countBlocks } from './count-blocks.ts';
 import { POOL } from './pages.ts';
 
-/** The API with its history, and beside it a query of as many rows by their key through the same stack. */
+/** The API with its history, and beside it a query of as many rows by their key through the same stack; and one that counts blocks. */
 runMain(async () => {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
   const logger = createLogger('bench', 'error');
   const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
-  const deps = { chains, directory, database, statusMaxAgeSecs: 86_400 };
-  const app = createApp([...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)], {
-    pages: (it) =>
-      it.get('/public/v1/bare/:rows', compressed, async (c) => {
-        const { rows } = await database.query({
-          name: 'bare',
-          text: `SELECT * FROM history.trade_bar WHERE index_schema = '${MARKET.schema}' AND chain_id = $1 AND pool = $2
-                   AND secs = 60 ORDER BY start_ts DESC LIMIT $3`,
-          values: [MARKET.chainIds[0], POOL, c.req.param('rows')],
-        });
-        return c.json(rows);
-      }),
-    verifyKey: async () => null,
-    rateLimit: {
-      limits: CHAINS_FILE.limits,
-      redis: new Redis({ lazyConnect: true }),
-      prefix: 'bench',
-      trustedProxies: 0,
-    },
-    metrics: createMetrics('bench'),
-    logger,
-  });
-  const server = await startServer(app, '127.0.0.1', 0);
-  process.stdout.write(`${server.port}\n`);
+  const appOf = (of: typeof database, pages: NonNullable<Parameters<typeof createApp>[1]['pages']>) => {
+    const deps = { chains, directory, database: of, statusMaxAgeSecs: 86_400 };
+    return createApp([...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)], {
+      pages,
+      verifyKey: async () => null,
+      rateLimit: {
+        limits: CHAINS_FILE.limits,
+        redis: new Redis({ lazyConnect: true }),
+        prefix: 'bench',
+        trustedProxies: 0,
+      },
+      metrics: createMetrics('bench'),
+      logger,
+    });
+  };
+  const bare = appOf(database, (app) =>
+    app.get('/public/v1/bare/:rows', compressed, async (c) => {
+      const { rows } = await database.query({
+        name: 'bare',
+        text: `SELECT * FROM history.trade_bar WHERE index_schema = '${MARKET.schema}' AND chain_id = $1 AND pool = $2
+                 AND secs = 60 ORDER BY start_ts DESC LIMIT $3`,
+        values: [MARKET.chainIds[0], POOL, c.req.param('rows')],
+      });
+      return c.json(rows);
+    }),
+  );
+  const counted = countBlocks(database);
+  const counting = appOf(counted.database, (app) => app.get('/public/v1/blocks', (c) => c.json(counted.take())));
+  const servers = await Promise.all([bare, counting].map((app) => startServer(app, '127.0.0.1', 0)));
+  process.stdout.write(`${servers.map(({ port }) => port).join(' ')}\n`);
   process.on('SIGTERM', () => process.exit(0));
 });

@@ -113,6 +113,7 @@ test('which index serves is read off the views', async () => {
 
 test('a database without an index serves none', async () => {
   const empty = await createDatabase();
+  await migrate(empty.url);
   const client = new pg.Pool({ connectionString: empty.url });
   expect(await servedSchema(client)).toBeNull();
   await client.end();
