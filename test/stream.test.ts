@@ -80,7 +80,7 @@ test.each([true, false])('reports each pool, then what changes, as REST does (de
   expect(sent.map(({ poolAddress }) => poolAddress)).toEqual([first.address]);
 });
 
-test('resumes after the last message; another process or a forgotten message is a gap', async () => {
+test('resumes after the last message; an id of other pools is a gap', async () => {
   const [first, second] = pools as [WorldPool, WorldPool];
   const client = await open(`pools=${names}`);
   await isUpToDate(client, await blockNow());

@@ -46,7 +46,7 @@ export const openStream = {
   summary: 'Quotes of pools as they change, block by block',
   description:
     'Server-sent events: a `snapshot` of the pools, then what changes with each block, named by the event. ' +
-    'A `Last-Event-ID` header resumes after the message of that `id`, or `gap` and a new `snapshot` come. `/asyncapi.json` ' +
+    'A `Last-Event-ID` header resumes after the message of that `id`; for other pools `gap` and a `snapshot` come. `/asyncapi.json` ' +
     'describes all messages. A Trading API key is optional; pools whose depth is simulated are read ahead for keys only.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: Query },
   answer: {

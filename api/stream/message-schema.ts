@@ -54,7 +54,7 @@ export const STREAM_MESSAGES = {
   heartbeat: z
     .strictObject(envelope)
     .describe('Nothing changed: the quotes sent last hold at this block. At least every 15 seconds.'),
-  gap: z.strictObject(envelope).describe('Messages were missed: discard all quotes, a snapshot follows.'),
+  gap: z.strictObject(envelope).describe('The pools are others than before: discard all quotes, a snapshot follows.'),
   bye: z
     .strictObject({
       ...envelope,

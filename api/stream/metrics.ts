@@ -36,7 +36,7 @@ export function streamMetrics(
       'reason',
     ]),
     resumes: counter('stream_resumes_total', 'Connections that resumed after an earlier one', ['chain']),
-    gaps: counter('stream_gaps_total', 'Connections that could not resume after an earlier one', ['chain']),
+    gaps: counter('stream_gaps_total', 'Connections that resumed with other pools', ['chain']),
   };
   for (const chain of chainIds) {
     for (const reason of ['unread', 'timeout']) metrics.terminations.inc({ chain, reason }, 0);

@@ -276,17 +276,20 @@ export class Subscriber {
     this.#poolSet ^= numberOf(pool, held.kind);
   }
 
-  /** Resumes after the last message of another connection. @returns false when what changed since is not known */
+  /**
+   * Resumes after the last message of another connection, maybe of another process: what may have changed since is sent, which
+   * is all of it when the block is not known here. @returns false when the client has other pools
+   */
   #resume(after: string, kind: QuoteKind): boolean {
     const [, hash = '', poolSet] = after.split('-');
+    if (poolSet !== this.#poolSet.toString(36)) return false;
     const latest = this.source.latest[kind];
     const block = latest.followedBlock(hash);
-    const isSameSet = poolSet === this.#poolSet.toString(36);
-    if (block === undefined || !isSameSet || [...this.#held.keys()].some((pool) => !latest.get(pool))) return false;
     for (const [pool, held] of this.#held) {
       const quote = latest.get(pool);
-      held.version = quote && isRead(quote) && quote.changedAt < block ? quote.version : OUTDATED;
-      held.sentAt = block;
+      const isSame = block !== undefined && quote !== undefined && isRead(quote) && quote.changedAt < block;
+      held.version = isSame ? quote.version : OUTDATED;
+      held.sentAt = block ?? 0n;
     }
     return true;
   }

@@ -30,6 +30,6 @@ export interface Subscription {
   /** Addresses, or `all`: every listed pool of the chain, new ones too. */
   readonly pools: readonly Address[] | 'all';
   readonly depth: boolean;
-  /** The id of the last message that the client got: resumes after it where that is possible, else says `gap`. */
+  /** The id of the last message that the client got: resumes after it when the pools are the same, else says `gap`. */
   readonly after?: string | undefined;
 }

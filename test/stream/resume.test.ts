@@ -1,3 +1,4 @@
+import type { Address } from 'viem';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { SimulatedChain } from './simulated-chain.ts';
@@ -159,7 +160,7 @@ test('another process resumes after a block that it read too, and sends what cha
   expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
 });
 
-test('a process that did not read the block, or of whose chain it no longer is, sends a gap', async () => {
+test('a process that did not read the block, or of whose chain it no longer is, sends all quotes as updates', async () => {
   const { chain, connect, push, nextBlock, other } = await start();
   await nextBlock();
   const before = await connect(chain.pools, true);
@@ -178,10 +179,32 @@ test('a process that did not read the block, or of whose chain it no longer is, 
   ]) {
     const { lastId, events } = before.book;
     const sentBefore = events.length;
-    (await reconnect()).cut();
-    expect(events.slice(sentBefore)).toEqual(['gap', 'snapshot']);
+    const after = await reconnect();
+    await settle();
+    expect(events[sentBefore]).toBe('update');
+    expect(events.slice(sentBefore)).not.toContain('gap');
+    expect(after.hash).toBe(chain.head.block.hash);
+    for (const [pool, { quote }] of after.book.quotes) {
+      expect((quote as { bidAdj?: string }).bidAdj).toBe(chain.priceAt(chain.head.block.hash, pool as Address));
+    }
+    after.cut();
     before.book.lastId = lastId;
   }
+});
+
+test('a process that never read the pools sends all quotes as updates', async () => {
+  const { chain, connect, nextBlock } = await start();
+  await nextBlock();
+  const before = await connect(chain.pools, true);
+  before.cut();
+  const sentBefore = before.book.events.length;
+  chain.mine([1]);
+  const after = new SimulatedClient({ pools: chain.pools, depth: true, hasKey: true });
+  after.book = before.book;
+  await after.connect(chain.startProcess(RICH).stream);
+  await settle();
+  expect(new Set(after.book.events.slice(sentBefore))).toEqual(new Set(['update']));
+  expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
 });
 
 test('after a message that does not complete its block nobody resumes', async () => {
@@ -197,11 +220,11 @@ test('after a message that does not complete its block nobody resumes', async ()
   expect(before.book.lastId).toBeDefined();
 });
 
-test('a connection resumes after 256 blocks, not after more', async () => {
+test('after 256 blocks a connection is sent what changed, after more all', async () => {
   const { chain, connect, nextBlock } = await start();
   for (const [blocks, sentBefore] of [
     [255, 'heartbeat'],
-    [256, 'gap'],
+    [256, 'update'],
   ] as const) {
     await nextBlock();
     const before = await connect(chain.pools, false);
