@@ -104,7 +104,7 @@ async function measureCurve({ world, pools }: Bench): Promise<void> {
   print(`depth of ${state.bins.length} bins: ${((performance.now() - start) / runs).toFixed(3)} ms (target < 0.5)`);
 }
 
-/** Measured in turns with a bare route that sends the same bytes, medians of the rounds: what other work takes falls on all. */
+/** Measured in turns with a bare route that sends the same headers and body, medians of the rounds: what other work takes falls on all. */
 async function measureThroughput({ api, limited, bare, pools, proxy, seconds }: Bench): Promise<void> {
   const [pool] = pools.plain as [Address];
   const body = JSON.stringify({ pools: pools.plain.slice(0, 100) });
@@ -115,8 +115,9 @@ async function measureThroughput({ api, limited, bare, pools, proxy, seconds }: 
     { name: 'batch of 100 from cache', path: '/bid_ask/batch', targets: [60, 0], init: batch },
   ] as const;
   for (const { name, path, targets, init } of cases) {
-    const same = await (await fetch(`${api}${path}`, init)).text();
-    await fetch(bare, { method: 'PUT', body: same });
+    const answer = await fetch(`${api}${path}`, init);
+    const same = await answer.text();
+    await fetch(bare, { method: 'PUT', body: same, headers: { 'X-Headers': JSON.stringify(ownHeaders(answer)) } });
     const calls = proxy.requests.length;
     const urls = [bare, `${api}${path}`, `${limited}${path}`];
     const rates = urls.map(() => new Samples());
@@ -134,6 +135,10 @@ async function measureThroughput({ api, limited, bare, pools, proxy, seconds }: 
     print(`  ${proxy.requests.length - calls} chain calls`);
   }
 }
+
+/** Headers of an answer but those that the server adds by itself. */
+const ownHeaders = ({ headers }: Response) =>
+  [...headers].filter(([name]) => !['connection', 'content-length', 'date', 'keep-alive'].includes(name));
 
 async function rate(
   target: Pick<autocannon.Options, 'url' | 'method' | 'body' | 'headers'>,

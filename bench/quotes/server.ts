@@ -34,8 +34,8 @@ const LARGE = { requests: 1_000_000_000, windowSecs: 3_600 };
 const LONG_TIMEOUTS = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
 
 /**
- * A process of its own for what is measured: the real app with limits off and on, and a bare Hono route that sends the bytes
- * it was given for a path, to compare with. It prints their ports as one line of JSON.
+ * A process of its own for what is measured: the real app with limits off and on, and a bare Hono route that sends the body
+ * and headers that it was given for a path, to compare with. It prints their ports as one line of JSON.
  */
 runMain(async () => {
   const { chain, deployment, pools, layout, redisUrl } = Task.parse(JSON.parse(process.env.BENCH_TASK ?? 'null'));
@@ -69,7 +69,7 @@ runMain(async () => {
     });
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
-  const same = new Map<string, string>();
+  const same = new Map<string, { body: string; headers: Record<string, string> }>();
   const trivial = new Hono()
     .get('/calls', (c) => c.json(calls))
     .get('/memory', (c) => {
@@ -77,9 +77,13 @@ runMain(async () => {
       const { heapUsed, external, rss } = process.memoryUsage();
       return c.json({ used: heapUsed + external, rss });
     })
-    .on(['GET', 'POST'], '/*', (c) => c.body(same.get(c.req.path) ?? '', 200, { 'Content-Type': 'application/json' }))
+    .on(['GET', 'POST'], '/*', (c) => {
+      const { body, headers } = same.get(c.req.path) ?? { body: '', headers: {} };
+      return c.body(body, 200, headers);
+    })
     .put('/*', async (c) => {
-      same.set(c.req.path, await c.req.text());
+      const headers = c.req.header('X-Headers') ?? '[["content-type","application/json"]]';
+      same.set(c.req.path, { body: await c.req.text(), headers: Object.fromEntries(JSON.parse(headers)) });
       return c.body(null, 204);
     });
   const [api, limited, bare] = [
