@@ -1,5 +1,3 @@
-import { Redis } from 'ioredis';
-import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { historyResource } from '../../api/history/history.ts';
 import { compressed } from '../../api/http/ready-body.ts';
@@ -8,10 +6,10 @@ import { readEnvironment } from '../../config/environment.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../../db/connection.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
+import { createBenchApp } from '../listing/bench-app.ts';
 import { CHAINS_FILE, MARKET } from '../listing/market.ts';
 import { countBlocks } from './count-blocks.ts';
 import { POOL } from './pages.ts';
@@ -23,22 +21,11 @@ runMain(async () => {
   const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
-  const appOf = (of: typeof database, pages: NonNullable<Parameters<typeof createApp>[1]['pages']>) => {
+  const routesOf = (of: typeof database) => {
     const deps = { chains, directory, database: of, statusMaxAgeSecs: 86_400 };
-    return createApp([...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)], {
-      pages,
-      verifyKey: async () => null,
-      rateLimit: {
-        limits: CHAINS_FILE.limits,
-        redis: new Redis({ lazyConnect: true }),
-        prefix: 'bench',
-        trustedProxies: 0,
-      },
-      metrics: createMetrics('bench'),
-      logger,
-    });
+    return [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)];
   };
-  const bare = appOf(database, (app) =>
+  const bare = createBenchApp(routesOf(database), (app) =>
     app.get('/public/v1/bare/:rows', compressed, async (c) => {
       const { rows } = await database.query({
         name: 'bare',
@@ -50,7 +37,9 @@ runMain(async () => {
     }),
   );
   const counted = countBlocks(database);
-  const counting = appOf(counted.database, (app) => app.get('/public/v1/blocks', (c) => c.json(counted.take())));
+  const counting = createBenchApp(routesOf(counted.database), (app) =>
+    app.get('/public/v1/blocks', (c) => c.json(counted.take())),
+  );
   const servers = await Promise.all([bare, counting].map((app) => startServer(app, '127.0.0.1', 0)));
   process.stdout.write(`${servers.map(({ port }) => port).join(' ')}\n`);
   process.on('SIGTERM', () => process.exit(0));

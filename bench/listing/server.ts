@@ -1,5 +1,3 @@
-import { Redis } from 'ioredis';
-import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { compressed } from '../../api/http/ready-body.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
@@ -7,8 +5,8 @@ import { readEnvironment } from '../../config/environment.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { createBenchApp } from './bench-app.ts';
 import { CHAINS_FILE } from './market.ts';
 
 /** The API with its listing, and beside it the cheapest thing that the same stack can do with the same database. */
@@ -17,26 +15,17 @@ runMain(async () => {
   const logger = createLogger('bench', 'error');
   const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger);
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const app = createApp(bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 86_400 }), {
-    pages: (it) =>
-      it.get('/public/v1/bare/:pool', compressed, async (c) => {
-        const { rows } = await database.query({
-          name: 'bare',
-          text: 'SELECT pool, tier FROM operator.pool_listing WHERE chain_id = $1 AND pool = $2',
-          values: [8453, c.req.param('pool')],
-        });
-        return c.json(rows[0]);
-      }),
-    verifyKey: async () => null,
-    rateLimit: {
-      limits: CHAINS_FILE.limits,
-      redis: new Redis({ lazyConnect: true }),
-      prefix: 'bench',
-      trustedProxies: 0,
-    },
-    metrics: createMetrics('bench'),
-    logger,
-  });
+  const routes = bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 86_400 });
+  const app = createBenchApp(routes, (it) =>
+    it.get('/public/v1/bare/:pool', compressed, async (c) => {
+      const { rows } = await database.query({
+        name: 'bare',
+        text: 'SELECT pool, tier FROM operator.pool_listing WHERE chain_id = $1 AND pool = $2',
+        values: [8453, c.req.param('pool')],
+      });
+      return c.json(rows[0]);
+    }),
+  );
   const server = await startServer(app, '127.0.0.1', 0);
   process.stdout.write(`${server.port}\n`);
   process.on('SIGTERM', () => process.exit(0));

@@ -165,7 +165,8 @@ const insertion = (schema: string) => `
     SELECT m.pool, m.minute_ts, m.open_price, m.high_price, m.low_price, m.close_price, m.volume0_raw, m.volume1_raw,
            CASE WHEN known.pool IS NOT NULL THEN known.volume_usd
              ELSE ${valueUsd('m.in0_raw', 'token0')} + ${valueUsd('m.in1_raw', 'token1')} END AS volume_usd, m.swap_count,
-           CASE WHEN known.pool IS NOT NULL THEN known.lp_fee_usd WHEN m.fee_count = m.swap_count THEN ${valueUsd('m.fee0_scaled / p.token0_scale_multiplier', 'token0')}
+           CASE WHEN known.pool IS NOT NULL THEN known.lp_fee_usd
+             WHEN m.fee_count = m.swap_count THEN ${valueUsd('m.fee0_scaled / p.token0_scale_multiplier', 'token0')}
              + ${valueUsd('m.fee1_scaled / p.token1_scale_multiplier', 'token1')} END AS lp_fee_usd
     FROM minutes m
     JOIN "${schema}".pool p ON p.chain_id = $2 AND p.address = m.pool
