@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import { CHUNK_GAS, type ContractCall, packCalls } from './contract-calls.ts';
 
 const call = fc.record({
@@ -17,7 +18,7 @@ test('chunks keep groups whole and in order, and exceed the gas of a call only f
       expect(chunks.flat()).toEqual(groups);
       for (const chunk of chunks) expect(chunk.length === 1 || gasOf(chunk) <= CHUNK_GAS).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import { addLiquidity, administer, balanceOf, removeLiquidity, swap } from './actions.ts';
 import { multipliers, type PoolWords, poolOf, readWords, type Setup, startSetup } from './contracts.fixture.ts';
 import { RevertedError, takenBack } from './dev-chain.ts';
@@ -7,7 +8,7 @@ import { replay, type SwapRecord, summary } from './event-replay.fixture.ts';
 import { type Action, actionOf } from './pool-actions.fixture.ts';
 import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
-const RUNS = 12;
+const RUNS = runs(6);
 
 let setup: Setup;
 

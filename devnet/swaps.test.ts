@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { E6, Q64 } from '../protocol/fixed-point.ts';
 import { MAX_POSITION } from '../protocol/pool-state.ts';
+import { runs } from '../test/harness/property-seed.ts';
 import { balanceOf, type SwapAmounts, swap } from './actions.ts';
 import {
   dropProtocolFee,
@@ -17,7 +18,7 @@ import { areaUnderCurve, costOfPrice, edgePrices } from './curve-area.fixture.ts
 import { takenBack } from './dev-chain.ts';
 import { type PoolRecipe, poolRecipe, type RandomPool } from './random-pool.ts';
 
-const RUNS = 20;
+const RUNS = runs(8);
 
 let setup: Setup;
 

@@ -3,9 +3,10 @@ import { type Address, bytesToHex, concatHex, hexToBytes, numberToHex } from 'vi
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { runs } from '../test/harness/property-seed.ts';
 import { delegationOf } from './delegation.ts';
 
-const RUNS = 400;
+const RUNS = runs(100);
 const PLACES = 5;
 const AT: Address = '0x00000000000000000000000000000000000c0de0';
 const ADDRESSES = ['aa', 'bb'].map((byte) => byte.repeat(20));

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import { walkExactInput, walkExactOutput } from '../test/protocol/fill-walk.ts';
 import { computeSwap } from '../test/protocol/flat-swap.ts';
 import type { BinEdges } from './bin-price.ts';
@@ -127,7 +128,7 @@ describe('walks over a pool', () => {
         const dust = outputOfUnits(priced, zeroForOne, step.slice.edges, 2n * BigInt(curve.levels.length));
         expect((error < 0n ? -error : error) <= spread + dust).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 });

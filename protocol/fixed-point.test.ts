@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import {
   divCeil,
   isqrtFloor,
@@ -85,7 +86,7 @@ describe('isqrtFloor', () => {
         const root = isqrtFloor(n);
         expect(root * root <= n && (root + 1n) * (root + 1n) > n).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import { GroupMetrics } from './group-metrics.ts';
 
 function metricsOfProcess() {
@@ -62,6 +63,6 @@ test('sums, maxima, and counts that never fall, whatever processes end and start
         expect(valueIn(text, 'head')).toBe(Math.max(0, ...running.map(({ head }) => head)));
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(20) },
   );
 });

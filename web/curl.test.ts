@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../test/harness/property-seed.ts';
 import { curlOf, shellQuote } from './curl.ts';
 
 test('a shell reads any quoted text as one word', () => {
@@ -11,7 +12,7 @@ test('a shell reads any quoted text as one word', () => {
         expect(execFileSync('sh', ['-c', `printf %s ${shellQuote(text)}`], { encoding: 'utf8' })).toBe(text);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(10) },
   );
 });
 

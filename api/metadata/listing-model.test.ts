@@ -8,6 +8,7 @@ import { parseChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
@@ -238,7 +239,7 @@ test('any query gets the very page that the contract describes', async () => {
       );
       expect([total, nextOffset]).toEqual([all.length, isLast ? null : start + count]);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(150) },
   );
 });
 

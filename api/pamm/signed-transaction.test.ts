@@ -3,6 +3,7 @@ import { recoverTransactionAddress, serializeTransaction, type TransactionSerial
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import type { Hex } from '../../builders/submit/quote-update.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { checkSignedTransaction } from './signed-transaction.ts';
 
 const signer = privateKeyToAccount(`0x${'55'.repeat(32)}`);
@@ -52,7 +53,7 @@ test('any r is judged as a recovery of the sender judges it', async () => {
       if (passes) expect(() => checkSignedTransaction(tx, 1)).not.toThrow();
       else expect(() => checkSignedTransaction(tx, 1)).toThrow('tx has no valid signature');
     }),
-    { numRuns: 100 },
+    { numRuns: runs(30) },
   );
   expect(seen.size).toBe(2);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { FollowedReads } from './followed-reads.ts';
 import { parseFromLeader, writeBeat } from './messages.ts';
 import { PublishedReads } from './published-reads.ts';
@@ -102,7 +103,7 @@ test('whatever is lost, repeated or late, a follower finds what the chain has at
       }
     }
   };
-  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), run), { numRuns: 150 });
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), run), { numRuns: runs(50) });
   expect(found).toBeGreaterThan(300);
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from './head-tracker.ts';
 
 type Head = { readonly block: BlockRef };
@@ -357,6 +358,6 @@ test('property: over looks, pushes and reorganisations heads keep their distance
       stop();
       expect(vi.getTimerCount()).toBe(0);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(60) },
   );
 });

@@ -5,6 +5,7 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import { poolStateOf, tradableQuote } from '../../protocol/layouts/flat/pool-state.fixture.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { encodeBin, encodeSlot0 } from '../../test/protocol/flat-storage.ts';
 import { decodePool, type PoolAnswers, withDepth } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
@@ -73,7 +74,7 @@ it('a pool is what its answers say, whatever it was at an earlier block', () => 
       const read = decodePool({ pool, before }, block(2n), 101, later);
       expect(seen(read)).toEqual(seen(decodePool({ pool }, block(2n), 101, later)));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(80) },
   );
 });
 
@@ -87,6 +88,6 @@ it('a pool whose answers did not change keeps its curve, unless what is known of
       const read = decodePool({ pool: listedAgain, before }, block(2n), 101, answers);
       expect(read).toHaveProperty('pool', listedAgain);
     }),
-    { numRuns: 20 },
+    { numRuns: runs(10) },
   );
 });

@@ -9,6 +9,7 @@ import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import {
   FACTORY,
   openSeeder,
@@ -212,6 +213,6 @@ test('whatever changes, the catalog ends equal to a full reading', async () => {
       // An unknown extension after swaps keeps a pool out of routes.
       for (const { pool, isJoined } of expected) expect(isJoined).toBe(pool.extensions.length === 0);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(10) },
   );
 });

@@ -3,6 +3,7 @@ import { toHex } from 'viem';
 import { expect, test } from 'vitest';
 import { READ_CLASSES, type ReadClass } from '../../chain/read-schedule/call-budget.ts';
 import { WarmBudgetConfig } from '../../config/read-budget-schema.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { warmKey } from './requested-pools.ts';
 import { type WarmBatch, type WarmRead, WarmSchedule } from './warm-schedule.ts';
@@ -90,7 +91,7 @@ test('property: no minute has more calls than the budget, whatever is requested 
         expect(calls.filter(({ at }) => at > end - 60_000 && at <= end).length).toBeLessThanOrEqual(budget);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(12) },
   );
 });
 
@@ -111,7 +112,7 @@ test('property: no requested pool starves, whatever the others take', () => {
       }
       expect(Math.min(...reads.values())).toBeGreaterThanOrEqual(2);
     }),
-    { numRuns: 15 },
+    { numRuns: runs(4) },
   );
 });
 
@@ -128,7 +129,7 @@ test('property: keyed pools that need no more than their part are read at every 
         expect(keyed.map((each) => read.has(each))).toEqual([true, true]);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(12) },
   );
 });
 

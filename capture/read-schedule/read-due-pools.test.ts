@@ -5,6 +5,7 @@ import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
 import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
 import { type BoundedCall, CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { CAPTURE_CLASSES, type CaptureClass, scheduledPools } from './pool-values.ts';
 import { readDuePools } from './read-due-pools.ts';
 
@@ -96,7 +97,7 @@ test('property: no minute has more calls than the budget, whatever the pools do'
         expect(calls.filter(({ at }) => at > end - 60_000 && at <= end).length).toBeLessThanOrEqual(20);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(5) },
   );
 });
 
@@ -117,7 +118,7 @@ test('property: other pools change nothing of when funded pools are read, which 
       const mixed = among.calls.filter(({ pools }) => new Set(pools.map(({ isFunded }) => isFunded)).size > 1);
       expect(mixed).toEqual([]);
     }),
-    { numRuns: 20 },
+    { numRuns: runs(5) },
   );
 });
 
@@ -131,7 +132,7 @@ test('property: each remaining pool is read again and again, in turn, unless it 
       const calm = counts.filter((_, n) => poor[n]?.isFailing === false && poor[n].gas < GAS_LIMIT);
       expect(Math.max(0, ...calm) - Math.min(...calm, Number.MAX_SAFE_INTEGER)).toBeLessThanOrEqual(1);
     }),
-    { numRuns: 10 },
+    { numRuns: runs(3) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
 import { CallBudget, READ_CLASSES, type ReadClass } from './call-budget.ts';
 
 const attempt = fc.record({
@@ -36,7 +37,7 @@ test('no minute has more calls than the budget, whoever takes them when', () => 
         expect(made.filter((at) => at > end - 60_000 && at <= end).length).toBeLessThanOrEqual(most);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(20) },
   );
 });
 

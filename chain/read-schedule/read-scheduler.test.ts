@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
 import { READ_CLASSES, type ReadClass } from './call-budget.ts';
 import { MAX_READ_GAS, ReadScheduler, type ScheduledRead } from './read-scheduler.ts';
 
@@ -111,7 +112,7 @@ test('property: whose turn it is and how many wait is as if all reads were looke
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(80) },
   );
 });
 

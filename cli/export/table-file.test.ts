@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
 import { readParquet } from '../../test/harness/read-parquet.ts';
 import type { Column } from './columns.ts';
 import { createTableFile, csvCell, unscaled } from './table-file.ts';
@@ -23,10 +24,10 @@ const amounts = fc.oneof(
 
 test('Parquet holds each amount to the unit: as a decimal, or as text when it has more than 38 digits', async () => {
   const row = fc.record({ amount: fc.option(amounts), mid: amounts, isHalf: fc.boolean() });
-  let runs = 0;
+  let files = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
-      const path = join(folder, `${runs++}.parquet`);
+      const path = join(folder, `${files++}.parquet`);
       const midOf = ({ mid, isHalf }: (typeof rows)[number]) => `${mid}${isHalf ? '.5' : ''}`;
       const file = createTableFile(path, 'parquet', COLUMNS);
       file.write(rows.map((one, n) => [String(n), one.amount === null ? null : String(one.amount), midOf(one)]));
@@ -48,7 +49,7 @@ test('Parquet holds each amount to the unit: as a decimal, or as text when it ha
         expect([found.mid_x64, oversized.mid_x64]).toEqual(isFitting ? [tenfold, undefined] : [null, midOf(one)]);
       });
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15) },
   );
 });
 

@@ -6,7 +6,7 @@ import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { RUNS_FACTOR } from '../../test/harness/property-seed.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import {
   openSeeder,
   type Seeder,
@@ -306,7 +306,7 @@ test('fees, TVL and LP return of days are those of playing all that a pool did, 
       seen.returns += rows.filter(({ lp_return }) => lp_return !== null && lp_return !== 0).length;
       seen.unknown += rows.filter(({ lp_return }) => lp_return === null).length;
     }),
-    { numRuns: 40 * RUNS_FACTOR },
+    { numRuns: runs(20) },
   );
   // Of the minutes, which are dropped before the hours, no day's value depends.
   const values = 'SELECT day_ts, tvl_usd, lp_return FROM read_model.pool_day ORDER BY day_ts';

@@ -8,6 +8,7 @@ import {
   publishLiveViews,
   setIndexedBlock,
 } from '../../test/harness/onchain-tables.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { actAs } from '../process-roles.ts';
 import { writeTradeMinutes } from './trade-minutes.ts';
@@ -200,7 +201,7 @@ test('bars of minutes and of longer intervals are those counted by hand, however
         }
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(12) },
   );
 }, 120_000);
 

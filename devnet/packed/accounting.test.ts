@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decodeErrorResult } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROPERTY_SEED, RUNS_FACTOR } from '../../test/harness/property-seed.ts';
+import { PROPERTY_SEED, runs } from '../../test/harness/property-seed.ts';
 import { ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { balanceOf, sellAndBuyPrices } from '../actions.ts';
 import { RevertedError, takenBack } from '../dev-chain.ts';
@@ -26,10 +26,10 @@ import { type PackedState, readPackedState, readPositions } from './storage.fixt
 import { PACKED_VARIANTS, type PackedVariant } from './variants.ts';
 
 /** Random pools of each variant, and most actions on each. */
-const RUNS = 4 * RUNS_FACTOR;
+const RUNS = runs(2);
 const MAX_ACTIONS = 12;
 /** Actions on one pool of each variant, whose bins are compared at the end. */
-const MANY_ACTIONS = 200 * RUNS_FACTOR;
+const MANY_ACTIONS = runs(100);
 
 const action = actionOf({ swap: 6, liquidity: 1 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
 import { expect, test } from 'vitest';
 import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 import { packBoundedCalls, runBoundedCalls } from './run-bounded-calls.ts';
@@ -46,7 +47,7 @@ test('chunks keep groups whole and in order, and stay within what a node and the
         expect(sum(calls, callBytes)).toBeLessThan(LIMITS.code);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(10) },
   );
 });
 
@@ -77,7 +78,7 @@ test('whatever the contracts burn, every group has its answer after two rounds',
         Math.ceil(sum(groups.flat(), callBytes) / 20_000) + Math.ceil(sum(groups.flat(), answerBytes) / 10_000);
       expect(sent.length).toBeLessThanOrEqual(2 * (most + bytes) + 2);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(15) },
   );
 });
 

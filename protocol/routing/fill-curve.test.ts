@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
 import { walkExactInput, walkExactOutput } from '../../test/protocol/fill-walk.ts';
 import { tradingBins, type WalkLevel } from '../fill-walk.ts';
 import { capacity, fillCurve, foundAt, givenWithin, levelAt, type TradeType } from './fill-curve.ts';
@@ -23,7 +24,7 @@ describe('fill curve', () => {
         expect(foundAt(curve, given)).toBe(type === 'exact_in' ? fill.amountOut : fill.amountIn);
         if (given > 0n) expect(levelAt(curve, given)).toBe(fill.lastLevel);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(250) },
     );
   });
 
@@ -49,7 +50,7 @@ describe('fill curve', () => {
         expect(foundAt(curve, given) <= found).toBe(true);
         if (given < capacity(curve)) expect(foundAt(curve, given + 1n) > found).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(250) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
 import { bestOnGrid } from './brute-force.fixture.ts';
 import { capacity, foundAt, type TradeType } from './fill-curve.ts';
 import { hopPaths, type Market, market, orderIn, pathsOf, type TestPool } from './market.fixture.ts';
@@ -36,13 +37,13 @@ const search: fc.Arbitrary<Search> = fc
   );
 
 /** Checks a property of the plans of searches that have one. */
-function forPlans(check: (found: FoundPlan<TestPool>, from: Search) => void, numRuns = 500): void {
+function forPlans(check: (found: FoundPlan<TestPool>, from: Search) => void, numRuns = 120): void {
   fc.assert(
     fc.property(search, (from) => {
       const found = findPlan(from.tokenPaths, from.order, from.limits, noLimit);
       if (typeof found !== 'string') check(found, from);
     }),
-    { numRuns },
+    { numRuns: runs(numRuns) },
   );
 }
 

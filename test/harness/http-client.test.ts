@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPoolTradingDataClient } from './http-client.ts';
+import { runs } from './property-seed.ts';
 
 /** Answers what the test says, with or without a length, and keeps what it was sent. */
 let server: Server;
@@ -50,7 +51,7 @@ test('integers of 64 bits arrive and leave exact, whatever the length of the ans
       expect(typeof shown).toBe(timestampNs > 2n ** 53n - 1n ? 'bigint' : 'number');
       expect(BigInt(shown ?? -1)).toBe(timestampNs);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(20) },
   );
 });
 

@@ -10,8 +10,10 @@ const named = process.env.PROPERTY_SEED ?? '20261121';
 export const PROPERTY_SEED = named === 'random' ? Date.now() % 2 ** 31 : Number(named);
 if (!Number.isInteger(PROPERTY_SEED)) throw new Error(`PROPERTY_SEED is not a number: ${named}`);
 
-/** How many times as often slow properties run as in `npm test`: soak runs set `PROPERTY_RUNS`. */
-export const RUNS_FACTOR = Number(process.env.PROPERTY_RUNS ?? 1);
+const factor = Number(process.env.PROPERTY_RUNS ?? 1);
+
+/** How often a property is tried: `count` times in `npm test`, a multiple in soak runs, which set `PROPERTY_RUNS`. */
+export const runs = (count: number): number => count * factor;
 
 /** The command that runs the current test file again with the same seed. */
 export function repeatCommand(): string {

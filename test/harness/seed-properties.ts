@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { PROPERTY_SEED, repeatCommand } from './property-seed.ts';
+import { PROPERTY_SEED, repeatCommand, runs } from './property-seed.ts';
 
 fc.configureGlobal({
   seed: PROPERTY_SEED,
+  numRuns: runs(50),
   reporter(run) {
     if (!run.failed) return;
     const message = `${fc.defaultReportMessage(run)}\n\nRepeat: ${repeatCommand()}`;

@@ -20,6 +20,7 @@ import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.
 import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { Halves } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { runs } from '../harness/property-seed.ts';
 import { observeSwaps, observeSwapsOf, ordinaryRecipe } from './observed-swaps.ts';
 
 describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
@@ -110,7 +111,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
         if (decided !== null) expect(decided).toBe(truth[what]);
       }
     });
-    await fc.assert(property, { numRuns: 5 });
+    await fc.assert(property, { numRuns: runs(2) });
   });
 });
 

@@ -6,6 +6,7 @@ import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
+import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,
@@ -17,7 +18,7 @@ import {
 import { ordinary } from './packed-states.ts';
 
 /** Random pools of each variant. */
-const RUNS = 40;
+const RUNS = runs(10);
 
 /** From less than a raw unit of a token with few decimals. */
 const ANY = { minBits: 0, maxBits: 80, empty: true };

@@ -8,6 +8,7 @@ import { pricePool } from '../../protocol/layouts/ladder.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/side-curve.ts';
+import { runs } from '../harness/property-seed.ts';
 import {
   callPool,
   createTestPools,
@@ -21,7 +22,7 @@ import {
 } from './packed-chain.ts';
 
 /** Random pools of each variant. */
-const RUNS = 25;
+const RUNS = runs(8);
 
 const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
 

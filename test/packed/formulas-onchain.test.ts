@@ -8,6 +8,7 @@ import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { agreeingFormulas } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
+import { runs } from '../harness/property-seed.ts';
 import {
   callPool,
   createTestPools,
@@ -19,7 +20,7 @@ import {
   startPackedChain,
 } from './packed-chain.ts';
 
-const RUNS = 15;
+const RUNS = runs(6);
 const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
 const CANDIDATES = ['older', 'sumOnEdges', 'productOnEdges', 'sumOnPrice', 'productOnPrice'];
 

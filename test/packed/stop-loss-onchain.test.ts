@@ -30,10 +30,11 @@ import {
   type SideWalk,
   type WalkRecord,
 } from '../../protocol/simulated-walk/simulated-walk.ts';
+import { runs } from '../harness/property-seed.ts';
 import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
-const RUNS = 10;
+const RUNS = runs(4);
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: tokenScale(18, 18) };
 const PARTS = [3n, 20n, 45n, 55n, 80n, 100n];
 /** Of a call without limits of the node. */

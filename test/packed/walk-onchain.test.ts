@@ -7,6 +7,7 @@ import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layo
 import { feeFreeSide } from '../../protocol/layouts/packed/fee-free-side.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
+import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,
@@ -20,7 +21,7 @@ import {
 import { runWalk } from './run-walk.ts';
 
 /** Random pools of each variant. */
-const RUNS = 8;
+const RUNS = runs(3);
 /** From less than a raw unit of a token with few decimals. */
 const ANY = { minBits: 0, maxBits: 80, empty: true };
 /** Every bin that holds something holds dozens of tokens. */

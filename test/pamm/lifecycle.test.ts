@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runs } from '../harness/property-seed.ts';
 import {
   type BundleModel,
   cancelInModel,
@@ -92,7 +93,7 @@ test('one after another: both builders say what the models say', { timeout: 180_
         expect(said).toEqual([streamWords, expected.words]);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15) },
   );
 });
 
@@ -150,6 +151,6 @@ test('all at once: a stream never goes back, and ends with the newest of the key
         expect(numbers).toEqual(expect.arrayContaining(sequences(uuid)));
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(15) },
   );
 });

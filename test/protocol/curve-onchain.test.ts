@@ -11,6 +11,7 @@ import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
+import { runs } from '../harness/property-seed.ts';
 import { levelAtOutput } from './flat-level.ts';
 import { encodeBin, encodePair, encodeSlot0 } from './flat-storage.ts';
 import { computeSwap } from './flat-swap.ts';
@@ -119,7 +120,7 @@ describe('the computed curve of random pools', () => {
         const again = sidesOf({ ...drawn, quote: inverted });
         expect({ sellX64: again.bids.bestX64, buyX64: again.asks.bestX64 }).toEqual(onChain);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -143,7 +144,7 @@ describe('the computed curve of random pools', () => {
           expect(traded(results[2 * index + 1], zeroForOne).amountOut <= cumulativeOutput).toBe(true);
         });
       }),
-      { numRuns: 120 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('the computed curve of random pools', () => {
           expect(traded(results[index], swap.zeroForOne)).toEqual({ amountIn, amountOut });
         });
       }),
-      { numRuns: 120 },
+      { numRuns: runs(40) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { pricedPool, tradeAmount } from '../../protocol/layouts/flat/pool-state.
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { MAX_POSITION, type PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { runs } from '../harness/property-seed.ts';
 import { computeSwap, type SwapResult } from './flat-swap.ts';
 
 const direction = fc.boolean();
@@ -215,7 +216,7 @@ describe('a round trip', () => {
         });
         expect(back.amountOut <= there.amountIn).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(80) },
     );
   });
 });

@@ -16,7 +16,7 @@ import { evenBins } from '../../devnet/pools.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { RUNS_FACTOR } from '../harness/property-seed.ts';
+import { runs } from '../harness/property-seed.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
@@ -270,7 +270,7 @@ test('property: a request gets the same from the cache in front of the app as fr
         }
       },
     ),
-    { numRuns: 100 * RUNS_FACTOR },
+    { numRuns: runs(40) },
   );
   expect(cached - cachedBefore).toBeGreaterThan(sentSoFar / 10);
 }, 240_000);

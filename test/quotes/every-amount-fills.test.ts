@@ -7,7 +7,7 @@ import { RevertedError } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
-import { RUNS_FACTOR } from '../harness/property-seed.ts';
+import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';
 import { type QuoteApi, quoteApi } from './quote-api.ts';
@@ -34,7 +34,7 @@ type Pool = WorldPool & { readonly mark: StopLossMark; readonly stopLoss: Addres
 let world: QuoteWorld;
 let bidAskStopLoss: Address;
 let pairs: Pair[];
-const RUNS = 5 * RUNS_FACTOR;
+const RUNS = runs(2);
 
 const seen = { amounts: 0, cuts: 0, reads: 0, mismatches: 0 };
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();

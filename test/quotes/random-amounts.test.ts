@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
-import { RUNS_FACTOR } from '../harness/property-seed.ts';
+import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
 import { type GuardedMarket, type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
 import { quoteApi } from './quote-api.ts';
@@ -22,11 +22,11 @@ const MARKETS = [
   ['packed, by a formula', packedVariant('sumOnPrice'), 'bidAsk'],
   ['packed, fitted or simulated, by a mark that nobody told', packedVariant('quotient'), null],
 ] as const;
-const POOLS = 3 * RUNS_FACTOR;
+const POOLS = runs(1);
 const READS_PER_POOL = 6;
-const DRAWN_PER_SIDE = 180;
+const DRAWN_PER_SIDE = 90;
 /** Of both sides over all reads, some of which offer nothing. */
-const AMOUNTS_PER_POOL = 850;
+const AMOUNTS_PER_POOL = 400;
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
 const KINDS = [

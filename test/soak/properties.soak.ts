@@ -18,7 +18,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => SOAK_SEED + round))(
     expect(files.length).toBeGreaterThan(20);
     const { exitCode, all } = await execa('npx', ['vitest', 'run', ...files], {
       cwd: PROJECT_ROOT,
-      env: { PROPERTY_SEED: String(seed % 2 ** 31), PROPERTY_RUNS: IS_LONG ? '5' : '1' },
+      env: { PROPERTY_SEED: String(seed % 2 ** 31), PROPERTY_RUNS: IS_LONG ? '10' : '4' },
       all: true,
       reject: false,
     });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
 import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
-import { RUNS_FACTOR } from '../harness/property-seed.ts';
+import { runs } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient, type Wish } from './simulated-client.ts';
 
@@ -230,6 +230,6 @@ test('property: over blocks, reorganisations, cuts and failures a client of two 
       for (const each of world.clients) each.cut();
       for (const { warmer } of world.processes) await warmer.close();
     }),
-    { numRuns: 60 * RUNS_FACTOR },
+    { numRuns: runs(20) },
   );
 }, 240_000);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runs } from '../../../test/harness/property-seed.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 import {
   type BundleModel,
@@ -31,7 +32,7 @@ const START_MS = 1_800_000_000_000;
 
 let database: TestRedis;
 let redis: Redis;
-let runs = 0;
+let examples = 0;
 
 beforeAll(async () => {
   database = await createRedisDatabase();
@@ -75,7 +76,7 @@ class Offer implements Step {
   async run(box: ModelBox, real: Real): Promise<void> {
     const { uuid, block, seq, tx, lifeSecs } = this.#fields;
     const expiryMs = (Math.floor(box.nowMs / 1000) + lifeSecs) * 1000;
-    const id = `push-${runs++}`;
+    const id = `push-${examples++}`;
     // The digest of the real state covers transaction, block and expiry: so does the model's content.
     const content = `0${tx}`;
     const push: Push = { id, uuid, block, seq, content, expiryMs, deadlineMs: box.nowMs + 3_000 };
@@ -204,7 +205,7 @@ const steps = [
 test('any sequence of pushes, cancels, answers and pauses goes as the rules say', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: 80, size: 'max' }), async (commands) => {
-      const keys = new RedisKeys(`m${runs++}`);
+      const keys = new RedisKeys(`m${examples++}`);
       await redis.set(keys.lease('e'), FENCE);
       const state = new BundleState(redis, keys, 'e', LIMITS.waiting);
       const setup = () => ({
@@ -213,6 +214,6 @@ test('any sequence of pushes, cancels, answers and pauses goes as the rules say'
       });
       await fc.asyncModelRun(setup, commands);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(80) },
   );
 });

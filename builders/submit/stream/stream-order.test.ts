@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runs } from '../../../test/harness/property-seed.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 import { claimInModel, type OwnerModel } from '../../../test/pamm/owner-model.ts';
 import { newUuid, updateOf } from '../../../test/pamm/sample-updates.ts';
@@ -12,7 +13,7 @@ import { registerUpdate } from './stream-order.ts';
 let database: TestRedis;
 let connections: Redis[];
 let redis: Redis;
-let runs = 0;
+let examples = 0;
 
 beforeAll(async () => {
   database = await createRedisDatabase();
@@ -24,7 +25,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const nextKeys = () => new RedisKeys(`o${runs++}`);
+const nextKeys = () => new RedisKeys(`o${examples++}`);
 
 const registered = fc.record({
   holder: fc.constantFrom('k1', 'k2', 'k3'),
@@ -53,7 +54,7 @@ test('any sequence of updates of several keys is registered as the models say', 
         expect(await registerUpdate(redis, keys, toUpdate(step), step.holder)).toBe(expected);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -76,7 +77,7 @@ test('of several keys at the same time one gets a uuid, whichever process each c
         for (const owner of owners) expect(holdersWhere(false)).not.toContain(owner);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: runs(25) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/harness/property-seed.ts';
 import { E6, E8, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
@@ -129,7 +130,7 @@ describe('sellAndBuyPrices', () => {
         expect(distance(sellX64, sell) <= 6n + (2n * sellX64) / Q64).toBe(true);
         expect(sellX64 <= buyX64).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 });

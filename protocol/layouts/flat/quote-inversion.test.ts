@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runs } from '../../../test/harness/property-seed.ts';
 import { priceAtFloor } from '../../bin-price.ts';
 import { E6, Q64 } from '../../fixed-point.ts';
 import { cursorEdges, priceFrame, sellAndBuyPrices } from './geometry.ts';
@@ -26,7 +27,7 @@ describe('invertPrices', () => {
         expect(distance(found.bidX64, quote.bidX64) <= quoteBound).toBe(true);
         expect(distance(found.askX64, quote.askX64) <= quoteBound).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(400) },
     );
   });
 

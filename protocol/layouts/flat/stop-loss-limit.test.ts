@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/harness/property-seed.ts';
 import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { BidAsk } from '../../curve.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
@@ -168,9 +169,9 @@ test('every amount inside the limit is accepted by every release, as input and a
         for (const decayed of DECAYS) expect(refuses(pool, 'exactOutput', amount, decayed)).toBe(false);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(400) },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(100);
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(20));
 });
 
 test('a bin whose value falls below the floor only where it is empty is not offered whole', () => {
@@ -223,7 +224,7 @@ test('a reported rejection is one, and a closed side rejects its first unit', ()
         for (const decayed of DECAYS) expect(refuses(pool, 'exactInput', limit.beyond, decayed)).toBe(true);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(400) },
   );
   expect(known).toBeGreaterThan(3 * unknown);
 });
