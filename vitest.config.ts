@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { EndToEndFirst } from './test/harness/end-to-end-first.ts';
+import { LongestFirst } from './test/harness/longest-first.ts';
 import { splitTests } from './test/harness/service-tests.ts';
 
-const { unit, services, processes } = splitTests(import.meta.dirname);
+const { unit, services } = splitTests(import.meta.dirname);
 const globalSetup = ['test/harness/global-setup.ts'];
 /** Minutes of one thing: no part of the two minutes of `.ci/run`. */
 const longSoak = ['client', 'contracts', 'deep-reorganisation', 'export', 'image'].map(
@@ -16,7 +16,7 @@ export default defineConfig({
     setupFiles: ['test/harness/seed-properties.ts'],
     // End-to-end tests wait for most of their time.
     maxWorkers: 2 * availableParallelism(),
-    sequence: { sequencer: EndToEndFirst },
+    sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     reporters: ['default', './test/harness/count-reporter.ts'],
@@ -24,7 +24,6 @@ export default defineConfig({
       // Files that start no process of ours share a worker's modules: loading them takes longer than most of the tests.
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'services', include: services, pool: 'forks', isolate: false, globalSetup } },
-      { extends: true, test: { name: 'e2e', include: processes, pool: 'forks', isolate: false, globalSetup } },
       { extends: true, test: { name: 'soak', include: ['test/soak/*.soak.ts'], exclude, pool: 'forks', globalSetup } },
     ],
   },

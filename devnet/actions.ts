@@ -5,6 +5,7 @@ import {
   decodeAbiParameters,
   encodeFunctionData,
   type Hex,
+  type Log,
   parseEventLogs,
   type TransactionReceipt,
 } from 'viem';
@@ -110,7 +111,11 @@ export async function swap(
   deployment: Deployment,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<SwapAmounts> {
-  const { logs } = await sendSwap(chain, deployment, order);
+  return swapAmounts((await sendSwap(chain, deployment, order)).logs);
+}
+
+/** What a swap of a flat pool moved, by its logs. */
+export function swapAmounts(logs: Log[]): SwapAmounts {
   const [event] = parseEventLogs({ abi: flatPoolAbi, eventName: 'Swap', logs });
   if (event === undefined) throw new Error('the swap emitted no Swap');
   return { amount0Delta: event.args.amount0Delta, amount1Delta: event.args.amount1Delta };
@@ -122,10 +127,13 @@ export function sendSwap(
   { swapRouter }: Pick<Deployment, 'swapRouter'>,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<TransactionReceipt> {
-  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
-  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
-  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
-  return send(chain, { from: order.trader ?? chain.roles.trader, to: swapRouter, data });
+  return send(chain, { from: order.trader ?? chain.roles.trader, to: swapRouter, data: swapCall(order) });
+}
+
+/** Call of the router that swaps in a pool of either generation. */
+export function swapCall({ pool, zeroForOne, amountSpecified, priceLimitX64 }: SwapOrder): Hex {
+  const args = [pool, zeroForOne, amountSpecified, priceLimitX64 ?? noPriceLimit(zeroForOne)] as const;
+  return encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
 }
 
 /** Revert data of a simulated swap at this quote: `SimulateSwap` with the amounts, or a refusal. */

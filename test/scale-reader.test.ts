@@ -9,9 +9,9 @@ import { Follower } from './stream-failures/follower.ts';
 import { comparable } from './stream-failures/truth.ts';
 import { type FailingWorld, startFailingWorld } from './stream-failures/world.ts';
 
-const PROCESSES = 4;
-const FOLLOWERS = 24;
-const ASKERS = 12;
+const PROCESSES = 3;
+const FOLLOWERS = 18;
+const ASKERS = 8;
 /** Another process leads within two seconds, where processes need not wait for the CPU. */
 const TAKEOVER_MS = 2_500;
 const PAUSED_MS = 4_000;
@@ -99,7 +99,7 @@ async function ask(): Promise<void> {
   for (let turn = 0; !asking.signal.aborted; turn += 1) {
     const pool = pools[Math.floor(Math.random() * pools.length)] ?? '';
     await askOnce(agent, pool, turn % 2 === 0).catch((error) => failures.push(String(error.code)));
-    await sleep(20);
+    await sleep(40);
   }
   agent.destroy();
 }

@@ -20,7 +20,7 @@ import { servedPool } from './quotes/served-pool.ts';
 import { connectSse, type SseClient } from './stream/sse-client.ts';
 
 const CHAIN = 31337;
-const PROCESSES = 4;
+const PROCESSES = 3;
 const PER_ADDRESS = 8;
 const EVENTUALLY = { timeout: 60_000, interval: 100 };
 const ROUTE = '/public/v1/evm/:chain_id/:pool_address/bid_ask';

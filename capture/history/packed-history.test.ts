@@ -5,10 +5,10 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { type ChainConfig, DeploymentConfig, HistoryConfig, MULTICALL3 } from '../../config/chains-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type SwapOrder, sendSwap } from '../../devnet/actions.ts';
+import { sendSwap } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { packedPoolEvents } from '../../devnet/packed/abi.ts';
-import { amountsOf, packedSwap } from '../../devnet/packed/actions.ts';
+import { amountsOf, packedSwapAmounts } from '../../devnet/packed/actions.ts';
 import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
@@ -167,7 +167,7 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
   test('have the depth that their own swaps leave within the distance', async () => {
     const { chain, deployment } = market.setup;
     const { pool: address } = await fundedPool();
-    const tried = { chain, address, swap: (order: SwapOrder) => packedSwap(chain, deployment, order) };
+    const tried = { chain, address, swapRouter: deployment.swapRouter, amountsOf: packedSwapAmounts };
     const { number, timestamp } = await chain.client.getBlock();
     const { sellX64, buyX64 } = await pricesOf(tried);
     await database.query(`INSERT INTO operator.price_health VALUES ($1, $2, 'healthy', $3, $4, $5, $6, now())`, [

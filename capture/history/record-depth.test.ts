@@ -6,7 +6,7 @@ import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { type ChainConfig, DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import { actAs } from '../../db/process-roles.ts';
-import { type SwapOrder, swap } from '../../devnet/actions.ts';
+import { swap, swapAmounts } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
@@ -158,7 +158,7 @@ async function rowOf({ address }: WorldPool): Promise<Row> {
 /** How the chain itself tells the depth of a pool. */
 const tried = ({ address }: WorldPool) => {
   const { chain, deployment } = world;
-  return { chain, address, swap: (order: SwapOrder) => swap(chain, deployment, order) };
+  return { chain, address, swapRouter: deployment.swapRouter, amountsOf: swapAmounts };
 };
 
 test.each([

@@ -1,4 +1,4 @@
-import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex, parseEventLogs } from 'viem';
+import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex, type Log, parseEventLogs } from 'viem';
 import { noPriceLimit, type SwapAmounts, type SwapOrder, sendSwap } from '../actions.ts';
 import { type DevChain, send, staticCall } from '../dev-chain.ts';
 import { packedFactoryFunctions, packedPoolEvents, simulationAbis } from './abi.ts';
@@ -15,7 +15,11 @@ export async function packedSwap(
   deployment: PackedDeployment,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<SwapAmounts> {
-  const { logs } = await sendSwap(chain, deployment, order);
+  return packedSwapAmounts((await sendSwap(chain, deployment, order)).logs);
+}
+
+/** What a swap of a packed pool moved, by its logs. */
+export function packedSwapAmounts(logs: Log[]): SwapAmounts {
   const [event] = parseEventLogs({ abi: packedPoolEvents, eventName: 'Swap', logs });
   if (event === undefined) throw new Error('the swap emitted no Swap');
   return amountsOf(event.args.amountDeltas);

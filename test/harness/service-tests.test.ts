@@ -2,18 +2,18 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { splitTests } from './service-tests.ts';
 
-test('every test file is in one project, by what it imports and where it lies', () => {
-  const { unit, services, processes } = splitTests(fileURLToPath(new URL('../../', import.meta.url)));
+test('every test file is in one project, by what it imports', () => {
+  const { unit, services } = splitTests(fileURLToPath(new URL('../../', import.meta.url)));
   expect(unit).toContain('protocol/layouts/adapters.test.ts');
   for (const path of [
     'db/migrate.test.ts',
     'devnet/swaps.test.ts',
     'test/route.test.ts',
     'test/protocol/quote-onchain.test.ts',
+    'cli/commands.test.ts',
+    'devnet/services/watchdog.test.ts',
   ])
     expect(services).toContain(path);
-  for (const path of ['cli/commands.test.ts', 'devnet/services/watchdog.test.ts', 'test/backfill.test.ts'])
-    expect(processes).toContain(path);
-  const all = [...unit, ...services, ...processes];
+  const all = [...unit, ...services];
   expect(new Set(all).size).toBe(all.length);
 });

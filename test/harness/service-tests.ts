@@ -9,18 +9,14 @@ const SERVICES = [
 ];
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
-/** Tests that start processes of the project, look at those of the machine, or depend on timers to the millisecond. */
-const PROCESSES = /^(cli|devnet[/](demo|services)|indexer|test(?![/](protocol|quotes|route)))[/]/;
 const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;
 
 /** Paths of the test files of a project, from its root. */
 export interface SplitTests {
   /** They need no services. */
   readonly unit: string[];
-  /** By what they import, they need Postgres, Redis or a chain. */
+  /** By what they import, they need Postgres, Redis, a chain or processes of their own. */
   readonly services: string[];
-  /** Those of them that are {@link PROCESSES}. */
-  readonly processes: string[];
 }
 
 export function splitTests(root: string): SplitTests {
@@ -39,13 +35,11 @@ export function splitTests(root: string): SplitTests {
   };
   const unit: string[] = [];
   const services: string[] = [];
-  const processes: string[] = [];
   for (const file of testFiles(root)) {
     const isService = OWN_SERVICES.test(readFileSync(join(root, file), 'utf8')) || needsServices(file);
-    const kind = !isService ? unit : PROCESSES.test(file) ? processes : services;
-    kind.push(file);
+    (isService ? services : unit).push(file);
   }
-  return { unit, services, processes };
+  return { unit, services };
 }
 
 function testFiles(root: string): string[] {

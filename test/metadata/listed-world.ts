@@ -3,7 +3,7 @@ import { captureJobs } from '../../capture/capture-jobs.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { type IndexedWorld, startIndexedWorld, type WorldChain } from '../indexing/indexed-world.ts';
+import type { IndexedWorld, WorldChain } from '../indexing/indexed-world.ts';
 import { type listingReader, type Page, readListing, STATUS_MAX_AGE_SECS } from './listing-reader.ts';
 
 /** Names of the chains, as the listing shows them. */
@@ -13,7 +13,7 @@ const DAY = 86_400;
 type Row = Page['data'][number];
 
 /** Two indexed chains whose pools are listed. The window's lower edge lies in the middle of the traffic. */
-export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp' | 'stop'> & {
+export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp'> & {
   readonly database: pg.Pool;
   readonly listing: ReturnType<typeof listingReader>;
   readonly rows: readonly Row[];
@@ -22,8 +22,8 @@ export type ListedWorld = Pick<IndexedWorld, 'chains' | 'catchUp' | 'stop'> & {
   readonly runJobs: (isSelected?: (name: string) => boolean) => Promise<void>;
 };
 
-export async function startListedWorld(): Promise<ListedWorld> {
-  const world = await startIndexedWorld(70);
+/** Trades on in a world, captures what the listing shows, and reads it. */
+export async function listWorld(world: IndexedWorld): Promise<ListedWorld> {
   await actAroundWindowEdge(world);
   const database = new pg.Pool({ connectionString: world.databaseUrl, max: 4 });
   const served = world.chains.map((chain) => ({
@@ -51,11 +51,7 @@ export async function startListedWorld(): Promise<ListedWorld> {
     if (!row) throw new Error(`${name} is not listed`);
     return row;
   };
-  const stop = async () => {
-    await database.end();
-    await world.stop();
-  };
-  return { ...world, database, listing, rows, rowOf, runJobs, stop };
+  return { ...world, database, listing, rows, rowOf, runJobs };
 }
 
 /** Trades on, and sets the clocks so that the window begins in the middle of all traffic: what came before must not count. */
@@ -64,7 +60,7 @@ async function actAroundWindowEdge(world: IndexedWorld): Promise<void> {
   for (const { client } of world.chains) {
     await client.request({ method: 'evm_increaseTime', params: [DAY - 2_000] } as never);
   }
-  await world.act(70);
+  await world.act(60);
   for (const { client } of world.chains) {
     await client.request({ method: 'evm_setNextBlockTimestamp', params: [edge + DAY] } as never);
     await client.request({ method: 'anvil_mine', params: [] } as never);

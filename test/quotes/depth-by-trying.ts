@@ -1,6 +1,8 @@
-import type { Address } from 'viem';
-import { type SwapAmounts, type SwapOrder, sellAndBuyPrices } from '../../devnet/actions.ts';
-import { type DevChain, RevertedError, takenBack } from '../../devnet/dev-chain.ts';
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, type Log } from 'viem';
+import { type SwapAmounts, sellAndBuyPrices, swapCall } from '../../devnet/actions.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
 
 /** Distances from mid, basis points. */
 export const DISTANCES = [10n, 25n, 50n, 100n] as const;
@@ -9,7 +11,9 @@ export const DISTANCES = [10n, 25n, 50n, 100n] as const;
 export interface TriedPool {
   readonly chain: DevChain;
   readonly address: Address;
-  readonly swap: (order: SwapOrder) => Promise<SwapAmounts>;
+  readonly swapRouter: Address;
+  /** What a swap moved, by its logs. */
+  readonly amountsOf: (logs: Log[]) => SwapAmounts;
 }
 
 /** @throws Error when the pool shows no prices */
@@ -19,22 +23,35 @@ export async function pricesOf({ chain, address }: Pick<TriedPool, 'chain' | 'ad
   return read;
 }
 
-/** What a swap of this exact input takes and gives, and the prices after it, all taken back; null when the pool rejects it. */
-function trySwap(pool: TriedPool, zeroForOne: boolean, input: bigint) {
-  return takenBack(pool.chain, async () => {
-    try {
-      const { amount0Delta, amount1Delta } = await pool.swap({
-        pool: pool.address,
-        zeroForOne,
-        amountSpecified: input,
-      });
-      const [taken, given] = zeroForOne ? [amount0Delta, -amount1Delta] : [amount1Delta, -amount0Delta];
-      return { taken, given, ...(await pricesOf(pool)) };
-    } catch (error) {
-      if (error instanceof RevertedError) return null;
-      throw error;
-    }
-  });
+const PRICES = { abi: flatPoolAbi, functionName: 'getSellAndBuyPrices' } as const;
+const pricesCall = encodeFunctionData(PRICES);
+
+interface Executed {
+  readonly status: Hex;
+  readonly returnData: Hex;
+  readonly logs: Log[];
+}
+
+/**
+ * What a swap of this exact input takes and gives, and the prices after it: executed by the node in a block that it then
+ * forgets; null when the pool rejects it.
+ */
+async function trySwap({ chain, address, swapRouter, amountsOf }: TriedPool, zeroForOne: boolean, input: bigint) {
+  const data = swapCall({ pool: address, zeroForOne, amountSpecified: input });
+  const calls = [
+    { from: chain.roles.trader, to: swapRouter, data },
+    { to: address, data: pricesCall },
+  ];
+  const [block] = await request<{ calls: Executed[] }[]>(chain.rpcUrl, 'eth_simulateV1', [
+    { blockStateCalls: [{ calls }] },
+    'latest',
+  ]);
+  const [swapped, priced] = block?.calls ?? [];
+  if (swapped?.status !== '0x1' || priced?.status !== '0x1') return null;
+  const { amount0Delta, amount1Delta } = amountsOf(swapped.logs);
+  const [taken, given] = zeroForOne ? [amount0Delta, -amount1Delta] : [amount1Delta, -amount0Delta];
+  const [sellX64, buyX64] = decodeFunctionResult({ ...PRICES, data: priced.returnData });
+  return { taken, given, sellX64, buyX64 };
 }
 
 /** What the largest exact input gives after which the pool's own price is within a distance from mid: found by swaps alone. */

@@ -1,6 +1,4 @@
-import { encodeFunctionData } from 'viem';
-import { routerAbi } from '../../devnet/abi.ts';
-import { noPriceLimit, type SwapOrder } from '../../devnet/actions.ts';
+import { type SwapOrder, swapCall } from '../../devnet/actions.ts';
 import type { Deployment } from '../../devnet/deploy.ts';
 import { type DevChain, RevertedError, send, staticCall, takenBack } from '../../devnet/dev-chain.ts';
 
@@ -20,7 +18,7 @@ interface Chain {
 export function executesOnSnapshot({ chain, deployment }: Chain, order: SwapOrder): Promise<boolean> {
   return takenBack(chain, async () => {
     try {
-      await send(chain, { ...swapCall(chain, deployment, order), gas: GAS });
+      await send(chain, { ...routed(chain, deployment, order), gas: GAS });
       return true;
     } catch (error) {
       if (error instanceof RevertedError) return false;
@@ -31,14 +29,11 @@ export function executesOnSnapshot({ chain, deployment }: Chain, order: SwapOrde
 
 /** Whether the same swap succeeds at the latest block itself, whose time guards have judged. */
 export async function executesAtBlock({ chain, deployment }: Chain, order: SwapOrder): Promise<boolean> {
-  return !(await staticCall(chain, swapCall(chain, deployment, order))).reverted;
+  return !(await staticCall(chain, routed(chain, deployment, order))).reverted;
 }
 
-function swapCall({ roles }: DevChain, { swapRouter }: Deployment, { pool, zeroForOne, amountSpecified }: SwapOrder) {
-  const args = [pool, zeroForOne, amountSpecified, noPriceLimit(zeroForOne)] as const;
-  return {
-    from: roles.trader,
-    to: swapRouter,
-    data: encodeFunctionData({ abi: routerAbi, functionName: 'swap', args }),
-  };
-}
+const routed = ({ roles }: DevChain, { swapRouter }: Deployment, order: SwapOrder) => ({
+  from: roles.trader,
+  to: swapRouter,
+  data: swapCall(order),
+});

@@ -8,9 +8,9 @@ import { IS_LONG, SOAK_SEED } from './settings.ts';
 
 const ROUNDS = IS_LONG ? 10 : 1;
 
-const { unit, services, processes } = splitTests(PROJECT_ROOT);
+const { unit, services } = splitTests(PROJECT_ROOT);
 const hasProperties = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8').includes('fc.assert(');
-const files = (IS_LONG ? [...unit, ...services, ...processes] : unit).filter(hasProperties);
+const files = (IS_LONG ? [...unit, ...services] : unit).filter(hasProperties);
 
 test.each(Array.from({ length: ROUNDS }, (_, round) => SOAK_SEED + round))(
   'properties hold with seed %i',
