@@ -229,7 +229,7 @@ async function readViews(stopped: () => boolean): Promise<number> {
   let reads = 0;
   for (; !stopped(); reads++) {
     expect((await world.database.query(sql)).rows).toEqual([{ n: pools }]);
-    await sleep(10); // Without a pause the readers take as much of the processor as what they watch.
+    await sleep(30); // Without a pause the readers take as much of the processor as what they watch.
   }
   return reads;
 }
