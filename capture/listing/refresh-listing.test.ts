@@ -3,12 +3,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../db/transaction.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { runs } from '../../test/harness/property-seed.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import { classify } from './classify.ts';
 import { refreshListing } from './refresh-listing.ts';
 
-const ROUNDS = 80;
+const ROUNDS = runs(30);
 const POOLS = 8;
 const CHAINS = [CHAIN_A, CHAIN_B] as const;
 const TOKENS = [0x70, 0x71, 0x72].map(seedAddress);

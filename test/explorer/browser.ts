@@ -32,5 +32,14 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   page.on('request', (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith('data:')) foreign.push(request.url());
   });
-  return { page, errors, foreign, close: () => context.close() };
+  return {
+    page,
+    errors,
+    foreign,
+    close: async () => {
+      // A handler that is still fetching would reject.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -55,18 +56,23 @@ afterAll(() => Promise.all([folder?.remove(), database?.drop(), anvil?.stop()]))
 
 const isVisible = (path: string) => !path.endsWith('.test.ts');
 
-/** What `npm prune --omit=dev` leaves, by the lock file. Copies: a link would lead to packages that are not there. */
+/** What `npm prune --omit=dev` leaves, by the lock file. A link to a folder would lead to packages that are not there. */
 async function linkProductionPackages(target: string): Promise<void> {
   const lock = JSON.parse(await readFile(join(PROJECT_ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
   };
   const kept = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev);
   expect(kept.length).toBeGreaterThan(50);
-  await execa('cp', ['-r', '--parents', ...kept.map(([path]) => path), folder.path], {
-    cwd: PROJECT_ROOT,
-    reject: false, // Optional packages of other machines are not installed here.
-  });
-  await execa('mv', [join(folder.path, 'node_modules'), target]);
+  const copy = (how: string) =>
+    execa('cp', [how, '--parents', ...kept.map(([path]) => path), folder.path], {
+      cwd: PROJECT_ROOT,
+      reject: false, // Optional packages of other machines are not installed here.
+    });
+  const linked = join(folder.path, 'node_modules');
+  await copy('-rl');
+  // The temporary folder is on another disk.
+  if (!existsSync(join(linked, 'ponder/package.json'))) await copy('-r');
+  await execa('mv', [linked, target]);
 }
 
 test('every process starts from the folder of the image, which has no sources of ours', {
