@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createLogger } from '../runtime/logger.ts';
-import { type Job, runJob } from './jobs.ts';
+import { type Job, pauseAfter, runJob } from './jobs.ts';
 
 const logger = createLogger('test', 'silent');
 /** @param onRun called after each run */
@@ -32,20 +32,25 @@ test('a job that fails is run again, whatever it throws, and reports each run', 
 });
 
 test.each([
-  ['four times as long as a run took', 1_000, 500],
-  ['until runs begin the longest pause apart', 300, 300],
-])('a job is idle %s', async (_name, maxPauseMs, apart) => {
+  ['four times as long as a run took', 100, 400],
+  ['until runs begin the longest pause apart', 800, 200],
+  ['the shortest pause at least', 2_000, 50],
+])('a job is idle %s', (_name, durationMs, idleMs) => {
+  expect(pauseAfter({ minPauseMs: 50, maxPauseMs: 1_000 }, durationMs)).toBe(idleMs);
+});
+
+test('the second run comes after the shortest pause, however long the first one took', async () => {
   const begun: number[] = [];
   const run = async () => {
     begun.push(performance.now());
     await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs });
-  await expect.poll(() => begun.length, { timeout: 5_000, interval: 5 }).toBe(2);
+  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 1_000_000 });
+  await until(() => begun.length === 3);
   await job.stop();
-  const [first = 0, second = 0] = begun;
-  expect(second - first).toBeGreaterThan(apart - 10);
-  expect(second - first).toBeLessThan(apart + 180);
+  const [first = 0, second = 0, third = 0] = begun;
+  expect(third - second).toBeGreaterThan(490);
+  expect(second - first).toBeLessThan(third - second);
 });
 
 test('a stop waits for the round in hand, ends the pause, and starts no other round', async () => {

@@ -86,7 +86,7 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<void> {
   let lastMessage: string | null = null;
-  while (!signal.aborted) {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
     const startedAt = performance.now();
     const failure = await failureOf(job.run());
     const durationMs = performance.now() - startedAt;
@@ -94,9 +94,16 @@ export async function runJob(
     if (failure && failure.message !== lastMessage) logger.error({ err: failure, job: job.name }, 'job failed');
     if (!failure && lastMessage !== null) logger.info({ job: job.name }, 'job works again');
     lastMessage = failure?.message ?? null;
-    const rest = Math.min(durationMs * IDLE_PER_RUN, job.maxPauseMs - durationMs);
-    await pause(Math.max(rest, job.minPauseMs), signal);
+    await pause(isFirst ? job.minPauseMs : pauseAfter(job, durationMs), signal);
   }
+}
+
+/**
+ * Milliseconds to rest after a run that took this long. Not after the first one, which is slow since its code is new to the
+ * process, and which may have come before the jobs whose results it uses.
+ */
+export function pauseAfter({ minPauseMs, maxPauseMs }: Omit<Job, 'name' | 'run'>, durationMs: number): number {
+  return Math.max(Math.min(durationMs * IDLE_PER_RUN, maxPauseMs - durationMs), minPauseMs);
 }
 
 /** What a promise rejects with; null when it resolves. */
