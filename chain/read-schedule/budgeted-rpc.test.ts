@@ -50,10 +50,8 @@ test('a request waits until the budget has a call for it', async () => {
 test('a request that waits for the budget ends with its signal', async () => {
   const budget = new CallBudget(20, READ_CLASSES, () => 0);
   while (budget.reserve('funded'));
-  const begun = performance.now();
   const call = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
-  expect(performance.now() - begun).toBeLessThan(1_000);
   expect(calls).toBe(0);
 });
 
