@@ -112,8 +112,11 @@ test('followers give what the leader gives, guards included, and call no node', 
   // Reports reach the leader.
   for (let block = 0; block < 5; block += 1) await mineAndFollow(streams);
   const before = group.map(callsOf);
+  // A process that waits for the CPU may lose its lease to another one.
+  const led = new Set(group.filter((api) => api.isLeading()));
   for (let block = 0; block < BLOCKS; block += 1) {
     await mineAndFollow(streams);
+    for (const api of group) if (api.isLeading()) led.add(api);
     const [expected, ...others] = await Promise.all(group.map((api) => quotesOf(api, true)));
     for (const quotes of others) expect(quotes).toEqual(expected);
     expect(expected?.map((quote) => (quote as { status: number }).status)).toEqual([200, 200, 200]);
@@ -121,8 +124,9 @@ test('followers give what the leader gives, guards included, and call no node', 
   }
   const made = group.map((api, index) => callsOf(api) - (before[index] ?? 0));
   // Two for prices, and two that ask the guards.
-  expect(made[0]).toBeGreaterThanOrEqual(4 * BLOCKS);
-  expect(made.slice(1)).toEqual([0, 0]);
+  expect(made.reduce((sum, calls) => sum + calls)).toBeGreaterThanOrEqual(4 * BLOCKS);
+  expect(led.size).toBeLessThan(group.length);
+  for (const [index, api] of group.entries()) if (!led.has(api)) expect(made[index]).toBe(0);
 });
 
 test('a pool that no client of the leader requests is read for those of others', async () => {
