@@ -12,7 +12,7 @@ import {
 import { MAX_UINT128, MAX_UINT256 } from '../protocol/fixed-point.ts';
 import { liquidityAdderAbi, routerAbi, tokenAbi } from './abi.ts';
 import { type Deployment, deployContract } from './deploy.ts';
-import { type DevChain, send, staticCall } from './dev-chain.ts';
+import { type DevChain, send, staticCall, type Transaction } from './dev-chain.ts';
 import { factoryAbi, flatPoolAbi } from './protocol-abi.ts';
 
 /** Shares to add to or remove from one bin. */
@@ -124,16 +124,22 @@ export function swapAmounts(logs: Log[]): SwapAmounts {
 /** The transaction of a swap of either generation. Throws as {@link swap}. */
 export function sendSwap(
   chain: DevChain,
-  { swapRouter }: Pick<Deployment, 'swapRouter'>,
+  deployment: Pick<Deployment, 'swapRouter'>,
   order: SwapOrder & { readonly trader?: Address },
 ): Promise<TransactionReceipt> {
-  return send(chain, { from: order.trader ?? chain.roles.trader, to: swapRouter, data: swapCall(order) });
+  return send(chain, swapCall(chain, deployment, order));
 }
 
 /** Call of the router that swaps in a pool of either generation. */
-export function swapCall({ pool, zeroForOne, amountSpecified, priceLimitX64 }: SwapOrder): Hex {
-  const args = [pool, zeroForOne, amountSpecified, priceLimitX64 ?? noPriceLimit(zeroForOne)] as const;
-  return encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
+export function swapCall(
+  { roles }: DevChain,
+  { swapRouter }: Pick<Deployment, 'swapRouter'>,
+  order: SwapOrder & { readonly trader?: Address },
+): Transaction {
+  const { pool, zeroForOne, amountSpecified, priceLimitX64 = noPriceLimit(zeroForOne) } = order;
+  const args = [pool, zeroForOne, amountSpecified, priceLimitX64] as const;
+  const data = encodeFunctionData({ abi: routerAbi, functionName: 'swap', args });
+  return { from: order.trader ?? roles.trader, to: swapRouter, data };
 }
 
 /** Revert data of a simulated swap at this quote: `SimulateSwap` with the amounts, or a refusal. */

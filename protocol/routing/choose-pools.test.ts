@@ -71,9 +71,9 @@ describe('plans over the chosen pools', () => {
         const lost = tradeType === 'exact_in' ? best - found : found - best;
         if (lost * 1_000n <= best) close += 1;
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(200) },
     );
-    expect(bounded).toBeGreaterThan(runs(30));
+    expect(bounded).toBeGreaterThan(runs(100));
     expect(close / cases).toBeGreaterThanOrEqual(0.99);
   });
 });

@@ -36,18 +36,17 @@ interface Executed {
  * What a swap of this exact input takes and gives, and the prices after it: executed by the node in a block that it then
  * forgets; null when the pool rejects it.
  */
-async function trySwap({ chain, address, swapRouter, amountsOf }: TriedPool, zeroForOne: boolean, input: bigint) {
-  const data = swapCall({ pool: address, zeroForOne, amountSpecified: input });
-  const calls = [
-    { from: chain.roles.trader, to: swapRouter, data },
-    { to: address, data: pricesCall },
-  ];
+async function trySwap(pool: TriedPool, zeroForOne: boolean, input: bigint) {
+  const { chain, address, amountsOf } = pool;
+  const order = { pool: address, zeroForOne, amountSpecified: input };
+  const calls = [swapCall(chain, pool, order), { to: address, data: pricesCall }];
   const [block] = await request<{ calls: Executed[] }[]>(chain.rpcUrl, 'eth_simulateV1', [
     { blockStateCalls: [{ calls }] },
     'latest',
   ]);
   const [swapped, priced] = block?.calls ?? [];
-  if (swapped?.status !== '0x1' || priced?.status !== '0x1') return null;
+  if (swapped?.status !== '0x1') return null;
+  if (priced?.status !== '0x1') throw new Error(`no prices after a swap: ${priced?.returnData}`);
   const { amount0Delta, amount1Delta } = amountsOf(swapped.logs);
   const [taken, given] = zeroForOne ? [amount0Delta, -amount1Delta] : [amount1Delta, -amount0Delta];
   const [sellX64, buyX64] = decodeFunctionResult({ ...PRICES, data: priced.returnData });

@@ -18,7 +18,7 @@ interface Chain {
 export function executesOnSnapshot({ chain, deployment }: Chain, order: SwapOrder): Promise<boolean> {
   return takenBack(chain, async () => {
     try {
-      await send(chain, { ...routed(chain, deployment, order), gas: GAS });
+      await send(chain, { ...swapCall(chain, deployment, order), gas: GAS });
       return true;
     } catch (error) {
       if (error instanceof RevertedError) return false;
@@ -29,11 +29,5 @@ export function executesOnSnapshot({ chain, deployment }: Chain, order: SwapOrde
 
 /** Whether the same swap succeeds at the latest block itself, whose time guards have judged. */
 export async function executesAtBlock({ chain, deployment }: Chain, order: SwapOrder): Promise<boolean> {
-  return !(await staticCall(chain, routed(chain, deployment, order))).reverted;
+  return !(await staticCall(chain, swapCall(chain, deployment, order))).reverted;
 }
-
-const routed = ({ roles }: DevChain, { swapRouter }: Deployment, order: SwapOrder) => ({
-  from: roles.trader,
-  to: swapRouter,
-  data: swapCall(order),
-});
