@@ -4,7 +4,6 @@ import {
   createTestClient,
   formatTransactionReceipt,
   type Hex,
-  http,
   numberToHex,
   type PublicClient,
   publicActions,
@@ -12,7 +11,7 @@ import {
   type TestClient,
   type TransactionReceipt,
 } from 'viem';
-import { RpcError, request } from './json-rpc.ts';
+import { nodeTransport, RpcError, request } from './json-rpc.ts';
 
 /** A call or creation that changes the chain, from an account that the node unlocks. */
 export interface Transaction {
@@ -67,7 +66,9 @@ const RECEIPT_TIMEOUT_MS = 60_000;
 
 /** Connects to an anvil node. */
 export async function connectDevChain(rpcUrl: string): Promise<DevChain> {
-  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 }).extend(publicActions);
+  const client = createTestClient({ mode: 'anvil', transport: nodeTransport(rpcUrl), cacheTime: 0 }).extend(
+    publicActions,
+  );
   const [chainId, accounts] = await Promise.all([client.getChainId(), request<Address[]>(rpcUrl, 'eth_accounts', [])]);
   const account = (index: number): Address => {
     const address = accounts[index];

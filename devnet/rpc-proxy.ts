@@ -2,6 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sendRequest } from '../runtime/http-request.ts';
+
+/** Of the node behind the proxy. */
+const TIMEOUT_MS = 300_000;
 
 /** A JSON-RPC request as it came. */
 export interface ProxiedRequest {
@@ -158,9 +162,8 @@ async function withoutOverrides(
 }
 
 async function forward(url: string, request: Request, response: ServerResponse): Promise<void> {
-  const headers = { 'Content-Type': 'application/json' };
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(request) });
-  response.writeHead(answer.status, headers).end(await answer.text());
+  const { status, text } = await sendRequest(url, { body: JSON.stringify(request), timeoutMs: TIMEOUT_MS });
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(text);
 }
 
 function sendJson(response: ServerResponse, { id }: Request, answer: object): void {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createPublicClient, http } from 'viem';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
 import { servedSchema } from '../db/served-schema.ts';
-import { request } from '../devnet/json-rpc.ts';
+import { connectNode, request } from '../devnet/json-rpc.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { planBackfill } from '../indexer/backfill/plan.ts';
 import { assertStartBlock, followedFactories } from '../indexer/backfill/start-block.ts';
@@ -174,7 +174,7 @@ test('what serves or is written is never dropped; what is not needed is', { time
 async function expectLoggedCandles(): Promise<void> {
   let [final, days] = [0, 0];
   for (const { chainId, url, scenario } of world.chains) {
-    const client = createPublicClient({ transport: http(url), cacheTime: 0 });
+    const client = connectNode(url);
     for (const pool of scenario.pools) {
       const { name, address, generation } = pool;
       if (generation !== 'flat') continue;

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { createPublicClient, http, type PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../db/migrate.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
-import { request } from '../devnet/json-rpc.ts';
+import { connectNode, request } from '../devnet/json-rpc.ts';
 import { setFeedPrice } from '../devnet/providers.ts';
 import { toX64 } from '../devnet/scenario/market.ts';
 import type { ScenarioPool } from '../devnet/scenario/plan.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await packed.openPools();
   await packed.act(20);
   await openHostilePools();
-  client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  client = connectNode(anvil.url);
   await migrate(database.url);
   rows = await connectExact(database.url);
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;

@@ -1,8 +1,9 @@
 import pino from 'pino';
-import { createPublicClient, http, type PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
+import { connectNode } from '../../devnet/json-rpc.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createBlockFinder, type FindBlockAt } from './block-finder.ts';
@@ -28,7 +29,7 @@ let warnings: string[];
 beforeAll(async () => {
   anvil = await startAnvil({ chainId: 31337 });
   proxy = await startRpcProxy(anvil.url);
-  client = createPublicClient({ transport: http(proxy.url), cacheTime: 0 });
+  client = connectNode(proxy.url);
   await client.request({ method: 'anvil_mine', params: [BLOCKS, BLOCK_SECS] } as never);
   const [first, last] = [await client.getBlock({ blockNumber: 0n }), await client.getBlock()];
   genesisTime = Number(first.timestamp);

@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { createPublicClient, http } from 'viem';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
+import { connectNode } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
@@ -79,7 +79,7 @@ async function startChain(chain: (typeof CHAINS)[number], actions: number) {
   const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chain.chainId });
   for (let done = 0; done < actions; done++) await traffic.step();
   await traffic.settle();
-  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  const client = connectNode(anvil.url);
   return {
     ...chain,
     anvil,

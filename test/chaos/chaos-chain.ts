@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPublicClient, http, type PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import type { ServedChain } from '../../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
-import { request } from '../../devnet/json-rpc.ts';
+import { connectNode, request } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Misbehaviour, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
@@ -73,7 +73,7 @@ export class ChaosChain {
   private constructor(plan: ChainPlan, anvil: Anvil, parts: Parts) {
     this.plan = plan;
     this.anvil = anvil;
-    this.client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+    this.client = connectNode(anvil.url);
     this.scenario = parts.scenario;
     this.attacker = parts.attacker;
     this.#chain = parts.chain;

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPublicClient, http, type PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { connectNode } from '../../devnet/json-rpc.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
@@ -85,7 +86,7 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
 
 async function startChain(chainId: number): Promise<WorldChain> {
   const anvil = await startAnvil({ chainId });
-  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  const client = connectNode(anvil.url);
   const scenario = await runScenario({ rpcUrl: anvil.url, chainId });
   const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chainId });
   return { chainId, anvil, client, scenario, traffic };

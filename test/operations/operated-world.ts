@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { createPublicClient, http, type PublicClient } from 'viem';
+import type { PublicClient } from 'viem';
 import { chainEndpoints } from '../../builders/submit/endpoints.ts';
 import { loadChainsFile } from '../../config/load-chains.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { connectNode } from '../../devnet/json-rpc.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
@@ -82,7 +83,7 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
 
 async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
   const anvil = await startAnvil({ chainId });
-  const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
+  const client = connectNode(anvil.url);
   return { chainId, kind: KINDS[chainId], anvil, client, scenario: await runScenario({ rpcUrl: anvil.url, chainId }) };
 }
 
