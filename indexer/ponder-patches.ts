@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 /** Files of Ponder that `patches/` changes; `docs/build/ponder.md` says why. */
 export const PATCHED_FILES = [
   'rpc/index.js',
+  'rpc/http.js',
   'sync-realtime/index.js',
   'runtime/multichain.js',
   'utils/pg.js',
