@@ -45,6 +45,12 @@ async function pollAfter(secs: number, now: { indexed: BlockPoint | null; head: 
   return watch.check();
 }
 
+test('who asks before the first poll gets its answer', async () => {
+  ({ indexed, head } = { indexed: block(1), head: block(1) });
+  expect(await watch.check()).toBeNull();
+  expect(polls).toBe(1);
+});
+
 describe('an index that follows its chain is ready', () => {
   test('block by block, one behind at each look', async () => {
     for (let n = 1; n <= 200; n++) expect(await pollAfter(1, { indexed: block(n), head: block(n + 1) })).toBeNull();

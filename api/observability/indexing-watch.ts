@@ -92,8 +92,9 @@ export class IndexingWatch {
     });
   }
 
-  /** Why the index is not ready, naming the chains; null when it follows all of them. */
+  /** Why the index is not ready, naming the chains; null when it follows all of them. Polls when nothing did yet. */
   readonly check = async (): Promise<string | null> => {
+    if (this.#watched.size === 0) await this.poll();
     const stalled = this.lags().filter((lag) => lag.stalled);
     return stalled.length === 0 ? null : stalled.map(describe).join('; ');
   };
