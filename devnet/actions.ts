@@ -4,6 +4,7 @@ import {
   type ContractFunctionName,
   decodeAbiParameters,
   encodeFunctionData,
+  getAbiItem,
   type Hex,
   type Log,
   parseEventLogs,
@@ -114,9 +115,12 @@ export async function swap(
   return swapAmounts((await sendSwap(chain, deployment, order)).logs);
 }
 
+/** viem hashes every event of the ABI that it is given, each time. */
+const SWAP_EVENT = [getAbiItem({ abi: flatPoolAbi, name: 'Swap' })];
+
 /** What a swap of a flat pool moved, by its logs. */
 export function swapAmounts(logs: Log[]): SwapAmounts {
-  const [event] = parseEventLogs({ abi: flatPoolAbi, eventName: 'Swap', logs });
+  const [event] = parseEventLogs({ abi: SWAP_EVENT, logs });
   if (event === undefined) throw new Error('the swap emitted no Swap');
   return { amount0Delta: event.args.amount0Delta, amount1Delta: event.args.amount1Delta };
 }

@@ -23,7 +23,8 @@ export class WindowCounter {
   constructor(windowSecs: number, maxClients: number, now: () => number = Date.now) {
     this.#windowMs = windowSecs * 1000;
     this.#now = now;
-    this.#clients = new LRUCache({ max: maxClients });
+    // With `max` it would allocate room for all at once, in each of a dozen counters.
+    this.#clients = new LRUCache({ maxSize: maxClients, sizeCalculation: () => 1 });
   }
 
   /** Clients that are remembered. */
