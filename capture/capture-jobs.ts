@@ -89,7 +89,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'listing', run: () => refreshListing(listing), ...every(LISTING_PAUSE_MS) },
+    { name: 'listing', run: () => refreshListing(listing), ...every(LISTING_PAUSE_MS), afterOthers: true },
     { name: 'price-history', run: () => recordFiatPrices(history), ...every(HISTORY_PAUSE_MS) },
     { name: 'trade-history', run: () => writeTradeMinutes(database), ...every(HISTORY_PAUSE_MS) },
   ];

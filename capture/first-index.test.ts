@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ChainsFile } from '../config/chains-schema.ts';
 import { announceIndex } from '../db/first-index.ts';
 import { migrate } from '../db/migrate.ts';
-import type { Logger } from '../runtime/logger.ts';
+import { createLogger, type Logger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { captureJobs } from './capture-jobs.ts';
@@ -51,4 +52,26 @@ test('jobs wait for the first index, and begin soon after it without having fail
   await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])), { timeout: 20_000 });
   expect(logged).toEqual(['jobs wait for the first index']);
   await jobs.stop();
+});
+
+test('a job that uses what others find begins after their first runs, and without one that hangs', async () => {
+  const runs: string[] = [];
+  const job = (name: string, run: () => Promise<unknown>) => ({ name, run, minPauseMs: 300, maxPauseMs: 60_000 });
+  const finds = (name: string, ms: number) => job(name, () => sleep(ms).then(() => runs.push(name)));
+  const uses = { ...job('uses', async () => runs.push('uses')), afterOthers: true } as const;
+  const logger = createLogger('test', 'silent');
+  const first = startJobs(
+    [uses, job('failing', () => Promise.reject(new Error('no'))), finds('quick', 0), finds('slow', 100)],
+    pool,
+    new Registry(),
+    logger,
+  );
+  await vi.waitFor(() => expect(runs).toContain('uses'));
+  await first.stop();
+  expect(runs.slice(0, 3)).toEqual(['quick', 'slow', 'uses']);
+  runs.length = 0;
+  const second = startJobs([uses, finds('hanging', 900)], pool, new Registry(), logger);
+  await vi.waitFor(() => expect(runs).toContain('hanging'), { timeout: 5_000 });
+  await second.stop();
+  expect(runs[0]).toBe('uses');
 });

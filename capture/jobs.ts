@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type pg from 'pg';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { waitForIndex } from '../db/first-index.ts';
@@ -13,6 +13,8 @@ export type Job = {
   /** Shortest pause between two runs; a run that takes long stretches it, until runs begin `maxPauseMs` apart. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
+  /** It uses what the others found: its first run waits for theirs, but no longer than its shortest pause. */
+  readonly afterOthers?: true;
 };
 
 export type RunningJobs = {
@@ -50,14 +52,19 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
   const firstIndex = waitForIndex(database, stopping.signal, {
     onWait: () => logger.info({}, 'jobs wait for the first index'),
   });
+  const ended = new EventEmitter();
+  const others = jobs.filter(({ afterOthers }) => !afterOthers).map(({ name }) => once(ended, name, stopping));
+  const firstRuns = Promise.all(others).catch(() => undefined);
   const running = jobs.map(async (job) => {
     const onRun = (ok: boolean, durationMs: number) => {
+      ended.emit(job.name);
       duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);
       if (!ok) return;
       goodAt.set(job.name, Date.now());
       lastGood.set({ job: job.name }, Date.now() / 1000);
     };
     await firstIndex;
+    if (job.afterOthers) await Promise.race([firstRuns, pause(job.minPauseMs, stopping.signal)]);
     await runJob(job, logger, onRun, stopping.signal);
   });
   const check =
@@ -100,7 +107,7 @@ export async function runJob(
 
 /**
  * Milliseconds to rest after a run that took this long. Not after the first one, which is slow since its code is new to the
- * process, and which may have come before the jobs whose results it uses.
+ * process.
  */
 export function pauseAfter({ minPauseMs, maxPauseMs }: Omit<Job, 'name' | 'run'>, durationMs: number): number {
   return Math.max(Math.min(durationMs * IDLE_PER_RUN, maxPauseMs - durationMs), minPauseMs);
