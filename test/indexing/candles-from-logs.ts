@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Address, type PublicClient, parseAbi, parseEventLogs } from 'viem';
+import { type Address, type Log, type PublicClient, parseAbi, parseEventLogs } from 'viem';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { decodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -16,8 +16,8 @@ export async function loggedBars(client: PublicClient, address: Address, secs: n
   const logs = await client.getLogs({ address, fromBlock: 0n });
   const bars = new Map<number, [bigint, bigint][]>();
   for (const event of parseEventLogs({ abi: flatPoolEvents, eventName: 'Swap', logs })) {
-    const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
-    const start = Number(timestamp) - (Number(timestamp) % secs);
+    const timestamp = timeOf(event);
+    const start = timestamp - (timestamp % secs);
     bars.set(start, [...(bars.get(start) ?? []), [abs(event.args.amount0Delta), abs(event.args.amount1Delta)]]);
   }
   return [...bars].map(([start, swaps]) => {
@@ -29,6 +29,11 @@ export async function loggedBars(client: PublicClient, address: Address, secs: n
     const volume = [0, 1].map((token) => swaps.reduce((sum, pair) => sum + (pair[token] ?? 0n), 0n));
     return [start, ...shown, ...volume, BigInt(swaps.length)];
   });
+}
+
+function timeOf({ blockTimestamp }: Log): number {
+  if (!blockTimestamp) throw new Error('the node gives a log without the time of its block');
+  return Number(blockTimestamp);
 }
 
 const sign = (value: bigint): bigint => (value > 0n ? 1n : value < 0n ? -1n : 0n);
@@ -65,8 +70,8 @@ export async function loggedDays(client: PublicClient, { address, token0, token1
     // Bins of a swap are logged before it.
     if (event.eventName === 'BinSwapped') binFees += event.args.lpFeeAmount;
     if (!counted.includes(event.eventName)) continue;
-    const { timestamp } = await client.getBlock({ blockNumber: event.blockNumber });
-    const start = Number(timestamp) - (Number(timestamp) % 86_400);
+    const timestamp = timeOf(event);
+    const start = timestamp - (timestamp % 86_400);
     const day = days.get(start) ?? { swaps: 0, senders: new Set(), volumes: [0n, 0n], fees: [0n, 0n], block: 0n };
     day.block = event.blockNumber;
     if (event.eventName === 'Swap') {
@@ -120,13 +125,7 @@ export async function tvlBeyondBins(client: PublicClient, database: pg.Pool, cha
      WHERE d.chain_id = $1 AND d.pool = $2`,
     [chainId, address],
   );
-  const blocks = new Map(
-    await Promise.all(
-      [...new Set(logs.map(({ blockNumber }) => blockNumber))].map(async (blockNumber) => {
-        return [blockNumber, Number((await client.getBlock({ blockNumber })).timestamp)] as const;
-      }),
-    ),
-  );
+  const blocks = new Map(logs.map((log) => [log.blockNumber, timeOf(log)]));
   const days = rows.map(async ({ day, tvl0, tvl1, scale0, scale1 }) => {
     const inside = [...blocks].filter(([, timestamp]) => timestamp < Number(day) + 86_400).map(([number]) => number);
     const last = inside.reduce(maxBigint, 0n);
