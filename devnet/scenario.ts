@@ -43,6 +43,8 @@ export interface ScenarioOptions {
   readonly chainId: number;
   /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
   readonly blockTimeSecs?: number;
+  /** Without the pools in which nobody trades, which take half of the blocks. */
+  readonly onlyTrading?: true;
   /** How the packed pools behave; without it the scenario has no packed pools. */
   readonly packed?: PackedVariant;
 }
@@ -65,7 +67,8 @@ export async function runScenario(options: ScenarioOptions): Promise<Scenario> {
   for (const plan of FEEDS) feeds.push(await openFeed(chain, deployment, plan, tokens));
   const multiplierOracle = await deployContract(chain, 'Oracle', [deployment.poolFactory]);
   const pools: ScenarioPool[] = [];
-  for (const [index, plan] of [...TRADING_POOLS, ...STILL_POOLS].entries()) {
+  const plans = options.onlyTrading ? TRADING_POOLS : [...TRADING_POOLS, ...STILL_POOLS];
+  for (const [index, plan] of plans.entries()) {
     pools.push(await buildPool({ chain, deployment, tokens }, plan, index + 1));
   }
   const packed = options.packed && (await buildPackedPart(chain, options.packed, tokens));

@@ -75,7 +75,12 @@ export async function startBackfillWorld(actions: number): Promise<BackfillWorld
 
 async function startChain(chain: (typeof CHAINS)[number], actions: number) {
   const anvil = await startAnvil({ chainId: chain.chainId });
-  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: chain.chainId, packed: packedVariant('older') });
+  const scenario = await runScenario({
+    rpcUrl: anvil.url,
+    chainId: chain.chainId,
+    onlyTrading: true,
+    packed: packedVariant('older'),
+  });
   const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chain.chainId });
   for (let done = 0; done < actions; done++) await traffic.step();
   await traffic.settle();
