@@ -84,7 +84,13 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
 async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
   const anvil = await startAnvil({ chainId });
   const client = connectNode(anvil.url);
-  return { chainId, kind: KINDS[chainId], anvil, client, scenario: await runScenario({ rpcUrl: anvil.url, chainId, onlyTrading: true }) };
+  return {
+    chainId,
+    kind: KINDS[chainId],
+    anvil,
+    client,
+    scenario: await runScenario({ rpcUrl: anvil.url, chainId, onlyTrading: true }),
+  };
 }
 
 function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' })[], builder: MockBuilder) {
