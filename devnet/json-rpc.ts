@@ -41,7 +41,7 @@ export async function request<T>(rpcUrl: string, method: string, params: readonl
   throw new RpcError(method, error);
 }
 
-/** viem's own HTTP transport takes a quarter of a test run's processor time: `fetch` costs five times as much. */
+/** viem's own HTTP transport takes a quarter of the CPU time of a test run: `fetch` costs five times as much. */
 export function nodeTransport(url: string): Transport {
   return custom({
     async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
