@@ -54,7 +54,7 @@ test('metrics are computed once in a second, however many ask', async () => {
   expect(computed).toHaveBeenCalledTimes(2);
 });
 
-test('checks and details are asked once in a second, however many ask, and a failure stands no longer', async () => {
+test('checks and details are asked once in a second, however many ask, and a failure stands for a quarter of it', async () => {
   let requested = 0;
   const app = new Hono();
   const check = async () => (++requested === 1 ? 'down' : null);
@@ -63,6 +63,10 @@ test('checks and details are asked once in a second, however many ask, and a fai
   for (const answer of await Promise.all(Array.from({ length: 20 }, ask))) {
     expect(answer).toEqual({ ready: false, failures: { check: 'down' }, requested: 1 });
   }
-  await sleep(1_100);
+  await sleep(300);
+  for (const _ of [1, 2]) expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
+  await sleep(300);
   expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
+  await sleep(800);
+  expect(await ask()).toMatchObject({ requested: 3 });
 });

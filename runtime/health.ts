@@ -24,6 +24,8 @@ export type HealthDeps = {
 const CHECK_TIMEOUT_MS = 2_000;
 /** How long an answer is sent again: each costs queries or milliseconds, on a port that may be public and has no limits. */
 const STANDS_MS = 1_000;
+/** A process that is not ready soon is, as a rule: who starts it waits for this answer. */
+const NOT_READY_STANDS_MS = 250;
 
 /**
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
@@ -47,7 +49,7 @@ export function mountReadiness(
   check: () => Promise<Readiness>,
 ): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
-  const readiness = sharedForAWhile(check);
+  const readiness = sharedForAWhile(check, ({ ready }) => (ready ? STANDS_MS : NOT_READY_STANDS_MS));
   app.get('/ready', async (c) => {
     const answer = await readiness();
     return c.json(answer, answer.ready ? 200 : 503);
@@ -56,8 +58,19 @@ export function mountReadiness(
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
 }
 
-function sharedForAWhile<T extends object | string>(make: () => Promise<T>): () => Promise<T> {
-  const made = new LRUCache<string, T>({ max: 1, ttl: STANDS_MS, fetchMethod: make });
+function sharedForAWhile<T extends object | string>(
+  make: () => Promise<T>,
+  standsMs = (_made: T) => STANDS_MS,
+): () => Promise<T> {
+  const made = new LRUCache<string, T>({
+    max: 1,
+    ttl: STANDS_MS,
+    fetchMethod: async (_key, _stale, { options }) => {
+      const value = await make();
+      options.ttl = standsMs(value);
+      return value;
+    },
+  });
   return () => made.forceFetch('');
 }
 
