@@ -74,7 +74,9 @@ test('a silent builder holds up neither its own later updates nor another builde
     expect(accepted).toBe(true);
     expect(providers).toMatchObject([{ accepted: false, pending: true }, { accepted: true }]);
   }
-  expect(mocks.titan.state.received.filter(({ blockNumber }) => Number(blockNumber) >= 1_000)).toHaveLength(30);
+  // A slow machine takes so long that those without an acknowledgement are sent again.
+  const received = mocks.titan.state.received.map(({ blockNumber }) => Number(blockNumber));
+  expect(new Set(received.filter((block) => block >= 1_000)).size).toBe(30);
 });
 
 test('a job that the queue runs again is answered without sending its update again', async () => {
