@@ -91,8 +91,8 @@ function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
 }
 
 /**
- * A raw unit of the intermediate token, and what one of the other token is worth in it: on average, or where the use ends. There,
- * one unit may be all that the walk and the pool differ in, as levels are whole units.
+ * A raw unit of the intermediate token, and what two of the other token are worth in it: on average, or where the use ends. There,
+ * they may be all that the walk and the pool differ in: of a level, the amount and its fee are rounded up to whole units.
  */
 function roundingOf({ hop, level, given, found }: Use, tradeType: TradeType): bigint {
   const levels = hop.pool.side.levels.slice(0, level + 1);
@@ -100,7 +100,7 @@ function roundingOf({ hop, level, given, found }: Use, tradeType: TradeType): bi
   const input = (end?.cumulativeInput ?? 0n) - start.cumulativeInput;
   const output = (end?.cumulativeOutput ?? 0n) - start.cumulativeOutput;
   const [other, intermediate] = tradeType === 'exact_in' ? [input, output] : [output, input];
-  return 1n + maxBigint(divCeil(found, given), other > 0n ? divCeil(intermediate, other) : 0n);
+  return 1n + 2n * maxBigint(divCeil(found, given), other > 0n ? divCeil(intermediate, other) : 0n);
 }
 
 describe('a plan leaves of the intermediate token', () => {
