@@ -43,7 +43,7 @@ export interface ScenarioOptions {
   readonly chainId: number;
   /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
   readonly blockTimeSecs?: number;
-  /** Without the pools in which nobody trades, which take half of the blocks. */
+  /** Only the pools that trade: the others take half of the blocks. */
   readonly onlyTrading?: true;
   /** How the packed pools behave; without it the scenario has no packed pools. */
   readonly packed?: PackedVariant;
