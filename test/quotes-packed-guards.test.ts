@@ -26,8 +26,8 @@ const BINS = { bids: 6, asks: 4 };
 const isCreation = (call: unknown): boolean => typeof call === 'object' && call !== null && !('to' in call);
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
-/** Of depth: one for each side without its guards, the state of the stop loss, and the swaps that confirm the ends. */
-const CALLS_SIMULATED = 4;
+/** Storage and prices; then one for each side without its guards, the state of the stop loss, and the swaps that confirm the ends. */
+const CALLS_SIMULATED = 6;
 
 describe.each([
   ['sumOnPrice', 'formula', 'fill'],
@@ -70,7 +70,8 @@ describe.each([
     const end = bids.at(-1);
     const beyond = end ? amountsOf(end).input + ONE : SMALLEST_SWAP;
     expect(await simulated(tight, 204n, true, beyond)).toBe('refused');
-    if (method === 'simulation') expect(await callsAtNewBlock(api, lowercase(tight))).toBe(CALLS_SIMULATED);
+    if (method === 'simulation')
+      expect(await callsAtNewBlock(api, lowercase(tight), lowercase(roomy))).toBe(CALLS_SIMULATED);
   });
 
   test('are probed past an extension that nobody knows', async () => {
@@ -204,8 +205,8 @@ describe.each([
     return { api, quotes: results.map((result) => ('quote' in result ? result.quote : undefined)) };
   }
 
-  async function callsAtNewBlock(api: PackedApi, address: Address): Promise<number> {
-    await mineAndSee(market.setup, api, { address });
+  async function callsAtNewBlock(api: PackedApi, address: Address, other: Address): Promise<number> {
+    await mineAndSee(market.setup, api, { address: other });
     const before = api.calls.length;
     await api.results([address]);
     return api.calls.slice(before).filter((call) => call.startsWith('eth_call')).length;

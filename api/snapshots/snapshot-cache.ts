@@ -3,8 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import type { HeadTracker } from './head-tracker.ts';
-import type { ServedPool } from './pool-directory.ts';
+import { guardPlan, type ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
 import {
@@ -76,18 +77,27 @@ export class SnapshotCache implements ChainSnapshots {
     const head = this.#deps.clock.fresh();
     const entry = head && this.#entries.get(pool.address);
     if (entry?.head.block.hash !== head?.block.hash) return undefined;
-    const outcome = entry?.reads[kind]?.settled;
-    return outcome instanceof SnapshotError ? undefined : outcome;
+    const outcome = entry?.reads[readKind(pool, kind)]?.settled;
+    if (!outcome || outcome instanceof SnapshotError) return undefined;
+    return kind === 'prices' ? withoutLevels(outcome) : outcome;
   }
 
   isRead(pool: ServedPool, kind: Kind): boolean {
     const entry = this.#entries.peek(pool.address);
-    const read = entry?.reads[kind];
+    const read = entry?.reads[readKind(pool, kind)];
     return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.clock.current?.block.hash;
   }
 
-  prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
-    return this.#read('prices', pools, options);
+  async prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
+    const [guarded, free] = [pools.filter(isGuarded), pools.filter((pool) => !isGuarded(pool))];
+    const [depths, prices] = await Promise.all([
+      this.#read('depths', guarded, options),
+      this.#read('prices', free, options),
+    ]);
+    const read = [...depths].map(([address, outcome]) => {
+      return [address, outcome instanceof SnapshotError ? outcome : withoutLevels(outcome)] as const;
+    });
+    return new Map<Address, Snapshot | SnapshotError>([...prices, ...read]);
   }
 
   depths(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap<DepthSnapshot>> {
@@ -201,6 +211,17 @@ export class SnapshotCache implements ChainSnapshots {
     return new SnapshotError('read_failed', error.message, { cause: error.cause });
   }
 }
+
+/** Only with depth is it known which sides a pool's guards close, so its prices alone come from there. */
+const readKind = (pool: ServedPool, kind: Kind): Kind => (kind === 'prices' && isGuarded(pool) ? 'depths' : kind);
+
+const planOf = perObject(guardPlan);
+const isGuarded = (pool: ServedPool): boolean => planOf(pool).kind !== 'none';
+
+/** The same object for the same snapshot, so that its serialised quote is reused. */
+const withoutLevels = perObject(
+  (snapshot: Snapshot): Snapshot => (snapshot.depth ? { ...snapshot, depth: null } : snapshot),
+);
 
 /** A read that several requests wait for. */
 class SharedRead<T> {

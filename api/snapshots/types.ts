@@ -84,7 +84,7 @@ export interface ChainSnapshots {
   isCached(snapshot: Snapshot, kind: 'prices' | 'depths'): boolean;
   /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */
   isRead(pool: ServedPool, kind: 'prices' | 'depths'): boolean;
-  /** Prices without depth: guards are not asked, so a side that they refuse still shows its price. */
+  /** Prices without levels: status and closed sides are those of `depths`. */
   prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
   /** Prices and depth, guards applied. */
   depths(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
