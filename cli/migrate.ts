@@ -17,7 +17,8 @@ runMain(async () => {
     .allowExcessArguments(false)
     .parse();
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
-  const names = await migrate(DATABASE_URL).catch((cause: unknown) => {
+  const warn = (text: string) => process.stderr.write(`warning: ${text}\n`);
+  const names = await migrate(DATABASE_URL, undefined, warn).catch((cause: unknown) => {
     throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
   });
   for (const name of names) process.stdout.write(`ran ${name}\n`);

@@ -19,14 +19,22 @@ type MigrationFile = { readonly name: string; readonly sql: string; readonly che
  * names, each in its own transaction. A second runner waits for the first. A file runs once: a database is refused, before
  * anything else runs, when a file was edited after it ran there, or when it is of a release with other files.
  *
+ * @param warn called with what a file could not do as this login
  * @returns names of the files that were run
  * @throws ConfigError that names the database, or the file that was edited, or that failed, those before it stay applied;
  * an error of Postgres or the driver
  */
-export async function migrate(databaseUrl: string, directory: string = MIGRATIONS): Promise<readonly string[]> {
+export async function migrate(
+  databaseUrl: string,
+  directory: string = MIGRATIONS,
+  warn: (text: string) => void = () => undefined,
+): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   // A connection lost between two queries is an event, which would end the process: the next query rejects with it.
   client.on('error', () => undefined);
+  client.on('notice', ({ severity, message }) => {
+    if (severity === 'WARNING' && message !== undefined) warn(message);
+  });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);

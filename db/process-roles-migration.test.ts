@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFile, readdir } from 'node:fs/promises';
+import { copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import pg from 'pg';
@@ -59,7 +59,8 @@ test('a deployment with one login, no superuser, goes on with its index while it
   const reader = new pg.Client({ connectionString: url });
   await reader.connect();
   await reader.query('BEGIN; TABLE live.token');
-  const migrated = migrate(url);
+  const warnings: string[] = [];
+  const migrated = migrate(url, undefined, (text) => warnings.push(text));
   const asked = new pg.Client({ connectionString: url });
   await asked.connect();
   // The migration waits for the reader, and no session for the migration.
@@ -74,6 +75,17 @@ test('a deployment with one login, no superuser, goes on with its index while it
   expect((await migrated)[0]).toBe(ROLES_FILE);
   await Promise.all([reader.end(), asked.end()]);
 
+  // Only a superuser may take functions of Postgres from all; the database is the owner's own.
+  expect(warnings).toEqual([expect.stringMatching(/large objects.*migrations\/0006_least_functions\.sql$/)]);
+  await expect(run(actAs(url, 'ptd_api'), ['CREATE TEMP TABLE stray ()'])).rejects.toThrow('permission denied');
+  await run(actAs(url, 'ptd_api'), ['SELECT lo_create(0)']);
+  const bySuperuser = Object.assign(new URL(postgres.url), { pathname: '/pools' }).href;
+  const lastFile = await readFile(join(MIGRATIONS, '0006_least_functions.sql'), 'utf8');
+  await run(bySuperuser, [lastFile, lastFile]);
+  await expect(run(actAs(url, 'ptd_api'), ['SELECT lo_create(0)'])).rejects.toThrow('permission denied');
+  expect(await migrate(url)).toEqual([]);
+  await run(actAs(url, 'ptd_capture'), ["SELECT history.keep_partitions('quote_minute', 86400, 0)"]);
+
   await run(actAs(url, 'ptd_capture'), ['TABLE onchain_1.token']);
   await run(actAs(url, 'ptd_indexer'), [
     `INSERT INTO onchain_1.token VALUES ('A'); INSERT INTO ponder_sync.logs VALUES (1)`,
@@ -84,10 +96,7 @@ test('a deployment with one login, no superuser, goes on with its index while it
   ]);
   for (const role of ['ptd_api', 'ptd_capture', 'ptd_operator'] as const)
     await run(actAs(url, role), ['TABLE live.token']);
-  await run(Object.assign(new URL(postgres.url), { pathname: '/pools' }).href, [
-    'SET ROLE analyst',
-    'TABLE live.token',
-  ]);
+  await run(bySuperuser, ['SET ROLE analyst', 'TABLE live.token']);
   await run(actAs(url, 'ptd_builders'), ['TABLE operator.pamm_answer']);
 });
 

@@ -92,6 +92,69 @@ const RIGHTS_SQL = `
   WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
   GROUP BY 1, 2`;
 
+/**
+ * Functions that Postgres marks volatile, by what keeps a role that may execute them from changing anything but its own session.
+ * What is not listed is revoked, or a function of ours.
+ */
+const HARMLESS: readonly RegExp[] = [
+  // Reads of the clock, of chance and of identifiers; the seed is the session's.
+  /^(clock_timestamp|timeofday|random|random_normal|setseed|gen_random_uuid|uuidv[47]|array_(sample|shuffle))$/,
+  // Settings of the session, within what its role may set: SET does the same.
+  /^set_config$/,
+  // Waits in its own session.
+  /^pg_sleep(_for|_until)?$/,
+  // NOTIFY is a command that no right governs. Nothing is stored, and who listens reads the database after it.
+  /^pg_notify$/,
+  // Runs a query with the caller's rights.
+  /^((query|cursor)_to_xml(_and_xmlschema|schema)?|ts_stat|ts_rewrite)$/,
+  // Reads of statistics and of the state of the server; `clear` and `flush` concern those that the session itself collects.
+  /^pg_stat_get_\w+$/,
+  /^pg_(stat_clear_snapshot|stat_force_next_flush)$/,
+  /^pg_(lock_status|blocking_pids|safe_snapshot_blocking_pids|isolation_test_session_is_blocked|prepared_xact)$/,
+  /^pg_(control_\w+|jit_available|get_loaded_modules|get_wait_events|notification_queue_usage|get_multixact_members)$/,
+  /^pg_(is_in_recovery|is_wal_replay_paused|get_wal_\w+|(current|last)_wal_\w+|last_xact_replay_timestamp)$/,
+  /^pg_(available_wal_summaries|wal_summary_contents|last_committed_xact|xact_\w+)$|^(txid_status|current_query)$/,
+  // Reads of the catalog.
+  /^pg_((database|tablespace|table|indexes|relation|total_relation)_size|partition_(ancestors|tree))$/,
+  /^pg_(database_)?collation_actual_version$|^(amvalidate|currtid2|plpgsql_validator)$/,
+  // Needs rights on the sequence: see the test of sequences.
+  /^(nextval|setval|currval|lastval|pg_sequence_last_value|pg_get_sequence_data)$/,
+  // Only of the owner of the index or of the table, or with MAINTAIN.
+  /^(brin_(de)?summarize_\w+|gin_clean_pending_list|pg_(clear|restore)_(attribute|relation)_stats)$/,
+  // Only with the REPLICATION attribute.
+  /^pg_((create|copy)_(logical|physical)_replication_slot|drop_replication_slot|replication_slot_advance)$/,
+  /^pg_(logical_slot_(get|peek)_(binary_)?changes|sync_replication_slots)$/,
+  // Only of a superuser.
+  /^pg_(import_system_collations|nextoid|stop_making_pinned_objects)$/,
+  // Only in a server that pg_upgrade started, or in the script of an extension.
+  /^binary_upgrade_\w+$|^pg_extension_config_dump$/,
+];
+
+/** What else each may execute: of Postgres, what was revoked from all and is needed; of ours, what has a right of its own. */
+const GRANTED = {
+  ptd_indexer: [
+    'pg_catalog.pg_advisory_lock_shared(integer,integer)',
+    'pg_catalog.pg_advisory_unlock_shared(integer,integer)',
+    'pg_catalog.pg_try_advisory_lock(integer,integer)',
+    'pg_catalog.pg_try_advisory_xact_lock(integer,integer)',
+  ],
+  ptd_capture: ['history.keep_partitions(text,bigint,bigint)', 'pg_catalog.pg_advisory_xact_lock(bigint)'],
+  ptd_api: ['operator.holder_of_key(bytea)', 'operator.keys_in_use(text[])'],
+  ptd_builders: [],
+  ptd_operator: [],
+  analyst: [],
+};
+
+/** Triggers and what takes or returns `internal` cannot be called in a query, nor can the handler of a language. */
+const VOLATILE_SQL = `
+  SELECT role, proname AS name, format('%I.%I(%s)', nspname, proname,
+    (SELECT string_agg(format_type(type, NULL), ',' ORDER BY i) FROM unnest(proargtypes) WITH ORDINALITY AS a (type, i))) AS signature
+  FROM unnest($1::text[]) role, pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
+  WHERE provolatile = 'v' AND 'internal'::regtype <> ALL (proargtypes || prorettype)
+    AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype, 'language_handler'::regtype)
+    AND has_schema_privilege(role, n.oid, 'USAGE') AND has_function_privilege(role, p.oid, 'EXECUTE')
+  ORDER BY signature`;
+
 let database: IndexedDatabase;
 let indexer: pg.Pool;
 
@@ -156,6 +219,56 @@ test('only the indexer makes schemas, nobody tables in those that are there, and
     { name: 'keep_partitions', settings: [...pinned.settings, 'lock_timeout=300ms'], callers: ['ptd_capture'] },
     { name: 'keys_in_use', ...pinned },
   ]);
+});
+
+test('a role may execute, of what has effects, only what is harmless or what it needs', async () => {
+  const { rows } = await database.client.query<{ role: string; name: string; signature: string }>(VOLATILE_SQL, [
+    roles,
+  ]);
+  const used = new Set<RegExp>();
+  const further = Object.fromEntries(roles.map((role) => [role, [] as string[]]));
+  for (const { role, name, signature } of rows) {
+    const reason = signature.startsWith('pg_catalog.') ? HARMLESS.find((each) => each.test(name)) : undefined;
+    if (reason) used.add(reason);
+    else further[role]?.push(signature);
+  }
+  expect(further).toEqual(GRANTED);
+  expect(HARMLESS.filter((each) => !used.has(each))).toEqual([]);
+});
+
+test.each(PROCESS_ROLES)('%s can store nothing beside the tables', async (role) => {
+  const pool = sessionsOf(role);
+  const refused = [
+    'SELECT lo_create(0)',
+    `SELECT lo_from_bytea(0, '\\x00')`,
+    'SELECT lo_unlink(1)',
+    'SELECT pg_advisory_lock(1)',
+    `SELECT pg_logical_emit_message(false, 'a', 'b')`,
+    'SELECT pg_export_snapshot()',
+    'SELECT pg_terminate_backend(pg_backend_pid())',
+    'CREATE TABLE public.stray ()',
+    // Ponder writes its rows by way of temporary tables.
+    ...(role === 'ptd_indexer' ? [] : ['CREATE TEMP TABLE stray ()']),
+  ];
+  for (const sql of refused) await expect(pool.query(sql), sql).rejects.toThrow('permission denied');
+  await pool.end();
+});
+
+test('nobody may draw from a sequence but who owns it', async () => {
+  const { rows } = await database.client.query(
+    `SELECT role, c.oid::regclass FROM unnest($1::text[]) role, pg_class c
+     WHERE relkind = 'S' AND has_sequence_privilege(role, c.oid, 'USAGE, UPDATE') AND pg_get_userbyid(relowner) <> role`,
+    [roles],
+  );
+  expect(rows).toEqual([]);
+});
+
+test('only the indexer makes temporary tables', async () => {
+  const { rows } = await database.client.query(
+    `SELECT role FROM unnest($1::text[]) role WHERE has_database_privilege(role, current_database(), 'TEMPORARY')`,
+    [roles],
+  );
+  expect(rows).toEqual([{ role: 'ptd_indexer' }]);
 });
 
 test.each(PROCESS_ROLES)('the login of %s may act as nobody else', async (role) => {
