@@ -135,6 +135,8 @@ const GRANTED = {
   ptd_indexer: [
     'pg_catalog.pg_advisory_lock_shared(integer,integer)',
     'pg_catalog.pg_advisory_unlock_shared(integer,integer)',
+    // Kysely's, as Ponder migrates its cached logs.
+    'pg_catalog.pg_advisory_xact_lock(bigint)',
     'pg_catalog.pg_try_advisory_lock(integer,integer)',
     'pg_catalog.pg_try_advisory_xact_lock(integer,integer)',
   ],

@@ -38,7 +38,8 @@ BEGIN
   -- The right to write an index, and to remove cached logs: indexer/publication/schema-lock.ts.
   GRANT EXECUTE ON FUNCTION pg_try_advisory_lock(int, int), pg_try_advisory_xact_lock(int, int),
     pg_advisory_lock_shared(int, int), pg_advisory_unlock_shared(int, int) TO ptd_indexer;
-  -- One listing is published at a time: capture/listing/refresh-listing.ts.
-  GRANT EXECUTE ON FUNCTION pg_advisory_xact_lock(int8) TO ptd_capture;
+  -- Kysely takes it while Ponder migrates its cached logs; and one listing is published at a time:
+  -- capture/listing/refresh-listing.ts.
+  GRANT EXECUTE ON FUNCTION pg_advisory_xact_lock(int8) TO ptd_indexer, ptd_capture;
 END
 $$;

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bearerToken } from '../../runtime/bearer-token.ts';
 import { invalidApiKey } from '../errors.ts';
-import { clientAddress } from '../http/client-address.ts';
+import { triesAddress } from '../http/client-address.ts';
 
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
 export type KeyIdentity = {
@@ -13,11 +13,11 @@ export type KeyIdentity = {
 /**
  * Looks a presented Trading API key up.
  *
- * @param client address of who presents it; asked for only when it matters
+ * @param client address of who presents it, null when that is not known; asked for only when it matters
  * @returns null for an unknown, revoked or placeholder key
  * @throws ApiError 429 when the client tries key after key, 503 when the keys cannot be read
  */
-export type VerifyKey = (key: string, client: () => string) => Promise<KeyIdentity | null>;
+export type VerifyKey = (key: string, client: () => string | null) => Promise<KeyIdentity | null>;
 
 export type AuthVariables = { readonly key: KeyIdentity | null };
 
@@ -29,12 +29,12 @@ declare module 'hono' {
  * Checks the `Authorization` header before anything else. No header is fine on a public endpoint; a header that carries
  * no valid key is refused everywhere.
  *
- * @param trustedProxies see {@link clientAddress}
+ * @param trustedProxies see {@link triesAddress}
  */
 export function authenticate(verify: VerifyKey, trustedProxies: number): MiddlewareHandler {
   const identify = async (c: Context, header: string): Promise<KeyIdentity> => {
     const key = bearerToken(header);
-    const identity = key === null ? null : await verify(key, () => clientAddress(c, trustedProxies));
+    const identity = key === null ? null : await verify(key, () => triesAddress(c, trustedProxies));
     if (!identity) throw invalidApiKey();
     return identity;
   };

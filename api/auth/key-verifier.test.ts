@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { ApiError } from '../errors.ts';
+import { authenticate } from './authenticate.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 
 let database: TestDatabase;
@@ -184,4 +187,22 @@ test('a client that tries key after key is held up without the database; others 
   expect(await verify(key)).toEqual({ keyId, holder: keyId });
   now = 10_000;
   expect(await verify(late)).not.toBeNull();
+});
+
+test('clients of a proxy that is not counted do not lock out each other, only a key itself', async () => {
+  const app = new Hono().use(authenticate(createKeyVerifier(pool), 0)).get('/', (c) => c.text(''));
+  app.onError((error, c) => c.text('', error instanceof ApiError ? error.status : 500));
+  const env = { incoming: { socket: { remoteAddress: '10.0.0.9', remotePort: 1, remoteFamily: 'IPv4' } } };
+  const ask = async (key: string, headers: Record<string, string>) =>
+    (await app.request('/', { headers: { Authorization: `Bearer ${key}`, ...headers } }, env)).status;
+  const forwarded = { 'X-Forwarded-For': '6.6.6.6' };
+  const { key } = await issueApiKey(pool, 'behind the proxy');
+  for (let tries = 0; tries < 60; tries++) expect(await ask(unknownKey(tries), forwarded)).toBe(401);
+  expect(await ask(key, forwarded)).toBe(200);
+  // The key whose first answer is still on its way: each request asks the database.
+  const atOnce = await Promise.all(Array.from({ length: 60 }, () => ask(unknownKey(99), forwarded)));
+  expect(atOnce.filter((status) => status === 429)).toHaveLength(10);
+  // Without the header there is no proxy: the address is the client's.
+  for (let tries = 100; tries < 150; tries++) expect(await ask(unknownKey(tries), {})).toBe(401);
+  expect(await ask(unknownKey(150), {})).toBe(429);
 });

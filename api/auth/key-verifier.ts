@@ -45,7 +45,8 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     const digest = createHash('sha256').update(key).digest('base64');
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.identity;
-    if (!known?.identity) countTry(tries, client(), KEY_TRIES.requests);
+    // Where the client is not known, only those who present the same key wait for each other.
+    if (!known?.identity) countTry(tries, client() ?? digest, KEY_TRIES.requests);
     // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { identity } = await answerOr(known, lookUp(key, keyId, digest), database);

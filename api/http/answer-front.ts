@@ -6,7 +6,7 @@ import type { CountEarly } from '../limits/rate-limit.ts';
 import type { ObserveRequest } from '../observability/http-metrics.ts';
 import type { AnswerCache, KeptAnswer } from './answer-cache.ts';
 import { blockHeaders } from './block-headers.ts';
-import { addressBehind } from './client-address.ts';
+import { addressBehind, triesAddressBehind } from './client-address.ts';
 import { bodyHeaders, cacheHeaders, isKnown, isSentZipped, VARY } from './ready-body.ts';
 import { EVERY_RESPONSE, REQUEST_ID_HEADER, requestName } from './response-headers.ts';
 
@@ -63,9 +63,10 @@ async function reuse(
   const { route, pattern, body, block, maxAgeSecs, isValid, onRequest } = answer;
   const { headers } = request;
   const isZipped = isSentZipped(body, headers['accept-encoding']?.toString());
-  const address = () =>
-    addressBehind(request.socket.remoteAddress, headers['x-forwarded-for']?.toString(), deps.trustedProxies);
-  const key = headers.authorization === undefined ? null : await identify(headers.authorization, address, deps);
+  const hops = [request.socket.remoteAddress, headers['x-forwarded-for']?.toString(), deps.trustedProxies] as const;
+  const address = () => addressBehind(...hops);
+  const triesFrom = () => triesAddressBehind(...hops);
+  const key = headers.authorization === undefined ? null : await identify(headers.authorization, triesFrom, deps);
   if (key === undefined) return false;
   const counted = await deps.count(request, route.limit, key, address);
   if (counted?.rejected) return false;
@@ -93,9 +94,9 @@ async function reuse(
 /** @returns undefined of a key that is not valid */
 async function identify(
   authorization: string,
-  address: () => string,
+  client: () => string | null,
   { verifyKey }: Pick<AnswerFrontDeps, 'verifyKey'>,
 ): Promise<KeyIdentity | undefined> {
   const token = bearerToken(authorization);
-  return (token === null ? null : await verifyKey(token, address)) ?? undefined;
+  return (token === null ? null : await verifyKey(token, client)) ?? undefined;
 }

@@ -22,6 +22,23 @@ export function addressBehind(peer = 'unknown', forwardedFor = '', trustedProxie
   return subscriber(addressOf(hops.at(-trustedProxies) ?? '') ?? peer);
 }
 
+/**
+ * The address that a client's unknown keys are counted under; null when `X-Forwarded-For` tells that it is the one of a proxy
+ * which is not counted: it is that of all clients, and one who tries keys would lock out the others.
+ */
+export function triesAddress(c: Context, trustedProxies: number): string | null {
+  return triesAddressBehind(getConnInfo(c).remote.address, c.req.header('X-Forwarded-For'), trustedProxies);
+}
+
+/** {@link triesAddress} of a peer and the `X-Forwarded-For` of its request. */
+export function triesAddressBehind(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string | null {
+  return trustedProxies === 0 && forwardedFor !== undefined ? null : addressBehind(peer, forwardedFor, trustedProxies);
+}
+
 /** Some proxies add the port, and then write an IPv6 address in brackets. */
 function addressOf(hop: string): string | null {
   const text = hop.trim();

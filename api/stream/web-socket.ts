@@ -6,7 +6,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { acceptWebSocket } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
 import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
-import { clientAddress } from '../http/client-address.ts';
+import { clientAddress, triesAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
@@ -48,6 +48,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     const stream = await streams.ready(chain.chainId);
     const { connections } = streams;
     const key = c.get('key');
+    const triesFrom = triesAddress(c, trustedProxies);
     let session: WsSession | undefined;
     const connection: Connection = {
       transport: 'websocket',
@@ -68,7 +69,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
           keepAlive(raw, () => stream.countTimeout(), pingMs);
           const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
           const identify = async (presented: string) => {
-            const identity = await verifyKey(presented, () => connection.address);
+            const identity = await verifyKey(presented, () => triesFrom);
             if (!identity) throw invalidApiKey();
             await connections.useKey(connection, identity.keyId);
             subscriber.hasKey = true;
