@@ -205,7 +205,7 @@ describe('extensions that burn all the gas', () => {
     expect(await among.api.quote(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
     expect(ethCalls(among.api) - calls).toBe(2);
     const without = await quotesAmong([], refusing, false);
-    for (const pool of refusing) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
+    for (const pool of refusing) expect(without.quotes.get(pool)?.priceProviderStatus).toBe('pool_refused');
   });
 
   test('do not starve an honest one that needs much', async () => {
