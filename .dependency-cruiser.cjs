@@ -1,5 +1,5 @@
 /**
- * The table of docs/build/architecture.md: what each folder may import besides itself and packages, and why no more. A folder
+ * What each folder of docs/build/architecture.md may import besides itself and packages, and why no more. A folder
  * that is not named here may import nothing of the others.
  */
 const FOLDERS = {
@@ -84,8 +84,8 @@ module.exports = {
       to: { circular: true },
     },
     {
-      name: 'folders are in the table',
-      comment: 'A new folder gets a row in docs/build/architecture.md and an entry above.',
+      name: 'folders are listed',
+      comment: 'A new folder gets a line in docs/build/architecture.md and an entry above.',
       severity: 'error',
       from: { pathNot: [...Object.keys(FOLDERS).map(inside), ...TESTS] },
       to: {},

@@ -7,7 +7,7 @@ import { AppError } from '../config/app-error.ts';
  * - `timeout`: no whole answer in time;
  * - `malformed`: an answer that is not what was asked for;
  * - `wrong_chain`: an answer from another chain;
- * - `rejected`: a well-formed JSON-RPC error, such as a block that the node does not know;
+ * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
  * - `paused`: the circuit breaker let no request through;
  * - `aborted`: the caller gave up first;
  * - `exhausted`: the budget of a scheduled read had no call left.

@@ -21,7 +21,7 @@ export const PackedInterpretations = z.strictObject({
   notional: z.enum(['input', 'unspecified']).optional(),
 });
 
-/** One factory and the contracts that came with it. Only the first four fields are required. */
+/** One factory and the contracts that came with it. Required are what its contracts are read by: release, layout, first block, factory. */
 export const DeploymentConfig = z
   .strictObject({
     contractVersion: z.string().min(1).describe('Contract release as clients see it, such as `v1`.'),
@@ -123,7 +123,7 @@ export const ChainConfig = z.strictObject({
   ),
   deployments: z
     .array(DeploymentConfig)
-    .describe('Factories on this chain; may be empty. Only the first five settings are required.'),
+    .describe('Factories on this chain; may be empty. Each needs `contractVersion`, `layout`, `fromBlock` and `poolFactory`.'),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
