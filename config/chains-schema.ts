@@ -123,7 +123,9 @@ export const ChainConfig = z.strictObject({
   ),
   deployments: z
     .array(DeploymentConfig)
-    .describe('Factories on this chain; may be empty. Each needs `contractVersion`, `layout`, `fromBlock` and `poolFactory`.'),
+    .describe(
+      'Factories on this chain; may be empty. Each needs `contractVersion`, `layout`, `fromBlock` and `poolFactory`.',
+    ),
   pamm: PammConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
