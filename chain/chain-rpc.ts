@@ -15,6 +15,12 @@ export interface BlockRef {
   readonly reserve?: () => boolean;
 }
 
+/** A block and what it stands on. */
+export interface BlockHeader extends BlockRef {
+  /** Hashes of the blocks below it, the nearest first: at least one. */
+  readonly parents: readonly Hex[];
+}
+
 /** Code put at addresses for the time of one call. */
 export type CodeOverrides = ReadonlyMap<Address, Hex>;
 
@@ -31,7 +37,7 @@ export interface EthCall {
 
 /** A head and the node that reported it; null when a socket told it. */
 export interface ReportedHead {
-  readonly block: BlockRef;
+  readonly block: BlockHeader;
   readonly endpoint: RpcEndpoint | null;
 }
 
@@ -40,7 +46,9 @@ const quantity = z
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);
 /** A block, or the header of one, as nodes write it. */
-export const BlockAnswer = z.object({ number: quantity, hash: HexBytes32, timestamp: quantity });
+export const BlockAnswer = z
+  .object({ number: quantity, hash: HexBytes32, timestamp: quantity, parentHash: HexBytes32 })
+  .transform(({ parentHash, ...block }): BlockHeader => ({ ...block, parents: [parentHash] }));
 const HexData = z
   .string()
   .regex(/^0x([0-9a-fA-F]{2})*$/)
@@ -98,8 +106,22 @@ export class ChainRpc {
   }
 
   /** @throws RpcFailure of the last node asked */
-  async blockAt(number: bigint, signal?: AbortSignal): Promise<BlockRef> {
+  async blockAt(number: bigint, signal?: AbortSignal): Promise<BlockHeader> {
     return this.request('eth_getBlockByNumber', [numberToHex(number), false], readBlock, signal);
+  }
+
+  /**
+   * The block with this hash, which is known to be at this height.
+   *
+   * @throws RpcFailure of the last node asked
+   */
+  async header(hash: Hex, number: bigint, signal?: AbortSignal): Promise<BlockHeader> {
+    const readHeader = (result: unknown): BlockHeader => {
+      const block = readBlock(result);
+      if (block.hash !== hash || block.number !== number) throw new TypeError('another block than was asked for');
+      return block;
+    };
+    return this.request('eth_getBlockByHash', [hash, false], readHeader, signal);
   }
 
   /**
@@ -191,7 +213,7 @@ async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefine
   return { block, endpoint };
 }
 
-const readBlock = (result: unknown): BlockRef => BlockAnswer.parse(result);
+const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);
 
 async function requestChecked<T>(
   endpoint: RpcEndpoint,

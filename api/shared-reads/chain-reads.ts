@@ -106,10 +106,12 @@ export class ChainReads implements SharedReads {
     values: Promise<readonly T[]>,
     write: (value: T) => string,
   ): Promise<readonly T[]> {
-    const published = this.#isPublished(block) ? this.#lead?.published : undefined;
+    const published = this.#lead?.isFollowed ? this.#lead.published : undefined;
+    // Only the head is published: what is read at an older block is too late for all.
+    const head = this.#clock?.current?.block;
     const isRequested = pools.map((pool) => this.#link?.requested.has(pool));
-    if (!published || !isRequested.includes(true)) return values;
-    published.begin(block);
+    if (!published || head?.hash !== block.hash || !isRequested.includes(true)) return values;
+    published.begin(head);
     this.#flushSoon();
     const settle = (jsonOf: (index: number) => string | null) => {
       for (const [index, pool] of pools.entries()) {
@@ -185,11 +187,6 @@ export class ChainReads implements SharedReads {
   tick(): void {
     this.#followed.tick();
     if (this.#lead) this.#countReports(this.#lead);
-  }
-
-  /** Only the head is published: what is read at an older block is too late for all. */
-  #isPublished({ hash }: BlockRef): boolean {
-    return this.#lead?.isFollowed === true && this.#clock?.current?.block.hash === hash;
   }
 
   #countReports({ reports }: Lead): void {

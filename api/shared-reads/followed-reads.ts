@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { BeatMessage, ReadsMessage } from './messages.ts';
 
 export interface FollowedReadsDeps {
   /** Takes the block of each message that comes in order. Must not throw. */
-  readonly onHead: (block: BlockRef) => void;
+  readonly onHead: (block: BlockHeader) => void;
   readonly now?: Clock;
 }
 
@@ -40,7 +40,7 @@ export class FollowedReads {
   #isBehind = true;
   #heardAt = Number.NEGATIVE_INFINITY;
   #confirmed: Hex | null = null;
-  #block: BlockRef | undefined;
+  #block: BlockHeader | undefined;
   #blockAt = 0;
   #known = NOTHING;
   readonly #waiting = new Set<() => void>();

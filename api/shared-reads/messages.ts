@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import type { RequestedPool } from '../warming/requested-pools.ts';
 
 /** Raised with each change of a message or of what is published, so that only processes of one form meet. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 const Token = z.string().regex(/^\d{1,20}$/);
 const seq = z.int().nonnegative();
@@ -18,7 +18,7 @@ const Reads = z.object({
   token: Token,
   /** One more than that of the message before. */
   seq,
-  block: z.object({ number, hash: HexBytes32, timestamp: number }),
+  block: z.object({ number, hash: HexBytes32, timestamp: number, parents: z.array(HexBytes32).min(1) }),
   /** Whether `values` has all that is known, and not what changed since the message before. */
   isWhole: z.boolean(),
   /** Whether nothing else is to be expected of this block. */
@@ -41,11 +41,11 @@ export const writeBeat = (beat: BeatMessage): string => JSON.stringify(beat);
 
 /** @param values names with JSON */
 export function writeReads(
-  { block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockRef },
+  { block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockHeader },
   values: readonly (readonly [string, string])[],
 ): string {
-  const { hash } = block;
-  const at = { number: String(block.number), hash, timestamp: String(block.timestamp) };
+  const { hash, parents } = block;
+  const at = { number: String(block.number), hash, timestamp: String(block.timestamp), parents };
   const head = JSON.stringify({ ...rest, block: at }).slice(0, -1);
   return `${head},"values":[${values.map(([name, json]) => `["${name}",${json}]`).join()}]}`;
 }

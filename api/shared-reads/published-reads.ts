@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import { writeReads } from './messages.ts';
 
 /**
@@ -15,7 +15,7 @@ export class PublishedReads {
   readonly token: string;
   readonly #maxLength: number;
   #seq = 0;
-  #block: BlockRef | undefined;
+  #block: BlockHeader | undefined;
   /** JSON by name: read at the block, or at the one before. */
   readonly #values = new Map<string, string>();
   #length = 0;
@@ -39,7 +39,7 @@ export class PublishedReads {
   }
 
   /** Reads begin at a block. */
-  begin(block: BlockRef): void {
+  begin(block: BlockHeader): void {
     if (block.hash === this.#block?.hash) return;
     this.#write();
     for (const name of this.#unread()) this.#set(name, undefined);

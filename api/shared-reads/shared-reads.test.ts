@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { FollowedReads } from './followed-reads.ts';
 import { parseFromLeader, writeBeat } from './messages.ts';
@@ -10,9 +10,10 @@ import { PublishedReads } from './published-reads.ts';
 const NAMES = ['answers:0xa', 'answers:0xb', 'sides:0xa'];
 const WAITS = 'waits';
 
-const blockAt = (number: number, fork = 0): BlockRef => ({
+const blockAt = (number: number, fork = 0): BlockHeader => ({
   number: BigInt(number),
   hash: numberToHex(1_000 * fork + number, { size: 32 }),
+  parents: [numberToHex(1_000 * fork + number + 99, { size: 32 })],
   timestamp: BigInt(1_700_000_000 + number),
 });
 
@@ -31,7 +32,7 @@ function follow() {
   return { clock, heads, followed, take, find };
 }
 
-const read = (published: PublishedReads, block: BlockRef, values: Readonly<Record<string, unknown>>) => {
+const read = (published: PublishedReads, block: BlockHeader, values: Readonly<Record<string, unknown>>) => {
   published.begin(block);
   for (const [name, value] of Object.entries(values)) published.settle(block, name, JSON.stringify(value));
   return published.drain();

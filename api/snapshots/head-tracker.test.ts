@@ -1,19 +1,37 @@
 import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import { UNKNOWN_HEIGHT } from './chain-tail.ts';
 import { HeadTracker } from './head-tracker.ts';
 
-type Head = { readonly block: BlockRef };
+type Head = { readonly block: BlockHeader };
+
+/** Heights at which branches leave that of the letter before. */
+const forks: Record<string, number> = {};
+
+const hashOf = (number: number, fork: string): Hex =>
+  fork === 'a' || number >= (forks[fork] ?? 0)
+    ? `0x${fork}${number}`
+    : hashOf(number, String.fromCharCode(fork.charCodeAt(0) - 1));
+
+/** The block at a height of the branch that ends with this one. */
+const ancestor = ({ block }: Head, height: bigint): Hex | undefined =>
+  height > block.number ? undefined : hashOf(Number(height), block.hash.charAt(2));
 
 const head = (number: number, fork = 'a'): Head => ({
-  block: { number: BigInt(number), hash: `0x${fork}${number}` as Hex, timestamp: BigInt(number) },
+  block: {
+    number: BigInt(number),
+    hash: hashOf(number, fork),
+    timestamp: BigInt(number),
+    parents: [hashOf(number - 1, fork)],
+  },
 });
 
 /** A chain told by nodes that say what `heads` says; the first one is asked by default. */
 function chainOf(blockTimeMs: number) {
-  const chain = { ms: 0, heads: [head(1)], polls: 0, widePolls: 0, reportedAt: 0, down: false };
+  const chain = { ms: 0, heads: [head(1)], polls: 0, widePolls: 0, hasFailed: false, reportedAt: 0, down: false };
   const report = () => {
     if (chain.down) throw new Error('no node answers');
     chain.reportedAt = chain.ms;
@@ -30,6 +48,11 @@ function chainOf(blockTimeMs: number) {
       report();
       return [...chain.heads];
     },
+    header: async (hash: Hex, number: bigint) => {
+      chain.hasFailed ||= chain.down;
+      if (chain.down) throw new Error('no node answers');
+      return head(Number(number), hash.charAt(2)).block;
+    },
   };
   const clock = new HeadTracker<Head>(source, { blockTimeMs, minRefreshMs: 500, now: () => chain.ms });
   const numberAt = async (ms: number) => {
@@ -41,6 +64,7 @@ function chainOf(blockTimeMs: number) {
 
 afterEach(() => {
   vi.useRealTimers();
+  for (const fork of Object.keys(forks)) delete forks[fork];
 });
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -98,6 +122,7 @@ test('a node that lags never takes the head back', async () => {
 });
 
 test('another hash at a height that was seen is a reorg: the head follows it, even down', async () => {
+  forks.b = 9;
   const { chain, numberAt } = chainOf(1_000);
   for (const number of [8, 9, 10]) {
     chain.heads = [head(number)];
@@ -158,6 +183,7 @@ function heardFrom(clock: HeadTracker<Head>): string[] {
 }
 
 test('a listener hears of each head that is taken, and from where blocks were replaced', async () => {
+  forks.b = 2;
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   await numberAt(0);
@@ -189,15 +215,16 @@ test('a chain that was rolled back is reported as replaced above its new head', 
 });
 
 test('a head at which nodes refused reads is reported as replaced when another takes its place', async () => {
+  forks.b = 2;
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   await numberAt(0);
-  chain.heads = [head(2, 'f')];
+  chain.heads = [head(2, 'b')];
   await numberAt(2_000);
   clock.reject(await clock.head());
   chain.heads = [head(2)];
   await numberAt(2_001);
-  expect(heard).toEqual(['a1', 'f2', 'a2 from 2']);
+  expect(heard).toEqual(['a1', 'b2', 'a2 from 2']);
 });
 
 test('while heads are pushed the chain is not asked, and half a second after a block is missing it is', async () => {
@@ -220,6 +247,7 @@ test('while heads are pushed the chain is not asked, and half a second after a b
 });
 
 test('a head that is pushed too early is taken when its time has come, and shows what was replaced meanwhile', async () => {
+  forks.b = 7;
   const { chain, clock, numberAt } = chainOf(1_000);
   const heard = heardFrom(clock);
   clock.push(head(7));
@@ -232,6 +260,7 @@ test('a head that is pushed too early is taken when its time has come, and shows
     chain.ms = ms;
     clock.push(head(number, fork));
   }
+  await settle();
   expect(await numberAt(499)).toBe(7);
   expect(await numberAt(500)).toBe(9);
   expect(heard).toEqual(['a7', 'b9 from 7']);
@@ -291,15 +320,15 @@ test('a block that replaced the one before a rejected head is taken, also at its
   chain.ms += 2_500;
   chain.heads = [head(2, 'b')];
   await clock.head();
-  expect(clock.current).toEqual(head(2, 'b'));
+  expect(clock.current?.block.hash).toBe('0xb2');
   clock.reject(head(2, 'b'));
-  expect(clock.current).toEqual(head(4));
+  expect(clock.current?.block.hash).toBe('0xa4');
   chain.ms += 1_000;
   chain.heads = [head(4, 'c')];
-  expect(await clock.head()).toEqual(head(4, 'c'));
+  expect((await clock.head()).block.hash).toBe('0xc4');
 });
 
-test('property: over looks, pushes and reorganisations heads keep their distance and age, and go back only with the chain', async () => {
+test('property: heads keep their distance and age, and go back only with the chain, from the height at which branches part', async () => {
   vi.useFakeTimers();
   const blockTimeMs = 1_000;
   await fc.assert(
@@ -307,14 +336,20 @@ test('property: over looks, pushes and reorganisations heads keep their distance
       vi.clearAllTimers();
       const { chain, clock } = chainOf(blockTimeMs);
       const blocks = [head(1)];
-      let forks = 0;
+      let fork = 'a';
       let takenAt = Number.NEGATIVE_INFINITY;
       let last = head(0);
+      let first: bigint | undefined;
       clock.onHead((next, from) => {
         expect(chain.ms - takenAt).toBeGreaterThanOrEqual(500);
-        const isOther = last.block.hash !== next.block.hash;
-        if (isOther && next.block.number <= last.block.number) expect(from).not.toBeNull();
-        if (from !== null) expect(from).toBeLessThanOrEqual(next.block.number + 1n);
+        // Its parent is known too.
+        first ??= next.block.number - 1n;
+        let replaced: bigint | null = null;
+        for (let height = last.block.number; height >= first; height -= 1n) {
+          if (ancestor(last, height) !== ancestor(next, height)) replaced = height;
+        }
+        expect([replaced, chain.hasFailed ? UNKNOWN_HEIGHT : replaced]).toContain(from);
+        chain.hasFailed = false;
         takenAt = chain.ms;
         last = next;
       });
@@ -326,10 +361,10 @@ test('property: over looks, pushes and reorganisations heads keep their distance
           await vi.advanceTimersByTimeAsync(part);
         }
         if (replaced > 0) {
-          forks += 1;
+          fork = String.fromCharCode(fork.charCodeAt(0) + 1);
           blocks.splice(Math.max(1, blocks.length - replaced));
+          forks[fork] = blocks.length + 1;
         }
-        const fork = String.fromCharCode(97 + forks);
         for (let i = replaced > 0 ? -1 : 0; i < mined; i += 1) blocks.push(head(blocks.length + 1, fork));
         const newest = blocks.at(-1) ?? head(1);
         chain.heads = [does === 'lag' ? (blocks.at(-3) ?? newest) : newest];

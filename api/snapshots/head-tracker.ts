@@ -1,14 +1,22 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { Hex } from 'viem';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { SeenBlocks } from './seen-blocks.ts';
+import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
 
 /** The head of the first node that answers, and the heads of all nodes that do. */
-export interface HeadSource<H extends { readonly block: BlockRef }> {
+export interface HeadSource<H extends { readonly block: BlockHeader }> {
   head(): Promise<H>;
   heads(): Promise<H[]>;
+  /** A block below a head. */
+  header(hash: Hex, number: bigint): Promise<BlockHeader>;
 }
 
-/** Must not throw. `replacedFrom`: the lowest height whose block is known to be replaced (a reorganisation), else null. */
+/**
+ * Must not throw. The parents of the head reach down to the block that it shares with the head before, as far as that is near.
+ *
+ * @param replacedFrom the lowest height whose block was replaced since the head before (a reorganisation), `UNKNOWN_HEIGHT`
+ * when that cannot be told, else null
+ */
 export type HeadListener<H> = (head: H, replacedFrom: bigint | null) => void;
 
 export interface HeadTrackerOptions {
@@ -20,6 +28,8 @@ export interface HeadTrackerOptions {
 
 /** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
 const GRACE_MS = 500;
+/** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
+const ROLLBACK_MS = 10_000;
 /** How late a watcher may be. */
 const TICK_MS = 25;
 
@@ -29,21 +39,25 @@ const TICK_MS = 25;
  *
  * Invariants: a head is used for at most one block time and a second after a look or a push told it; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,
  * unless nodes refused to read at the last one; the head never goes back to an older block unless the chain did, which shows
- * as another hash at a height that was seen before.
+ * as another hash at a height that was seen before; a head is taken once it is known, by parent hashes, what it replaces.
  */
-export class HeadTracker<H extends { readonly block: BlockRef }> {
+export class HeadTracker<H extends { readonly block: BlockHeader }> {
   readonly #source: HeadSource<H>;
   readonly #blockTimeMs: number;
   readonly #minRefreshMs: number;
   readonly #now: Clock;
-  readonly #seen = new SeenBlocks();
+  /** The branch of the last head that was seen, and of the one that listeners were told. */
+  #seen = ChainTail.EMPTY;
+  #told = ChainTail.EMPTY;
   readonly #listeners = new Set<HeadListener<H>>();
   #current: H | undefined;
   /** The one before. */
   #previous: H | undefined;
   /** A newer head, to be taken when the current one is `minRefreshMs` old. */
   #next: { readonly head: H; readonly dueAt: number } | undefined;
-  #replacedFrom: bigint | null = null;
+  /** Resolves when heads whose parents are looked up are judged: others wait for them. */
+  #lookBack: Promise<void> | undefined;
+  #behindSince: number | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
   /** When the next look should be taken; requests wait for it `GRACE_MS` later. */
   #dueAt = Number.NEGATIVE_INFINITY;
@@ -108,7 +122,7 @@ export class HeadTracker<H extends { readonly block: BlockRef }> {
     const usedForMs = Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS);
     if (head.block.hash === this.#current?.block.hash) this.#dueAt = Math.max(this.#dueAt, this.#takenAt + usedForMs);
     // A socket of a node that lags is no sign that the chain was rolled back.
-    if (this.#isNewer(head)) this.#offer(head, now + usedForMs);
+    void this.#judge(head, now + usedForMs, () => this.#isNewer(head));
     this.#takeNext(now);
   }
 
@@ -138,10 +152,9 @@ export class HeadTracker<H extends { readonly block: BlockRef }> {
     const polledAt = this.#now();
     this.#polledAt = polledAt;
     const candidate = await this.#candidate(polledAt);
-    const last = this.#last;
-    if (this.#isNewer(candidate) || (last && this.#seen.isRolledBack(last.block, candidate.block, polledAt))) {
-      this.#offer(candidate, polledAt + this.#pollMs(polledAt));
-    }
+    const isRolledBack = this.#isRolledBack(candidate, polledAt);
+    const isWanted = () => isRolledBack || this.#isNewer(candidate);
+    await this.#judge(candidate, polledAt + this.#pollMs(polledAt), isWanted);
     if (!this.#takeNext(polledAt)) this.#dueAt = Math.max(this.#dueAt, polledAt + this.#minRefreshMs);
     this.#lastPollAt = polledAt;
     return this.#current ?? candidate;
@@ -162,17 +175,60 @@ export class HeadTracker<H extends { readonly block: BlockRef }> {
     return this.#next?.head ?? this.#current;
   }
 
+  /** Whether it is higher than the last one, or replaces one that was seen. */
   #isNewer({ block }: H): boolean {
-    const last = this.#last;
-    return !last || this.#seen.isAfter(last.block, block);
+    const last = this.#last?.block;
+    // The last one may be one to which the head went back, on another branch than what was seen.
+    const isOther = block.number === last?.number && block.hash !== last.hash;
+    return !last || block.number > last.number || isOther || this.#seen.hasOther(block);
+  }
+
+  /** Whether nodes that were asked have known no block as high as the last one for long. */
+  #isRolledBack({ block }: H, now: number): boolean {
+    const last = this.#last?.block;
+    if (!last || block.number >= last.number) this.#behindSince = undefined;
+    else this.#behindSince ??= now;
+    return this.#behindSince !== undefined && now - this.#behindSince >= ROLLBACK_MS;
+  }
+
+  /** Keeps a head that is wanted: at once when its parent was seen, else when the block that both branches share is found. */
+  #judge(head: H, dueAt: number, isWanted: () => boolean): Promise<void> | undefined {
+    if (!this.#lookBack && (!isWanted() || this.#seen.meets(head.block))) {
+      if (isWanted()) this.#offer(head, dueAt);
+      return undefined;
+    }
+    const judged = this.#judgeAfter(this.#lookBack, head, dueAt, isWanted).finally(() => {
+      if (this.#lookBack === judged) this.#lookBack = undefined;
+    });
+    this.#lookBack = judged;
+    return judged;
+  }
+
+  async #judgeAfter(others: Promise<void> | undefined, head: H, dueAt: number, isWanted: () => boolean): Promise<void> {
+    await others;
+    if (!isWanted()) return;
+    this.#offer({ ...head, block: await this.#withParents(head.block) }, dueAt);
+    this.#takeNext(this.#now());
+  }
+
+  /** Adds hashes of parents down to a block that was seen, as far as nodes tell them. */
+  async #withParents(block: BlockHeader): Promise<BlockHeader> {
+    if (block.number - this.#seen.top > MAX_LOOK_BACK) return block;
+    const parents = [...block.parents];
+    while (!this.#seen.meets({ ...block, parents }) && parents.length < MAX_LOOK_BACK) {
+      const parent = parents.at(-1) as Hex;
+      // What cannot be looked up counts as too far away: listeners are told so.
+      const below = await this.#source.header(parent, block.number - BigInt(parents.length)).catch(() => undefined);
+      if (!below) break;
+      parents.push(...below.parents);
+    }
+    return { ...block, parents };
   }
 
   /** Keeps a head to be taken in place of the last one that was seen. @param dueAt when a look should follow */
   #offer(head: H, dueAt: number): void {
-    const replacedFrom = this.#seen.add(head.block);
-    if (replacedFrom !== null && (this.#replacedFrom === null || replacedFrom < this.#replacedFrom)) {
-      this.#replacedFrom = replacedFrom;
-    }
+    this.#behindSince = undefined;
+    this.#seen = this.#seen.endingWith(head.block);
     this.#next = { head, dueAt };
   }
 
@@ -182,12 +238,13 @@ export class HeadTracker<H extends { readonly block: BlockRef }> {
     if (!next || (this.#current && now < this.#takenAt + this.#minRefreshMs)) return false;
     this.#next = undefined;
     this.#previous = this.#current;
-    this.#current = next.head;
+    const [seen, told] = [this.#seen, this.#told];
+    const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(told) } };
+    this.#told = seen;
+    this.#current = head;
     this.#takenAt = now;
     this.#dueAt = next.dueAt;
-    const replacedFrom = this.#replacedFrom;
-    this.#replacedFrom = null;
-    for (const listener of this.#listeners) listener(next.head, replacedFrom);
+    for (const listener of this.#listeners) listener(head, told.replacedFrom(seen));
     return true;
   }
 

@@ -57,6 +57,7 @@ export function sharedHeads(
     return head && shared.confirms(head.block) ? head : undefined;
   };
   return {
+    header: (hash, number) => nodes.header(hash, number),
     head: async () => confirmed() ?? nodes.head(),
     heads: async () => {
       const head = confirmed();

@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { UNKNOWN_HEIGHT } from '../snapshots/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
@@ -125,10 +126,15 @@ export class Subscriber {
     this.onOver();
   }
 
-  /** Blocks from this one on were replaced: what was sent at them is sent again. */
+  /** Blocks from this one on were replaced: what was sent at them is sent again; all of it when the height is not known. */
   reorg(from: bigint): void {
     const sent = [...this.#held.values()].filter(({ version }) => version !== null);
     if (sent.length === 0) return;
+    if (from === UNKNOWN_HEIGHT) {
+      this.#hasGap = true;
+      for (const held of sent) held.version = null;
+      return;
+    }
     if (this.#reorgFrom === null || from < this.#reorgFrom) this.#reorgFrom = from;
     for (const held of sent) if (held.sentAt >= from) held.version = OUTDATED;
   }

@@ -30,7 +30,7 @@ export interface BlockWarmerDeps {
 /** What became of requested pools at one block. */
 export interface WarmResult {
   readonly block: BlockRef;
-  /** Lowest height whose block is known to be replaced since the result before; null when none is. */
+  /** Lowest height whose block was replaced since the result before, or `UNKNOWN_HEIGHT`; null when none was. */
   readonly replacedFrom: bigint | null;
   readonly kind: QuoteKind;
   /** Each snapshot is of this block. A pool that the budget had no calls for, or that is read for keys only, is `timed_out`. */

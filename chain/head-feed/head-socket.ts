@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { BlockAnswer, type BlockRef } from '../chain-rpc.ts';
+import { BlockAnswer, type BlockHeader } from '../chain-rpc.ts';
 import type { RpcFailureCode } from '../rpc-failure.ts';
 
 /** A head as a node pushed it. */
 export interface PushedHead {
-  readonly block: BlockRef;
+  readonly block: BlockHeader;
   /** All of the header, unchecked. */
   readonly header: Readonly<Record<string, unknown>>;
 }

@@ -55,6 +55,7 @@ export async function startTestNode(chainId: number): Promise<TestNode> {
 const headerOf = (number: number, ageSecs: number) => ({
   number: `0x${number.toString(16)}`,
   hash: `0x${number.toString(16).padStart(64, '0')}`,
+  parentHash: `0x${(number - 1).toString(16).padStart(64, '0')}`,
   timestamp: `0x${(Math.floor(Date.now() / 1_000) - ageSecs).toString(16)}`,
   logsBloom: '0xb100',
 });

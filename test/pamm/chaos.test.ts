@@ -148,7 +148,7 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
     }
   }
   // Nor did the bundle builder, which gets no cancels; what a cancel removed was not sent after it.
-  expect(bundler.state.received.length).toBeGreaterThan(20);
+  expect(bundler.state.received.length).toBeGreaterThan(5);
   for (const maker of makers) {
     const bundles = bundlesOf(maker);
     const sequence = bundles.map(({ seq }) => seq);

@@ -9,7 +9,7 @@ import { streamMetrics } from '../../api/stream/metrics.ts';
 import { BlockWarmer } from '../../api/warming/block-warmer.ts';
 import { RequestedPools } from '../../api/warming/requested-pools.ts';
 import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -33,7 +33,7 @@ const poolOf = (number: number): ServedPool => ({
 });
 
 interface Block {
-  readonly ref: BlockRef;
+  readonly ref: BlockHeader;
   /** The price of each pool. */
   readonly prices: readonly bigint[];
 }
@@ -79,9 +79,23 @@ export class SimulatedChain {
     return this.#byHash.get(hash)?.prices[this.#indexOf(pool)]?.toString();
   }
 
+  /** The lowest height at which the branch of one block has another block than that of the next; null when it goes on there. */
+  replacedFrom(one: string, next: string): bigint | null {
+    const path = (hash: string | undefined): BlockHeader[] => {
+      const ref = this.#byHash.get(hash ?? '')?.ref;
+      return ref ? [ref, ...path(ref.parents[0])] : [];
+    };
+    const kept = new Set(path(next).map(({ hash }) => hash));
+    return path(one).findLast(({ hash }) => !kept.has(hash))?.number ?? null;
+  }
+
   /** What an API process knows and does of the chain; with only the heads that it is pushed or polls for. */
   startProcess(warmBudget: { callsPerMinute: number }, directory: PoolDirectory = { table: async () => this.table }) {
-    const source = { head: () => this.#answer(this.head), heads: () => this.#answer([this.head]) };
+    const source = {
+      head: () => this.#answer(this.head),
+      heads: () => this.#answer([this.head]),
+      header: (hash: Hex) => this.#answer((this.#byHash.get(hash) as Block).ref),
+    };
     const now = () => this.now;
     const clock = new HeadTracker<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
     const snapshots = new SnapshotCache({
@@ -123,7 +137,8 @@ export class SimulatedChain {
   #append(prices: readonly bigint[]): void {
     this.#made += 1;
     const number = BigInt(this.#blocks.length + 10);
-    const ref = { number, hash: toHex(this.#made, { size: 32 }) as Hex, timestamp: BigInt(this.now) };
+    const parents = [this.#blocks.at(-1)?.ref.hash ?? toHex(0, { size: 32 })];
+    const ref = { number, hash: toHex(this.#made, { size: 32 }), timestamp: BigInt(this.now), parents };
     const block = { ref, prices };
     this.#blocks.push(block);
     this.#byHash.set(ref.hash, block);
