@@ -123,7 +123,7 @@ async function serve(): Promise<void> {
   const operations = startOperations({
     ...common,
     maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    knownHead: (chainId) => snapshots.of(chainId).clock.known?.block,
+    knownHead: (chainId) => snapshots.of(chainId).clock.told?.block,
     readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
     warnings: pamm.warnings,
     shownMetrics: leader ? { contentType: metrics.contentType, metrics: () => leader.call('metrics') } : metrics,

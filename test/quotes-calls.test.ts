@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
-import { QuotesConfig } from '../config/quotes-schema.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
   type WorldPool,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
@@ -49,7 +49,7 @@ const apiWith = (blockTimeMs: number, cacheBins = 100_000): QuoteApi =>
   quoteApi({
     chain: chainConfig(31337, [world.anvil.url], { blockTimeMs }),
     directory,
-    quotes: { ...QuotesConfig.parse({}), cacheBins },
+    quotes: { ...stillQuotes, cacheBins },
   });
 
 const countCalls = (api: QuoteApi) => api.calls.filter((call) => call.startsWith('eth_call')).length;

@@ -1,6 +1,5 @@
 import { type Address, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { QuotesConfig } from '../config/quotes-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
 import { deployContract } from '../devnet/deploy.ts';
 import { evenBins, stopLossExtension } from '../devnet/pools.ts';
@@ -17,6 +16,7 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 
@@ -31,7 +31,7 @@ let hogs: Address[];
 
 /** An honest node of a machine under load answers in time, and no block ends what is known. */
 const longTimeouts = {
-  ...QuotesConfig.parse({}),
+  ...stillQuotes,
   rpcTimeoutMs: 30_000,
   readTimeoutMs: 60_000,
   ethereumReadTimeoutMs: 60_000,

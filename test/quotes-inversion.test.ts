@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { QuotesConfig } from '../config/quotes-schema.ts';
 import { evenBins, stopLossExtension } from '../devnet/pools.ts';
 import { quoteApi } from './quotes/quote-api.ts';
 import {
@@ -10,11 +9,12 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
 import { withProxies } from './quotes/with-proxies.ts';
 
-const quotes = { ...QuotesConfig.parse({}), rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 };
+const quotes = { ...stillQuotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 };
 
 let world: QuoteWorld;
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
-import { QuotesConfig } from '../config/quotes-schema.ts';
 import { evenBins } from '../devnet/pools.ts';
 import type { Misbehaviour, ProxiedRequest, RpcProxy } from '../devnet/rpc-proxy.ts';
 import { quoteApi } from './quotes/quote-api.ts';
@@ -13,6 +12,7 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
   type WorldPool,
 } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
@@ -22,7 +22,7 @@ import { withProxies } from './quotes/with-proxies.ts';
 const FRESH_MS = 560;
 /** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
 const quotes = {
-  ...QuotesConfig.parse({}),
+  ...stillQuotes,
   rpcTimeoutMs: 2_000,
   readTimeoutMs: 10_000,
   ethereumReadTimeoutMs: 2_000,

@@ -28,6 +28,7 @@ beforeEach(() => {
   watch = new IndexingWatch({
     chains: [CHAIN],
     maxLagSecs: LIMIT_SECS,
+    maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
     knownHead: () => known && headOf(known),
     readHead: async () => {
@@ -118,6 +119,16 @@ describe('an index that does not is stalled after the limit', () => {
     expect(reason).toBe('chain 7 is indexed 120 blocks behind its head');
   });
 
+  test('at once when nodes stand still for longer than quotes may be old', async () => {
+    await pollAfter(1, { indexed: block(9), head: block(9) });
+    known = block(9);
+    expect(await pollAfter(25, { indexed: block(34), head: null })).toBeNull();
+    expect(await pollAfter(20, { indexed: block(54), head: null })).toBeNull();
+    expect(await pollAfter(9, { indexed: block(70), head: null })).toBe('chain 7 is indexed 61 blocks beyond its head');
+    known = block(71);
+    expect(await pollAfter(1, { indexed: block(71), head: null })).toBeNull();
+  });
+
   test('when no node answers, or the database is unreachable', async () => {
     await pollAfter(1, { indexed: block(9), head: block(9) });
     expect(await pollAfter(LIMIT_SECS + 1, { indexed: block(9), head: null })).toBe(
@@ -138,6 +149,7 @@ test('a node that does not respond delays polls of other chains by no more than 
   const two = new IndexingWatch({
     chains: [CHAIN, { ...CHAIN, chainId: 8 }],
     maxLagSecs: LIMIT_SECS,
+    maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
     knownHead: () => undefined,
     readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(headOf(block(1)))),

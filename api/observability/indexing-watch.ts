@@ -17,7 +17,7 @@ export type ChainLag = {
   readonly lagBlocks: number | null;
   /** Between the timestamps of the two blocks. */
   readonly lagSecs: number | null;
-  /** The index has not been at the head, or on its way there, for longer than the limit. */
+  /** The index has not been at the head, or on its way there, for longer than the limit; or nodes are behind it. */
   readonly stalled: boolean;
 };
 
@@ -28,6 +28,8 @@ export type IndexingWatchDeps = {
   readonly chains: readonly WatchedChain[];
   /** A chain counts as stalled when its index has not followed it for longer than this. */
   readonly maxLagSecs: number;
+  /** How far nodes may be behind the index, in milliseconds: beyond that quotes are too old. */
+  readonly maxQuoteAgeMs: (chain: WatchedChain) => number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
   /** The head of a chain if it is known without asking a node. */
   readonly knownHead: (chainId: number) => Head | undefined;
@@ -112,11 +114,16 @@ export class IndexingWatch {
     const maxLagMs = this.#deps.maxLagSecs * 1_000;
     const before = this.#watched.get(chain.chainId);
     const now = this.#now();
+    const { indexed, head } = poll;
+    const isHeadLate =
+      indexed !== null &&
+      head !== null &&
+      (indexed.number - head.number) * chain.blockTimeMs > this.#deps.maxQuoteAgeMs(chain);
     const followedAt = isFollowing(before, poll, chain.blockTimeMs, maxLagMs) ? now : (before?.followedAt ?? null);
     this.#watched.set(chain.chainId, {
       ...poll,
       followedAt,
-      stalled: followedAt === null || now - followedAt > maxLagMs,
+      stalled: isHeadLate || followedAt === null || now - followedAt > maxLagMs,
     });
   }
 }

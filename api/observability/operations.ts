@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { checkReadiness, type HealthDeps, mountHealth, type Readiness } from '../../runtime/health.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
@@ -11,6 +12,7 @@ const POLL_MS = 1_000;
 
 export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs' | 'knownHead' | 'readHead'> & {
   readonly chains: readonly ChainConfig[];
+  readonly quotes: QuotesConfig;
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
   /** What the operator should know, by subject. */
@@ -33,6 +35,7 @@ export type Operations = {
 /** Watches the index of every chain with an enabled deployment, and shows the operator how the process is. */
 export function startOperations({
   chains,
+  quotes,
   database,
   warnings,
   metrics,
@@ -42,6 +45,7 @@ export function startOperations({
   const watch = new IndexingWatch({
     ...deps,
     chains: chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+    maxQuoteAgeMs: ({ blockTimeMs }) => maxQuoteAgeMs(quotes, blockTimeMs),
     readIndexed: () => readIndexedBlocks(database),
   });
   const lags = () => watch.lags();

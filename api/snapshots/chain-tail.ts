@@ -52,7 +52,7 @@ export class ChainTail {
    * @returns the lowest height whose block is replaced, `UNKNOWN_HEIGHT` when lower ones than can be told may be, else null
    */
   replacedFrom(next: ChainTail): bigint | null {
-    const first = this.from > next.from ? this.from : next.from;
+    const [first = 0n] = [this.from, next.from].sort((a, b) => Number(b - a));
     if (this.hashes.length === 0) return null;
     for (let height = first; height <= this.top; height += 1n) {
       if (this.hashAt(height) === next.hashAt(height)) continue;

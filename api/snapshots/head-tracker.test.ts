@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { UNKNOWN_HEIGHT } from './chain-tail.ts';
+import { ChainTail, UNKNOWN_HEIGHT } from './chain-tail.ts';
 import { HeadTracker } from './head-tracker.ts';
 
 type Head = { readonly block: BlockHeader };
@@ -30,8 +30,17 @@ const head = (number: number, fork = 'a'): Head => ({
 });
 
 /** A chain told by nodes that say what `heads` says; the first one is asked by default. */
-function chainOf(blockTimeMs: number) {
-  const chain = { ms: 0, heads: [head(1)], polls: 0, widePolls: 0, hasFailed: false, reportedAt: 0, down: false };
+function chainOf(blockTimeMs: number, maxAgeMs = Number.POSITIVE_INFINITY) {
+  const chain = {
+    ms: 0,
+    wallMs: 0,
+    heads: [head(1)],
+    polls: 0,
+    widePolls: 0,
+    hasFailed: false,
+    reportedAt: 0,
+    down: false,
+  };
   const report = () => {
     if (chain.down) throw new Error('no node answers');
     chain.reportedAt = chain.ms;
@@ -54,7 +63,13 @@ function chainOf(blockTimeMs: number) {
       return head(Number(number), hash.charAt(2)).block;
     },
   };
-  const clock = new HeadTracker<Head>(source, { blockTimeMs, minRefreshMs: 500, now: () => chain.ms });
+  const clock = new HeadTracker<Head>(source, {
+    blockTimeMs,
+    minRefreshMs: 500,
+    maxAgeMs,
+    now: () => chain.ms,
+    wallClock: () => chain.wallMs,
+  });
   const numberAt = async (ms: number) => {
     chain.ms = ms;
     return Number((await clock.head()).block.number);
@@ -178,7 +193,12 @@ const settleTimers = () => vi.advanceTimersByTimeAsync(0);
 /** Heads as a listener hears of them, by name of the block: `a1`, or `a1 from 1` when blocks were replaced. */
 function heardFrom(clock: HeadTracker<Head>): string[] {
   const heard: string[] = [];
-  clock.onHead(({ block }, from) => heard.push(block.hash.slice(2) + (from === null ? '' : ` from ${from}`)));
+  let last = ChainTail.EMPTY;
+  clock.onHead(({ block }, branch) => {
+    const from = last.replacedFrom(branch);
+    last = branch;
+    heard.push(block.hash.slice(2) + (from === null ? '' : ` from ${from}`));
+  });
   return heard;
 }
 
@@ -274,6 +294,33 @@ test('a socket that lags never takes the head back', async () => {
   expect(clock.current?.block.number).toBe(100n);
 });
 
+test('a head that waited in a socket counts by the age of its block', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000);
+  chain.wallMs = 20_500;
+  clock.push(head(20));
+  expect([await numberAt(1_400), chain.polls]).toEqual([20, 0]);
+  // The process was paused for ten seconds, and reads what came meanwhile.
+  chain.ms += 10_000;
+  chain.wallMs += 10_000;
+  chain.heads = [head(30)];
+  for (const number of [21, 22, 23]) clock.push(head(number));
+  expect(clock.fresh()).toBeUndefined();
+  expect(Number((await clock.head()).block.number)).toBe(30);
+});
+
+test('a block that is too old by the clock is not given, and asking for it does not make looks more frequent', async () => {
+  const { chain, clock, numberAt } = chainOf(1_000, 10_000);
+  chain.wallMs = 14_999;
+  chain.heads = [head(5)];
+  expect(await numberAt(0)).toBe(5);
+  chain.wallMs = 15_001;
+  expect([clock.fresh(), clock.known, clock.told]).toEqual([undefined, undefined, clock.current]);
+  for (chain.ms = 1; chain.ms < 2_000; chain.ms += 10) await expect(clock.head()).rejects.toThrow('too old');
+  expect(chain.polls).toBeLessThanOrEqual(4);
+  chain.heads = [head(15)];
+  expect(await numberAt(2_600)).toBe(15);
+});
+
 test('a tracker that is watched sees heads without a request, continues after failures, and ends with its last watcher', async () => {
   vi.useFakeTimers();
   const { chain, clock } = chainOf(1_000);
@@ -340,7 +387,10 @@ test('property: heads keep their distance and age, and go back only with the cha
       let takenAt = Number.NEGATIVE_INFINITY;
       let last = head(0);
       let first: bigint | undefined;
-      clock.onHead((next, from) => {
+      let lastBranch = ChainTail.EMPTY;
+      clock.onHead((next, branch) => {
+        const from = lastBranch.replacedFrom(branch);
+        lastBranch = branch;
         expect(chain.ms - takenAt).toBeGreaterThanOrEqual(500);
         // Its parent is known too.
         first ??= next.block.number - 1n;

@@ -1,7 +1,8 @@
 import type { Hex } from 'viem';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
+import { SnapshotError } from './types.ts';
 
 /** The head of the first node that answers, and the heads of all nodes that do. */
 export interface HeadSource<H extends { readonly block: BlockHeader }> {
@@ -14,20 +15,25 @@ export interface HeadSource<H extends { readonly block: BlockHeader }> {
 /**
  * Must not throw. The parents of the head reach down to the block that it shares with the head before, as far as that is near.
  *
- * @param replacedFrom the lowest height whose block was replaced since the head before (a reorganisation), `UNKNOWN_HEIGHT`
- * when that cannot be told, else null
+ * @param branch the head and the blocks below it: tells which blocks of an earlier branch were replaced
  */
-export type HeadListener<H> = (head: H, replacedFrom: bigint | null) => void;
+export type HeadListener<H> = (head: H, branch: ChainTail) => void;
 
 export interface HeadTrackerOptions {
   readonly blockTimeMs: number;
   /** Shortest time between two looks at the chain, and between two heads that are taken. */
   readonly minRefreshMs: number;
+  /** A block that is older than this is not used, whoever tells it. Default: any is used. */
+  readonly maxAgeMs?: number;
   readonly now?: Clock;
+  /** Unix milliseconds. */
+  readonly wallClock?: Clock;
 }
 
 /** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
 const GRACE_MS = 500;
+/** Timestamps of blocks count whole seconds. */
+const TIMESTAMP_MS = 1_000;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
 /** How late a watcher may be. */
@@ -39,16 +45,19 @@ const TICK_MS = 25;
  *
  * Invariants: a head is used for at most one block time and a second after a look or a push told it; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,
  * unless nodes refused to read at the last one; the head never goes back to an older block unless the chain did, which shows
- * as another hash at a height that was seen before; a head is taken once it is known, by parent hashes, what it replaces.
+ * as another hash at a height that was seen before; a head is taken once it is known, by parent hashes, what it replaces; a
+ * block that is older than `maxAgeMs` is never given.
  */
 export class HeadTracker<H extends { readonly block: BlockHeader }> {
   readonly #source: HeadSource<H>;
   readonly #blockTimeMs: number;
   readonly #minRefreshMs: number;
+  readonly #maxAgeMs: number;
   readonly #now: Clock;
-  /** The branch of the last head that was seen, and of the one that listeners were told. */
+  readonly #wallClock: Clock;
+  /** The branch of the last head that was seen, and of the last one that was taken. */
   #seen = ChainTail.EMPTY;
-  #told = ChainTail.EMPTY;
+  #taken = ChainTail.EMPTY;
   readonly #listeners = new Set<HeadListener<H>>();
   #current: H | undefined;
   /** The one before. */
@@ -66,11 +75,13 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   #poll: Promise<H> | undefined;
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
-    const { blockTimeMs, minRefreshMs, now = () => performance.now() } = options;
+    const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
     this.#source = source;
     this.#blockTimeMs = blockTimeMs;
     this.#minRefreshMs = minRefreshMs;
+    this.#maxAgeMs = options.maxAgeMs ?? Number.POSITIVE_INFINITY;
     this.#now = now;
+    this.#wallClock = wallClock;
   }
 
   /** The last head known, however old. */
@@ -78,9 +89,20 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#current;
   }
 
+  /** The head that nodes gave lately, however old its block is: they may stand still. Never starts a look. */
+  get told(): H | undefined {
+    return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;
+  }
+
   /** The head if it is fresh. Never starts a look. */
   get known(): H | undefined {
-    return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;
+    const { told } = this;
+    return told && !this.isTooOld(told.block) ? told : undefined;
+  }
+
+  /** Whether a block is too old, by the clock on the wall, for a quote to be given now. */
+  isTooOld(block: BlockRef): boolean {
+    return this.#ageMs(block) > this.#maxAgeMs;
   }
 
   /** The head if it is fresh enough to be used without waiting. Starts a look in the background when one is due. */
@@ -95,10 +117,16 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   /**
    * The head to read at.
    *
-   * @throws what the source throws when no node answers
+   * @throws what the source throws when no node answers, and SnapshotError when the newest block is too old
    */
   async head(): Promise<H> {
-    return this.fresh() ?? this.#startPoll();
+    const fresh = this.fresh();
+    if (fresh) return fresh;
+    // Where nodes stand still, requests do not make looks more frequent.
+    const isLookDue = !this.told || this.#now() >= this.#dueAt;
+    const head = isLookDue ? await this.#startPoll() : this.#current;
+    if (head && !this.isTooOld(head.block)) return head;
+    throw new SnapshotError('unavailable', 'the newest block is too old');
   }
 
   /** Calls for every head that is taken. */
@@ -119,7 +147,10 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   /** A head that was pushed by a socket. It is judged as one that was looked up, and spares looks while more come. */
   push(head: H): void {
     const now = this.#now();
-    const usedForMs = Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS);
+    // One that waited in a socket, as of a process that was paused, is used for less long, or not at all.
+    const lateMs = Math.max(0, this.#ageMs(head.block) - this.#blockTimeMs - TIMESTAMP_MS);
+    const usedForMs = Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS) - lateMs;
+    if (usedForMs <= 0) return;
     if (head.block.hash === this.#current?.block.hash) this.#dueAt = Math.max(this.#dueAt, this.#takenAt + usedForMs);
     // A socket of a node that lags is no sign that the chain was rolled back.
     void this.#judge(head, now + usedForMs, () => this.#isNewer(head));
@@ -132,6 +163,10 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     this.#current = this.#previous;
     this.#takenAt = Number.NEGATIVE_INFINITY;
     this.#dueAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #ageMs({ timestamp }: BlockRef): number {
+    return this.#wallClock() - Number(timestamp) * 1_000;
   }
 
   #tick(): void {
@@ -238,13 +273,13 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     if (!next || (this.#current && now < this.#takenAt + this.#minRefreshMs)) return false;
     this.#next = undefined;
     this.#previous = this.#current;
-    const [seen, told] = [this.#seen, this.#told];
-    const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(told) } };
-    this.#told = seen;
+    const branch = this.#seen;
+    const head = { ...next.head, block: { ...next.head.block, parents: branch.parentsSince(this.#taken) } };
+    this.#taken = branch;
     this.#current = head;
     this.#takenAt = now;
     this.#dueAt = next.dueAt;
-    for (const listener of this.#listeners) listener(head, told.replacedFrom(seen));
+    for (const listener of this.#listeners) listener(head, branch);
     return true;
   }
 

@@ -123,7 +123,9 @@ export class SnapshotCache implements ChainSnapshots {
     }
     const outcomes = new Map(
       shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
-        const outcome = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
+        const settled = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
+        const isTooOld = !(settled instanceof SnapshotError) && this.#deps.clock.isTooOld(settled.block);
+        const outcome = isTooOld ? new SnapshotError('unavailable', 'the block became too old') : settled;
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),

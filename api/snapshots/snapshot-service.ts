@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import { closeHeadFeeds, type HeadFeeds, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
 import { type CountChainCall, chainCallCounter } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { createPoolReader } from './create-pool-reader.ts';
@@ -94,7 +94,11 @@ function createSnapshotCache(
   const target = { rpc: openChainRpc(chain, timeoutMs, countCall), chainId, multicall3 };
   const shared = sharedOf?.(chainId) ?? UNSHARED;
   const heads = sharedHeads(target.rpc, shared, () => clock.current);
-  const clock: HeadTracker<ReportedHead> = new HeadTracker(heads, { blockTimeMs, minRefreshMs });
+  const clock: HeadTracker<ReportedHead> = new HeadTracker(heads, {
+    blockTimeMs,
+    minRefreshMs,
+    maxAgeMs: maxQuoteAgeMs(quotes, blockTimeMs),
+  });
   shared.drive(clock);
   feeds?.get(chainId)?.onHead(({ block }) => {
     // A block that the leading process has not read yet would be read again here.

@@ -51,7 +51,7 @@ export type DepthSnapshot = Snapshot & { readonly depth: Depth };
 
 /**
  * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
- * the time allowed, `unavailable` when the pool does not show at this block what its depth needs.
+ * the time allowed, `unavailable` when the pool does not show at this block what its depth needs, or the block is too old.
  */
 export class SnapshotError extends AppError {
   readonly code: 'read_failed' | 'timed_out' | 'unavailable';
@@ -77,7 +77,7 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  */
 export interface ChainSnapshots {
   /** Reports the block that quotes are read at. */
-  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
+  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'told' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Whether `cached` would give this snapshot. */

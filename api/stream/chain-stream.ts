@@ -90,11 +90,10 @@ export class ChainStream {
     return this.#source;
   }
 
-  #take({ kind, block, replacedFrom, outcomes, seenAt, readyAt }: WarmResult): void {
+  #take({ kind, block, branch, outcomes, seenAt, readyAt }: WarmResult): void {
     const { chainId, metrics } = this.#deps;
     const isNewBlock = this.#latest[kind].block?.hash !== block.hash;
-    this.#latest[kind].take(block, outcomes);
-    if (replacedFrom !== null) for (const subscriber of this.#subscribers) subscriber.reorg(replacedFrom);
+    this.#latest[kind].take(block, branch, outcomes);
     for (const subscriber of this.#subscribers) {
       if (subscriber.hasDepth === (kind === 'depths')) subscriber.flush(isNewBlock);
     }

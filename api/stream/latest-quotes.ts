@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { isSameQuote } from '../quotes/quote-body.ts';
+import { ChainTail } from '../snapshots/chain-tail.ts';
 import { type Snapshot, SnapshotError } from '../snapshots/types.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
@@ -23,6 +24,8 @@ const FOLLOWED_BLOCKS = 256;
 export class LatestQuotes {
   /** Undefined before the first read, and after nothing was requested for a while. */
   block: BlockRef | undefined;
+  /** That block and those below it. */
+  branch = ChainTail.EMPTY;
   #quotes = new Map<Address, LatestQuote>();
   #version = 0;
   readonly #followed = new Map<Hex, bigint>();
@@ -33,10 +36,11 @@ export class LatestQuotes {
   }
 
   /** Takes what was read at a block; a new block leaves out what is no longer requested. */
-  take(block: BlockRef, outcomes: ReadonlyMap<Address, LatestQuote['outcome']>): void {
+  take(block: BlockRef, branch: ChainTail, outcomes: ReadonlyMap<Address, LatestQuote['outcome']>): void {
     const before = this.#quotes;
     if (this.block?.hash !== block.hash) this.#quotes = new Map();
     this.block = block;
+    this.branch = branch;
     this.#follow(block);
     for (const [pool, outcome] of outcomes) {
       const known = before.get(pool);
@@ -55,6 +59,7 @@ export class LatestQuotes {
   /** Nothing is requested any more. */
   clear(): void {
     this.block = undefined;
+    this.branch = ChainTail.EMPTY;
     this.#quotes.clear();
   }
 

@@ -54,7 +54,11 @@ export const STREAM_MESSAGES = {
   heartbeat: z
     .strictObject(envelope)
     .describe('Nothing changed: the quotes sent last hold at this block. At least every 15 seconds.'),
-  gap: z.strictObject(envelope).describe('The pools are others than before: discard all quotes, a snapshot follows.'),
+  gap: z
+    .strictObject(envelope)
+    .describe(
+      'The pools are others than before, or more than 64 blocks were replaced: discard all quotes, a snapshot follows.',
+    ),
   bye: z
     .strictObject({
       ...envelope,

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { UNKNOWN_HEIGHT } from '../snapshots/chain-tail.ts';
+import { ChainTail, UNKNOWN_HEIGHT } from '../snapshots/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
 import { SnapshotError } from '../snapshots/types.ts';
 import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
@@ -57,7 +57,8 @@ export class Subscriber {
   /** Named pools that are not served, until the client is sent that. */
   readonly #unserved = new Set<Address>();
   readonly #removed = new Map<Address, RemovalReason>();
-  #reorgFrom: bigint | null = null;
+  /** The block of the last message and those below it. */
+  #sentBranch = ChainTail.EMPTY;
   #hasGap = false;
   /** Whether the client is to be sent a heartbeat as soon as what it holds is read. */
   #isBeatDue = false;
@@ -126,19 +127,6 @@ export class Subscriber {
     this.onOver();
   }
 
-  /** Blocks from this one on were replaced: what was sent at them is sent again; all of it when the height is not known. */
-  reorg(from: bigint): void {
-    const sent = [...this.#held.values()].filter(({ version }) => version !== null);
-    if (sent.length === 0) return;
-    if (from === UNKNOWN_HEIGHT) {
-      this.#hasGap = true;
-      for (const held of sent) held.version = null;
-      return;
-    }
-    if (this.#reorgFrom === null || from < this.#reorgFrom) this.#reorgFrom = from;
-    for (const held of sent) if (held.sentAt >= from) held.version = OUTDATED;
-  }
-
   /** A pool is no longer served. */
   remove(pool: Address, reason: RemovalReason): void {
     if (!this.#held.has(pool)) return;
@@ -205,15 +193,30 @@ export class Subscriber {
   /** Sends what makes earlier messages void. @returns whether there was any */
   #sendVoided(): boolean {
     const events: [StreamEventName, string][] = [];
+    const reorgFrom = this.#voidReplaced();
     if (this.#hasGap) events.push(['gap', '']);
-    if (this.#reorgFrom !== null) events.push(['reorg', `,"fromBlock":${this.#reorgFrom}`]);
+    if (reorgFrom !== null) events.push(['reorg', `,"fromBlock":${reorgFrom}`]);
     const removed = [...this.#removed].map(([poolAddress, reason]) => ({ poolAddress, reason }));
     if (removed.length > 0) events.push(['removed', `,"pools":${JSON.stringify(removed)}`]);
     for (const [event, fields] of events) this.#send(event, fields);
     this.#hasGap = false;
-    this.#reorgFrom = null;
     this.#removed.clear();
     return events.length > 0;
+  }
+
+  /**
+   * What was sent at blocks that were replaced since the last message is sent again; all of it when these are not known.
+   *
+   * @returns the lowest of these blocks; null when there are none, or the client is told a gap
+   */
+  #voidReplaced(): bigint | null {
+    const from = this.#sentBranch.replacedFrom(this.source.latest.prices.branch);
+    const sent = [...this.#held.values()].filter(({ version }) => version !== null);
+    if (from === null || sent.length === 0) return null;
+    const isGap = from === UNKNOWN_HEIGHT;
+    if (isGap) this.#hasGap = true;
+    for (const held of sent) if (held.sentAt >= from) held.version = isGap ? null : OUTDATED;
+    return isGap ? null : from;
   }
 
   /** What the client was not sent as it is now. */
@@ -243,6 +246,7 @@ export class Subscriber {
   #send(event: StreamEventName, fields: string, id?: string): void {
     const { latest, head } = this.source;
     this.#idleSecs = 0;
+    this.#sentBranch = latest.prices.branch;
     this.#writer.send(event, this.#block() ?? latest.prices.block ?? head, fields, id);
   }
 

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { ChainTail } from '../snapshots/chain-tail.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
 import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
 import {
@@ -30,8 +31,8 @@ export interface BlockWarmerDeps {
 /** What became of requested pools at one block. */
 export interface WarmResult {
   readonly block: BlockRef;
-  /** Lowest height whose block was replaced since the result before, or `UNKNOWN_HEIGHT`; null when none was. */
-  readonly replacedFrom: bigint | null;
+  /** The block and those below it. */
+  readonly branch: ChainTail;
   readonly kind: QuoteKind;
   /** Each snapshot is of this block. A pool that the budget had no calls for, or that is read for keys only, is `timed_out`. */
   readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
@@ -45,6 +46,7 @@ export type WarmListener = (result: WarmResult | null) => void;
 
 interface SeenHead {
   readonly head: ReportedHead;
+  readonly branch: ChainTail;
   readonly seenAt: number;
 }
 
@@ -53,6 +55,7 @@ const KINDS = ['prices', 'depths'] as const;
 const RUN_MS = 3_000;
 /** How often failed reads are retried at the same block, and whether the chain is reachable at all. */
 const RETRY_MS = 5_000;
+const TICK_MS = 500;
 
 const notRead = () => new SnapshotError('timed_out', 'the pool was not read at this block');
 const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node gives the head', { cause });
@@ -66,7 +69,6 @@ export class BlockWarmer {
   readonly #now: Clock;
   readonly #listeners = new Set<WarmListener>();
   #seen: SeenHead | undefined;
-  #replacedFrom: bigint | null = null;
   /** What was read at the last head; failed reads are not in it. */
   #done: { readonly hash: string; readonly keys: Set<string> } = { hash: '', keys: new Set() };
   /** Ends what runs while pools are requested. */
@@ -83,7 +85,7 @@ export class BlockWarmer {
   constructor(deps: BlockWarmerDeps) {
     this.#deps = deps;
     this.#now = deps.now ?? (() => performance.now());
-    deps.snapshots.clock.onHead((head, replacedFrom) => this.#takeHead(head, replacedFrom));
+    deps.snapshots.clock.onHead((head, branch) => this.#takeHead(head, branch));
     deps.requested.onRequested(() => this.#run());
   }
 
@@ -99,10 +101,8 @@ export class BlockWarmer {
     await this.#running;
   }
 
-  #takeHead(head: ReportedHead, replacedFrom: bigint | null): void {
-    this.#seen = { head, seenAt: this.#now() };
-    const before = this.#replacedFrom;
-    this.#replacedFrom = before === null || (replacedFrom !== null && replacedFrom < before) ? replacedFrom : before;
+  #takeHead(head: ReportedHead, branch: ChainTail): void {
+    this.#seen = { head, branch, seenAt: this.#now() };
     if (this.#stopWatching) this.#run();
   }
 
@@ -139,9 +139,9 @@ export class BlockWarmer {
       return pool ? [{ ...request, pool }] : [];
     });
     const hash = failure ? '' : seen.head.block.hash;
-    const isNew = this.#done.hash !== hash || this.#replacedFrom !== null;
-    if (this.#done.hash !== hash) this.#done = { hash, keys: new Set() };
-    if (failure) for (const kind of KINDS) this.#report(seen, null, kind, reads, () => failure);
+    const isNew = this.#done.hash !== hash;
+    if (isNew) this.#done = { hash, keys: new Set() };
+    if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
     else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
     const ahead = reads.filter((read) => !this.#isForKeys(read));
     this.coverage = {
@@ -153,8 +153,6 @@ export class BlockWarmer {
   async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
     const { schedule, snapshots } = this.#deps;
     const { head } = seen;
-    const replacedFrom = this.#replacedFrom;
-    this.#replacedFrom = null;
     const pending = requested.filter((read) => !this.#isDone(read));
     const isThere = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
     const there = pending.filter(isThere);
@@ -179,7 +177,7 @@ export class BlockWarmer {
     const exhausted = new Set<WarmRead>();
     for (const kind of KINDS) {
       const outcomes = await found[kind];
-      this.#report(seen, kind === 'prices' ? replacedFrom : null, kind, pending, (read) => {
+      this.#report(seen, kind, pending, (read) => {
         const outcome = outcomes.get(read.address) ?? notRead();
         if (isExhausted(outcome)) exhausted.add(read);
         return this.#atBlock(head, read, outcome);
@@ -208,8 +206,7 @@ export class BlockWarmer {
 
   /** Shows what became of the reads of a kind. */
   #report(
-    { head: { block }, seenAt }: SeenHead,
-    replacedFrom: bigint | null,
+    { head: { block }, branch, seenAt }: SeenHead,
     kind: QuoteKind,
     reads: readonly WarmRead[],
     outcomeOf: (read: WarmRead) => Snapshot | SnapshotError,
@@ -217,12 +214,19 @@ export class BlockWarmer {
     const ofKind = reads.filter((read) => read.kind === kind);
     const outcomes = new Map(ofKind.map((read) => [read.address, outcomeOf(read)]));
     const readyAt = this.#now();
-    for (const listener of this.#listeners) listener({ block, replacedFrom, kind, outcomes, seenAt, readyAt });
+    for (const listener of this.#listeners) listener({ block, branch, kind, outcomes, seenAt, readyAt });
   }
 
   #watch(): () => void {
     const stopWatching = this.#deps.snapshots.clock.watch();
-    const retry = setInterval(() => this.#run(), RETRY_MS).unref();
+    let ticks = 0;
+    const tick = () => {
+      ticks += 1;
+      // A head that became too old is told at once.
+      const isOutdated = this.#done.hash !== '' && !this.#deps.snapshots.clock.known;
+      if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
+    };
+    const retry = setInterval(tick, TICK_MS).unref();
     return () => {
       stopWatching();
       clearInterval(retry);
@@ -233,7 +237,6 @@ export class BlockWarmer {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
     this.#done = { hash: '', keys: new Set() };
-    this.#replacedFrom = null;
     this.coverage = { requested: 0, unread: 0 };
     for (const listener of this.#listeners) listener(null);
   }

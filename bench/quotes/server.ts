@@ -9,13 +9,13 @@ import { quotesResource } from '../../api/quotes/quotes.ts';
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { HexAddress } from '../../config/scalars.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../../test/quotes/served-pool.ts';
 
 /** What the bench hands its server in the environment. */
@@ -49,7 +49,7 @@ runMain(async () => {
   };
   const snapshots = createSnapshotService({
     chains: [chain],
-    quotes: { ...QuotesConfig.parse({}), ...LONG_TIMEOUTS },
+    quotes: { ...stillQuotes, ...LONG_TIMEOUTS },
     countCall,
     logger,
   });

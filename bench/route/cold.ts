@@ -1,9 +1,9 @@
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
-import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
 import { deployMarket } from './chain-market.ts';
 import { type BenchMarket, CHAIN_ID } from './market.ts';
@@ -76,7 +76,7 @@ async function runOrders(
 function freshSnapshots(chain: ChainConfig) {
   return createSnapshotService({
     chains: [chain],
-    quotes: QuotesConfig.parse({}),
+    quotes: stillQuotes,
     countCall: () => undefined,
     logger: createLogger('bench', 'warn'),
   });

@@ -52,7 +52,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'No older block is shown than before, unless the chain went back.',
     test: ['api/snapshots/head-tracker.test.ts', 'a node that lags never takes the head back'],
-    mutation: ['api/snapshots/seen-blocks.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
+    mutation: ['api/snapshots/head-tracker.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
   },
   {
     holds: 'A head is not served beyond its time.',

@@ -11,7 +11,6 @@ import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.t
 import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { RequestedPools } from '../../api/warming/requested-pools.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -27,6 +26,7 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
   type WorldPool,
 } from './quote-world.ts';
 import { servedPool } from './served-pool.ts';
@@ -86,7 +86,7 @@ async function serve(requests: number): Promise<Api> {
   const logger = createLogger('test', 'silent');
   const snapshots = createSnapshotService({
     chains: [served],
-    quotes: QuotesConfig.parse({}),
+    quotes: stillQuotes,
     countCall: () => undefined,
     logger,
   });

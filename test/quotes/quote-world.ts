@@ -134,8 +134,11 @@ export function chainConfig(
   return { ...fixed, rpcUrls: [...rpcUrls], ...change };
 }
 
+/** Settings for chains that stand still while tests do other things. */
+export const stillQuotes: QuotesConfig = QuotesConfig.parse({ maxAgeMs: 86_400_000 });
+
 /** Limits for tests that mine when they like: every request looks at the chain. */
-export const eagerQuotes: SnapshotOptions = { ...QuotesConfig.parse({}), minRefreshMs: 1 };
+export const eagerQuotes: SnapshotOptions = { ...stillQuotes, minRefreshMs: 1 };
 
 /** Moves the feed behind a pool. */
 export function movePrice({ chain, deployment }: QuoteWorld, { feed }: WorldPool, price: number): Promise<void> {

@@ -97,7 +97,12 @@ export class SimulatedChain {
       header: (hash: Hex) => this.#answer((this.#byHash.get(hash) as Block).ref),
     };
     const now = () => this.now;
-    const clock = new HeadTracker<ReportedHead>(source, { blockTimeMs: 1_000, minRefreshMs: 1, now });
+    const clock = new HeadTracker<ReportedHead>(source, {
+      blockTimeMs: 1_000,
+      minRefreshMs: 1,
+      now,
+      wallClock: () => 0,
+    });
     const snapshots = new SnapshotCache({
       clock,
       waitTimeoutMs: 5_000,

@@ -26,6 +26,12 @@ export class SimulatedClient {
   fault: unknown;
   /** The hash of the block that the book is of. */
   hash: string | null = null;
+  /** The block of the last message of the connection. */
+  #messageHash: string | null = null;
+  /** Blocks of messages that followed each other while it held quotes, without a `reorg` between them. */
+  readonly steps: { readonly before: string; readonly after: string }[] = [];
+  /** What each `reorg` said, and the blocks of the message before and of itself. */
+  readonly reorgs: { readonly from: number; readonly before: string; readonly after: string }[] = [];
   #subscriber: Subscriber | undefined;
   #unsent: Received[] = [];
   #onDrain: () => void = () => undefined;
@@ -45,6 +51,7 @@ export class SimulatedClient {
     this.book.reconnect();
     this.held.connect('sse');
     this.hash = null;
+    this.#messageHash = null;
     this.#unsent = [];
     const { pools, depth, hasKey } = this.wish;
     const after = this.book.lastId;
@@ -91,12 +98,18 @@ export class SimulatedClient {
   }
 
   #take(sentBefore: Received): void {
+    const holdsQuotes = this.book.quotes.size > 0;
     try {
       this.book.take(sentBefore);
       this.held.take({ ...(sentBefore.data as StreamMessage), event: sentBefore.event, id: sentBefore.id });
     } catch (error) {
       this.fault ??= error;
     }
-    this.hash = this.book.block === null ? null : (sentBefore.data as { blockHash: string }).blockHash;
+    const { blockHash, fromBlock } = sentBefore.data as { blockHash: string; fromBlock?: number };
+    const before = this.#messageHash;
+    if (before && fromBlock !== undefined) this.reorgs.push({ from: fromBlock, before, after: blockHash });
+    else if (before && holdsQuotes) this.steps.push({ before, after: blockHash });
+    this.#messageHash = blockHash;
+    this.hash = this.book.block === null ? null : blockHash;
   }
 }

@@ -13,11 +13,11 @@ import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import { startPoolWarmers } from '../../api/warming/pool-warmers.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { stillQuotes } from '../quotes/quote-world.ts';
 
 export interface StreamApiOptions {
   readonly chain: ChainConfig;
@@ -31,7 +31,7 @@ export interface StreamApiOptions {
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
-  const { quotes = { ...QuotesConfig.parse({}), minRefreshMs: 50 } } = options;
+  const { quotes = { ...stillQuotes, minRefreshMs: 50 } } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];

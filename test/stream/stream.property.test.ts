@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
+import { FollowedReads } from '../../api/shared-reads/followed-reads.ts';
+import { parseFromLeader } from '../../api/shared-reads/messages.ts';
+import { PublishedReads } from '../../api/shared-reads/published-reads.ts';
 import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { runs } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
@@ -13,13 +16,16 @@ const POOR = { callsPerMinute: 60 };
 const some = fc.uniqueArray(fc.integer({ min: 0, max: POOLS - 1 }), { maxLength: POOLS });
 const pool = fc.integer({ min: 0, max: POOLS - 1 });
 const client = fc.integer({ min: 0, max: 4 });
-/** Of the API, behind one address. */
-const process = fc.constantFrom(0, 1);
-/** Which processes a block is pushed to. */
+/** Of the API, behind one address: two that read heads for themselves, and two that also get those of the first. */
+const PROCESSES = [0, 1, 2, 3] as const;
+const FOLLOWERS = [2, 3] as const;
+const process = fc.constantFrom(...PROCESSES);
+/** Which processes a block is pushed to by sockets, and which followers miss the message of the first one. */
 const heard = fc.subarray([0, 1]);
+const deaf = fc.subarray([...FOLLOWERS], { maxLength: 1 });
 
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ op: fc.constant('mine' as const), changed: some, heard }) },
+  { weight: 5, arbitrary: fc.record({ op: fc.constant('mine' as const), changed: some, heard, deaf }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -28,6 +34,7 @@ const step = fc.oneof(
       others: fc.integer({ min: 1, max: 4 }),
       changed: some,
       heard,
+      deaf,
     }),
   },
   {
@@ -100,17 +107,29 @@ function check(chain: SimulatedChain, { book, held, hash, fault, wish: { depth, 
   }
 }
 
-/** Two processes, each with its own list of pools, and clients that connect to either. */
+/** Fails unless each `reorg` of a client names the lowest block that was replaced, and none is missing. */
+function checkReorgs(chain: SimulatedChain, { reorgs, steps }: SimulatedClient): void {
+  for (const { from, before, after } of reorgs)
+    expect([from, chain.replacedFrom(before, after)]).toEqual([from, BigInt(from)]);
+  for (const { before, after } of steps) expect(chain.replacedFrom(before, after)).toBeNull();
+}
+
+/** Processes, each with its own list of pools, and clients that connect to any. */
 class World {
   readonly chain = new SimulatedChain(POOLS);
   readonly clients: readonly SimulatedClient[];
-  readonly tables = [0, 1].map(() => new PoolTable(this.chain.pools));
+  readonly tables = PROCESSES.map(() => new PoolTable(this.chain.pools));
   readonly processes: ReturnType<SimulatedChain['startProcess']>[];
   readonly #budget: typeof RICH;
+  /** Followers that miss what the first process says. */
+  deaf: readonly number[] = [];
+  #published = new PublishedReads('1');
+  #followed: FollowedReads[] = [];
 
   constructor(wishes: readonly Wish[], budget: typeof RICH) {
     this.#budget = budget;
     this.processes = this.tables.map((table) => this.#start(table));
+    this.#lead('1');
     this.clients = wishes.map((wish) => new SimulatedClient(wish, this.chain.pools));
   }
 
@@ -123,10 +142,33 @@ class World {
   async restart(process: number): Promise<void> {
     await this.processes[process]?.warmer.close();
     this.processes[process] = this.#start(this.tables[process] as PoolTable);
+    this.#lead(String(BigInt(this.#published.token) + 1n));
     for (const each of this.clients) {
       each.cut();
-      await this.connect(each, 1 - process);
+      await this.connect(each, (process + 1) % PROCESSES.length);
     }
+  }
+
+  /** Heads of the first process go to the followers, as messages. */
+  #lead(token: string): void {
+    const published = new PublishedReads(token);
+    this.#published = published;
+    this.#followed = FOLLOWERS.map(
+      (process) =>
+        new FollowedReads({
+          onHead: (block) => this.processes[process]?.clock.push({ block, endpoint: null }),
+        }),
+    );
+    this.processes[0]?.clock.onHead(({ block }) => {
+      published.begin(block);
+      // Who missed a message gets one that is whole.
+      if (this.#followed.some(({ isBehind }) => isBehind)) published.demandWhole();
+      for (const message of published.drain()) {
+        for (const [index, followed] of this.#followed.entries()) {
+          if (!this.deaf.includes(FOLLOWERS[index] as number)) followed.take(parseFromLeader(message));
+        }
+      }
+    });
   }
 
   push(heard: readonly number[]): void {
@@ -153,6 +195,7 @@ async function act(world: World, action: Step): Promise<void> {
   const { chain, processes } = world;
   const target = 'client' in action ? (world.clients[action.client] as SimulatedClient) : null;
   const pool = 'pool' in action ? (chain.pools[action.pool] as ServedPool) : null;
+  if ('deaf' in action) world.deaf = action.deaf;
   if (action.op === 'mine') chain.mine(action.changed);
   if (action.op === 'reorg') chain.reorganise(action.depth, action.others, action.changed);
   if (action.op === 'mine' || action.op === 'reorg') world.push(action.heard);
@@ -175,17 +218,19 @@ async function recover(world: World): Promise<void> {
   const { chain, clients } = world;
   chain.isDown = false;
   chain.failing.clear();
-  // Both processes have the same list again.
+  world.deaf = [];
+  // All processes have the same list again.
   for (const pool of chain.pools) {
-    world.list(pool, 1, world.tables[0]?.find(pool.chainId, pool.address) !== undefined);
+    const isListed = world.tables[0]?.find(pool.chainId, pool.address) !== undefined;
+    for (const process of PROCESSES) world.list(pool, process, isListed);
   }
   // A look at the chain that began before may still fail.
   await settle(30);
   for (const [index, each] of clients.entries()) {
     each.drain();
-    await world.connect(each, index % 2);
+    await world.connect(each, index % PROCESSES.length);
   }
-  for (const process of [0, 1]) {
+  for (const process of PROCESSES) {
     await world.connect(new SimulatedClient({ pools: chain.pools.slice(-1), depth: false, hasKey: true }), process);
   }
   await settle(30);
@@ -197,7 +242,8 @@ async function recover(world: World): Promise<void> {
   }
 }
 
-test('property: over blocks, reorganisations, cuts and failures a client of two processes holds what REST says of its block, or knows that it does not', async () => {
+test('property: over blocks, reorganisations, cuts and failures a client of four processes holds what REST says of its block, or knows that it does not', async () => {
+  let reorgs = 0;
   await fc.assert(
     fc.asyncProperty(steps, wishes, fc.boolean(), async (list, ofClients, isPoor) => {
       const named = new SimulatedChain(POOLS).pools;
@@ -215,6 +261,8 @@ test('property: over blocks, reorganisations, cuts and failures a client of two 
       await recover(world);
       for (const each of world.clients) {
         check(world.chain, each);
+        checkReorgs(world.chain, each);
+        reorgs += each.reorgs.length;
         expect([each.isOpen, each.hash]).toEqual([true, world.chain.head.block.hash]);
         const wanted = each.wish.pools === 'all' ? named : each.wish.pools;
         for (const { chainId, address } of wanted) {
@@ -232,4 +280,5 @@ test('property: over blocks, reorganisations, cuts and failures a client of two 
     }),
     { numRuns: runs(20) },
   );
+  expect(reorgs).toBeGreaterThan(10);
 }, 240_000);

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { evenBins } from '../devnet/pools.ts';
+import {
+  chainConfig,
+  evenShares,
+  makePool,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  stillQuotes,
+  type WorldPool,
+} from './quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+import { routeApp } from './route/route-app.ts';
+import { connectSse } from './stream/sse-client.ts';
+import { startStreamApi } from './stream/stream-api.ts';
+
+const MAX_AGE_MS = 3_000;
+const WAIT = { timeout: 10_000, interval: 20 };
+
+let world: QuoteWorld;
+let pool: WorldPool;
+
+beforeAll(async () => {
+  world = await startQuoteWorld();
+  const pair = await world.pair(18, 6);
+  pool = await makePool(world, {
+    pair,
+    price: 2_000,
+    bins: evenBins(-2, 2, 1_000),
+    shares: evenShares(-2, 2, SHARES_OF_ONE),
+  });
+});
+
+afterAll(() => world.stop());
+
+/** A block of the time that it is. */
+async function mineNow(): Promise<void> {
+  await world.chain.client.setNextBlockTimestamp({ timestamp: BigInt(Math.ceil(Date.now() / 1_000)) });
+  await world.chain.client.mine({ blocks: 1 });
+}
+
+test('a quote of a block that is too old is given to nobody, until the chain goes on', async () => {
+  const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 200 });
+  const directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+  const quotes = { ...stillQuotes, maxAgeMs: MAX_AGE_MS, minRefreshMs: 50 };
+  const api = await startStreamApi({ chain, directory, quotes });
+  const routes = routeApp({ chain, directory, quotes });
+  const { address } = pool;
+  const single = async () => {
+    const answer = await fetch(`${api.base}/${address}/bid_ask`);
+    return [answer.status, await answer.json()] as const;
+  };
+  const batch = async () => {
+    const answer = await fetch(`${api.base}/bid_ask/batch`, {
+      method: 'POST',
+      headers: { 'X-API-Key': 'good', 'Content-Type': 'application/json' },
+      body: JSON.stringify({ pools: [address] }),
+    });
+    return ((await answer.json()) as { results: [Record<string, unknown>] }).results[0];
+  };
+  const { token0, token1 } = (await directory.table()).find(31337, address) as NonNullable<
+    Awaited<ReturnType<typeof servedPool>>
+  >;
+  const route = async () => {
+    const query = `tokenIn=${token0.address}&tokenOut=${token1.address}&amountIn=1000000`;
+    return (await routes.request(`/public/v1/evm/31337/route?${query}`)).status;
+  };
+  await mineNow();
+  const client = await connectSse(`${api.base}/stream?pools=${address}`);
+  try {
+    await expect.poll(() => client.book.quotes.has(address), WAIT).toBe(true);
+    expect([(await single())[0], await batch(), await route()]).toMatchObject([200, { quote: {} }, 200]);
+
+    // A client that repeats its request gets ready bytes: these end too.
+    const made = Number((await world.chain.client.getBlock()).timestamp) * 1_000;
+    const oldest: number[] = [];
+    while (Date.now() < made + MAX_AGE_MS + 500) {
+      const [status] = await single();
+      if (status === 200) oldest.push(Date.now() - made);
+      await sleep(20);
+    }
+    // What is answered at the last moment is read a moment later.
+    expect(Math.max(...oldest)).toBeLessThan(MAX_AGE_MS + 250);
+    expect(await single()).toEqual([503, { error: 'Service temporarily unavailable' }]);
+    expect(await batch()).toMatchObject({ error: { status: 503 } });
+    expect(await route()).toBe(503);
+    await expect.poll(() => client.book.failed.get(address), WAIT).toBe(503);
+    expect([client.messages.at(-1)?.event, client.book.quotes.size]).toEqual(['stale', 0]);
+
+    await mineNow();
+    await expect.poll(() => client.book.quotes.has(address), WAIT).toBe(true);
+    expect([(await single())[0], await batch(), await route()]).toMatchObject([200, { quote: {} }, 200]);
+  } finally {
+    client.close();
+    await api.stop();
+  }
+});
