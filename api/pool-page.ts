@@ -1,8 +1,6 @@
 import type { Context } from 'hono';
 import type pg from 'pg';
 import type { z } from 'zod';
-import { isTemporaryFailure } from '../db/failure.ts';
-import { unavailable } from './errors.ts';
 import { poolAddressParam, poolNotServed } from './quotes/quotes.ts';
 import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from './request.ts';
 import type { PoolDirectory, ServedPool } from './snapshots/pool-directory.ts';
@@ -41,13 +39,4 @@ export async function poolPageRequest<Schema extends z.ZodType<{ readonly limit?
   const pool = (await directory.table()).find(chain.chainId, address);
   if (!pool) throw poolNotServed(address);
   return { pool, query, limit };
-}
-
-/** @throws ApiError 503 when the database is unreachable or has no index yet */
-export async function readRows<T>(database: pg.Pool, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw (await isTemporaryFailure(error, database)) ? unavailable(error) : error;
-  }
 }

@@ -1,6 +1,8 @@
+import type { Queryable } from '../../db/transaction.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
-import { type PoolPageDeps, poolPageRequest, readRows } from '../pool-page.ts';
+import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
+import { readInTurn } from '../read-in-turn.ts';
 import { type BarsView, barsPage, INVERSE, pageBefore, quoteBarsPage } from './bars.ts';
 import { INTERVALS, listBars, MAX_BARS, RawBarsQuery } from './bars-declaration.ts';
 import { type DaysPage, listDays, MAX_DAYS, RawDaysQuery } from './days-declaration.ts';
@@ -20,7 +22,6 @@ export const FINAL_MAX_AGE_SECS = 3_600;
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
 export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({
   async listBars(c) {
-    const { database } = deps;
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, sizes);
     const { before, series = 'trade', currency = 'token', invert = false, includeEmpty = false } = query;
@@ -29,22 +30,22 @@ export const historyResource = defineResource([listBars, listDepth, listDays], (
     // One more than is shown decides whether there is a next page.
     const place = [secs, beforeTs, limit + 1] as const;
     const pricedIn = invert ? pool.token0.address : pool.token1.address;
-    const viewOf = async ({ bars }: Bars | QuoteBars): Promise<BarsView> => {
+    const viewOf = async (client: Queryable, { bars }: Bars | QuoteBars): Promise<BarsView> => {
       const starts = bars.map(({ startTs }) => startTs);
       // Without `before` a page begins at the newest bar.
       const newestTs = (starts[0] ?? 0) + secs;
       const endTs = before === undefined ? newestTs : Math.min(beforeTs, Math.floor(Date.now() / 1_000 / secs) * secs);
       const view = { secs, limit, invert, emptyBeforeTs: includeEmpty ? endTs : null };
       if (currency === 'token') return view;
-      return { ...view, rateAt: await selectRates(database, pool.chainId, pricedIn, starts) };
+      return { ...view, rateAt: await selectRates(client, pool.chainId, pricedIn, starts) };
     };
-    const { page, finalUntilTs } = await readRows(database, async () => {
+    const { page, finalUntilTs } = await readInTurn(deps.database, async (client) => {
       if (series === 'trade') {
-        const bars = await selectBars(database, pool, ...place);
-        return { ...bars, page: barsPage(bars, pool, await viewOf(bars)) };
+        const bars = await selectBars(client, pool, ...place);
+        return { ...bars, page: barsPage(bars, pool, await viewOf(client, bars)) };
       }
-      const bars = await selectQuoteBars(database, pool, invert ? INVERSE[series] : series, ...place);
-      return { ...bars, page: quoteBarsPage(bars, await viewOf(bars)) };
+      const bars = await selectQuoteBars(client, pool, invert ? INVERSE[series] : series, ...place);
+      return { ...bars, page: quoteBarsPage(bars, await viewOf(client, bars)) };
     });
     const body = new ReadyBody(JSON.stringify(page));
     return beforeTs <= finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
@@ -53,14 +54,14 @@ export const historyResource = defineResource([listBars, listDepth, listDays], (
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, sizes);
     const { interval = '1m', before = NEWEST } = query;
-    const found = await readRows(deps.database, () => selectDepth(deps.database, pool, interval, before, limit + 1));
+    const found = await readInTurn(deps.database, (client) => selectDepth(client, pool, interval, before, limit + 1));
     return c.json(pageBefore(found, limit, ({ ts }) => ts) satisfies DepthPage);
   },
   async listDays(c) {
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_DAYS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, sizes);
     const beforeTs = query.before ?? NEWEST;
-    const days = await readRows(deps.database, () => selectDays(deps.database, pool, beforeTs, limit + 1));
+    const days = await readInTurn(deps.database, (client) => selectDays(client, pool, beforeTs, limit + 1));
     return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
   },
 }));

@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bulkhead, isBulkheadRejectedError } from 'cockatiel';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { QueryResultRow } from 'pg';
-import { isTemporaryFailure } from '../../db/failure.ts';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { perObject } from '../../runtime/per-object.ts';
 import { unavailable } from '../errors.ts';
 import { ReadyBody } from '../http/ready-body.ts';
+import { readFailure, readInTurn } from '../read-in-turn.ts';
 import {
   countStatement,
   type FoundRow,
@@ -29,13 +27,6 @@ const MAX_PAGE_BYTES = 64_000_000;
 /** Their keys are hashes: an entry takes about 200 bytes, however long the request was. */
 const MAX_ENTRIES = 1_000;
 
-/** Anyone can invent uncommon pages: a flood of them occupies two connections of ten, and waits for itself alone. */
-const UNCOMMON_AT_ONCE = 2;
-const MAX_WAITING = 200;
-const MAX_WAIT_MS = 2_000;
-/** Far above what a page of 100,000 pools takes on a busy machine. */
-const UNCOMMON_STATEMENT_TIMEOUT_MS = 2_000;
-
 /** A page stands this long after the database said that the listing has not changed. */
 const CONFIRMED_MS = 1_000;
 
@@ -48,27 +39,6 @@ export interface Page {
 
 /** Responds with a page of the listing. */
 export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<Page>;
-
-/** Lets reads of a database that anyone can invent wait for each other, each in one snapshot of it. */
-export const uncommonReads = perObject((database: pg.Pool) => {
-  const turns = bulkhead(UNCOMMON_AT_ONCE, MAX_WAITING);
-  return <T>(read: (client: Queryable) => Promise<T>): Promise<T> => {
-    const lateAt = performance.now() + MAX_WAIT_MS;
-    return turns.execute(() => {
-      if (performance.now() > lateAt) throw unavailable(new Error('too many uncommon pages of the listing'));
-      return inTransaction(database, 'REPEATABLE READ', async (client) => {
-        await client.query(`SET LOCAL statement_timeout = ${UNCOMMON_STATEMENT_TIMEOUT_MS}`);
-        return read(client);
-      });
-    });
-  };
-});
-
-/** What a failed read is answered with: 503 when there are too many, or when the database is unreachable or too slow. */
-export async function readFailure(error: unknown, database: pg.Pool): Promise<unknown> {
-  const isTemporary = isBulkheadRejectedError(error) || (await isTemporaryFailure(error, database));
-  return isTemporary ? unavailable(error) : error;
-}
 
 /**
  * Reads pages from the ready listing. The database is queried each time, but for as long as it says that the listing has
@@ -83,7 +53,6 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
   const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
-  const inTurn = uncommonReads(database);
 
   /** All of a page is of one snapshot of the database, and so of one version of the listing. */
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
@@ -99,7 +68,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const readCommon: RenderPage = (query, chains) =>
     inTransaction(database, 'REPEATABLE READ', (client) => makePage(client, query, chains));
 
-  const readUncommon: RenderPage = (query, chains) => inTurn((client) => makePage(client, query, chains));
+  const readUncommon: RenderPage = (query, chains) => readInTurn(database, (client) => makePage(client, query, chains));
 
   /** The newest version that the database reported, and when it was queried: responses may overtake each other. */
   let confirmed = { version: '', at: Number.NEGATIVE_INFINITY };

@@ -1,6 +1,7 @@
-import type pg from 'pg';
+import type { Queryable } from '../../db/transaction.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { type PoolPageDeps, poolPageRequest, readRows } from '../pool-page.ts';
+import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
+import { readInTurn } from '../read-in-turn.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import { averagePriceX64Floor } from './average-price.ts';
 import { DEFAULT_LIMIT, listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
@@ -12,12 +13,12 @@ export const tradesResource = defineResource([listTrades], (deps: PoolPageDeps) 
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_LIMIT };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawTradesQuery, sizes);
     const before = query.before === undefined ? null : toPosition(query.before);
-    return c.json(await readRows(deps.database, () => readPage(deps.database, pool, before, limit)));
+    return c.json(await readInTurn(deps.database, (client) => readPage(client, pool, before, limit)));
   },
 }));
 
 async function readPage(
-  database: pg.Pool,
+  database: Queryable,
   pool: ServedPool,
   before: LogPosition | null,
   limit: number,

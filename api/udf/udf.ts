@@ -9,9 +9,9 @@ import { type BarRow, selectBars } from '../history/select-bars.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
 import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
 import { listedChains, type MetadataDeps } from '../metadata/metadata.ts';
-import { readFailure, uncommonReads } from '../metadata/page.ts';
 import { toListingQuery } from '../metadata/query.ts';
-import { type PoolPageDeps, readRows } from '../pool-page.ts';
+import type { PoolPageDeps } from '../pool-page.ts';
+import { readInTurn } from '../read-in-turn.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
 import {
@@ -49,7 +49,6 @@ export const udfResource = defineResource(
   [getUdfConfig, getUdfTime, getUdfSymbol, searchUdfSymbols, listUdfBars],
   (deps: UdfDeps) => {
     const { chains, database, directory, statusMaxAgeSecs } = deps;
-    const inTurn = uncommonReads(database);
     const findPool = async (ticker: string) => {
       const [chainId = '', address = ''] = ticker.split(':');
       const pool = (await directory.table()).find(Number(chainId), address.toLowerCase() as Address);
@@ -64,7 +63,7 @@ export const udfResource = defineResource(
         if (query.error) return query.error;
         const pool = await findPool(query.data.symbol);
         if (!pool) return sendError(c, 'unknown_symbol');
-        const { bars } = await readRows(database, () => selectBars(database, pool, DAY, NEWEST, PRICED_DAYS));
+        const { bars } = await readInTurn(database, (client) => selectBars(client, pool, DAY, NEWEST, PRICED_DAYS));
         const exchange = chainName(pool);
         const { symbol: name, ticker, description } = toFound(pool, exchange);
         const pricescale = pricescaleOf(pool, bars.find(isPriced)?.close ?? null);
@@ -86,9 +85,7 @@ export const udfResource = defineResource(
         const count = Math.min(query.data.limit, MAX_FOUND);
         const listing = toListingQuery({ ...search, count, sortBy: 'tvl' }, ['tvl']);
         const statement = findStatement(listing, listedChains([...chains.values()], listing), statusMaxAgeSecs);
-        const { rows } = await inTurn((client) => client.query<FoundRow>(statement)).catch(async (error: unknown) => {
-          throw await readFailure(error, database);
-        });
+        const { rows } = await readInTurn(database, (client) => client.query<FoundRow>(statement));
         const { chainIds, pools } = rows[0] ?? {};
         const table = await directory.table();
         const found = (pools ?? []).map((address, n) => table.find(Number(chainIds?.[n]), address as Address));
@@ -104,7 +101,7 @@ export const udfResource = defineResource(
         const beforeTs = Math.ceil(to / secs) * secs;
         const count = Math.min(countback ?? Math.max(Math.ceil((to - from) / secs), 0), MAX_BARS);
         // With one more, there is always a bar to continue at, if there is any.
-        const bars = await readRows(database, () => selectBars(database, pool, secs, beforeTs, count + 1));
+        const bars = await readInTurn(database, (client) => selectBars(client, pool, secs, beforeTs, count + 1));
         const history = historyOf(bars.bars, pool, count, countback === undefined ? from : 0);
         const body = new ReadyBody(JSON.stringify(history));
         return beforeTs <= bars.finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
