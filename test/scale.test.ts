@@ -15,7 +15,14 @@ import { setIndexedBlock } from './harness/onchain-tables.ts';
 import { createRedisDatabase, type TestRedis } from './harness/redis.ts';
 import { openSeeder, seedPools, seedToken } from './harness/seed-pools.ts';
 import { scrape } from './operations/scrape.ts';
-import { evenShares, makePool, type QuoteWorld, SHARES_OF_ONE, startQuoteWorld } from './quotes/quote-world.ts';
+import {
+  evenShares,
+  makePool,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  stillQuotes,
+} from './quotes/quote-world.ts';
 import { servedPool } from './quotes/served-pool.ts';
 import { connectSse, type SseClient } from './stream/sse-client.ts';
 
@@ -104,6 +111,7 @@ const chainsOf = ({ anvil, deployment }: QuoteWorld) => ({
   ],
   stream: { connectionsPerAddress: PER_ADDRESS },
   limits: { enabled: false },
+  quotes: stillQuotes,
 });
 
 function startApi(env: Readonly<Record<string, string>> = {}): Promise<Api> {

@@ -27,6 +27,7 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
+  stillQuotes,
 } from '../quotes/quote-world.ts';
 import { servedPool } from '../quotes/served-pool.ts';
 import { type AbusedApi, startAbusedApi } from './api.ts';
@@ -206,6 +207,7 @@ function chainsConfig({ anvil, deployment }: QuoteWorld, { tokens, packed }: Mar
       chain(CHAIN_WITHOUT_BUILDERS, {}),
       chain(8453, {}),
     ],
+    quotes: stillQuotes,
     limits: Object.fromEntries(LIMIT_CLASSES.map((name) => [name, LIMITS])),
     fiatPrices: { source: 'static', prices: Object.fromEntries(tokens.map((token) => [`${CHAIN}:${token}`, 2])) },
   };

@@ -16,6 +16,7 @@ import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createDatabase } from '../harness/database.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
+import { stillQuotes } from '../quotes/quote-world.ts';
 
 export const PROCESSES = ['api', 'indexer', 'capture', 'builders'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
@@ -102,9 +103,10 @@ function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' }
     url: chain.anvil.url,
     hasSocket: chain.kind === 'bsc',
   }));
-  return buildChainsFile(served, {
+  const file = buildChainsFile(served, {
     builders: { ethereum: [stream], bsc: [{ ...stream, id: 'other-stream' }, bundle] },
   });
+  return { ...file, quotes: stillQuotes };
 }
 
 function startProcess(name: ProcessName, env: Readonly<Record<string, string>>): Promise<OperatedProcess> {
