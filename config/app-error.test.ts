@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ApiError, unavailable } from '../api/errors.ts';
-import { SnapshotError } from '../api/snapshots/types.ts';
+import { SnapshotError } from '../api/snapshots/snapshot-error.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import { ReadModelMismatchError } from '../indexer/publication/live-views.ts';

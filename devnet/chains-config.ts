@@ -5,7 +5,7 @@ import type { PackedDeployment } from './packed/deploy.ts';
 import type { ScenarioToken } from './scenario/market.ts';
 import type { Scenario } from './scenario.ts';
 
-type ChainsFileInput = z.input<typeof ChainsFile>;
+export type ChainsFileInput = z.input<typeof ChainsFile>;
 type ChainInput = ChainsFileInput['chains'][number];
 type DeploymentInput = ChainInput['deployments'][number];
 type TokenInput = NonNullable<ChainsFileInput['tokens']>[number];

@@ -5,7 +5,8 @@ import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import { PoolTable, type ServedPool } from '../snapshots/pool-directory.ts';
-import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import type { DepthSnapshot } from '../snapshots/types.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 
 /** Two pools of a pair in a direction. */

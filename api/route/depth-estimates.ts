@@ -9,8 +9,9 @@ import { finishYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { PoolReport } from '../snapshots/pool-catalog.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
-import { type DepthSnapshot, SnapshotError } from '../snapshots/types.ts';
+import type { DepthSnapshot } from '../snapshots/types.ts';
 
 /** A pool in a direction, with what is known of it now: a candidate that is kept shows what was learnt since. */
 export type Candidate = PoolCandidate<ServedPool>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 /** Of many items, in their order. */
 export type Outcomes<T> = readonly (T | SnapshotError)[];

@@ -12,8 +12,8 @@ import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from './batched.ts';
 import { guardPlan, type ServedPool, swapGuards } from './pool-directory.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
-import { SnapshotError } from './types.ts';
 
 export interface CurveSearcherDeps {
   readonly target: ChainTarget;

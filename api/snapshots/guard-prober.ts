@@ -23,8 +23,8 @@ import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { decodeStopLoss, stopLossCalls } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
+import { SnapshotError } from './snapshot-error.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
-import { SnapshotError } from './types.ts';
 
 /** A healthy pool with guards, and what it would trade without them. */
 export interface GuardedPool {

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
-import { SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 /** The head of the first node that answers, and the heads of all nodes that do. */
 export interface HeadSource<H extends { readonly block: BlockHeader }> {

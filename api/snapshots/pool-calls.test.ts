@@ -9,7 +9,8 @@ import { runs } from '../../test/harness/property-seed.ts';
 import { encodeBin, encodeSlot0 } from '../../test/protocol/flat-storage.ts';
 import { decodePool, type PoolAnswers, withDepth } from './pool-calls.ts';
 import type { ServedPool } from './pool-directory.ts';
-import { type PriceSnapshot, SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import type { PriceSnapshot } from './types.ts';
 
 const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });

@@ -10,7 +10,8 @@ import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
-import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot } from './types.ts';
 
 /** Of the answer, as much as is decoded: two prices, or the selector of an error. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };

@@ -22,7 +22,8 @@ import {
 } from './pool-calls.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
 import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
-import { type DepthSnapshot, type PriceSnapshot, SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
+import type { DepthSnapshot, PriceSnapshot } from './types.ts';
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { ownFailure, readSides, writeSides } from './shared-reads.ts';
-import { SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 const uint = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
 const level = fc.record({

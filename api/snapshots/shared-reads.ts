@@ -4,7 +4,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { HeadSource, HeadTracker } from './head-tracker.ts';
-import { SnapshotError } from './types.ts';
+import { SnapshotError } from './snapshot-error.ts';
 
 /** What is read of a pool: what its calls gave, and how far it trades where more calls say that. */
 export type SharedKind = 'answers' | 'sides';

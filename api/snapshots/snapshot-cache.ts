@@ -7,17 +7,9 @@ import { perObject } from '../../runtime/per-object.ts';
 import type { HeadTracker } from './head-tracker.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
 import type { PoolReader } from './pool-reader.ts';
+import { isExhausted, SnapshotError } from './snapshot-error.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
-import {
-  type ChainSnapshots,
-  type DepthSnapshot,
-  isExhausted,
-  type PriceSnapshot,
-  type ReadOptions,
-  type Snapshot,
-  SnapshotError,
-  type SnapshotMap,
-} from './types.ts';
+import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapshot, SnapshotMap } from './types.ts';
 
 export interface SnapshotCacheDeps {
   readonly clock: HeadTracker<ReportedHead>;

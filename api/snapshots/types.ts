@@ -1,13 +1,12 @@
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
-import { AppError } from '../../config/app-error.ts';
 import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import type { HeadTracker } from './head-tracker.ts';
 import type { ServedPool } from './pool-directory.ts';
+import type { SnapshotError } from './snapshot-error.ts';
 
 /** Prices that mean "this side does not trade", Q64.64. */
 export const CLOSED_BID_X64 = 0n;
@@ -48,25 +47,6 @@ export type PriceSnapshot = Snapshot & {
 
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & { readonly depth: Depth };
-
-/**
- * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
- * the time allowed, `unavailable` when the pool does not show at this block what its depth needs, or the block is too old.
- */
-export class SnapshotError extends AppError {
-  readonly code: 'read_failed' | 'timed_out' | 'unavailable';
-  readonly retryable: boolean;
-
-  constructor(code: SnapshotError['code'], message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.code = code;
-    this.retryable = code !== 'read_failed';
-  }
-}
-
-/** Whether a scheduled read had no snapshot because its budget had no calls. */
-export const isExhausted = (outcome: unknown): boolean =>
-  outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';
 
 /** By pool address: each pool asked for has an entry, its snapshot or why it has no snapshot. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;

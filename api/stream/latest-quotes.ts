@@ -2,7 +2,8 @@ import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { isSameQuote } from '../quotes/quote-body.ts';
 import { ChainTail } from '../snapshots/chain-tail.ts';
-import { type Snapshot, SnapshotError } from '../snapshots/types.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
+import type { Snapshot } from '../snapshots/types.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { ChainTail, UNKNOWN_HEIGHT } from '../snapshots/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
-import { SnapshotError } from '../snapshots/types.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
 import { isRead, type LatestQuotes } from './latest-quotes.ts';
 import { type DuePool, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import type { ServedPool } from '../snapshots/pool-directory.ts';
-import { SnapshotError } from '../snapshots/types.ts';
+import { SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { WarmResult } from './block-warmer.ts';
 
 const RICH = { callsPerMinute: 100_000 };

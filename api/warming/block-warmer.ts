@@ -5,14 +5,9 @@ import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../snapshots/chain-tail.ts';
 import type { PoolDirectory, ServedPool } from '../snapshots/pool-directory.ts';
+import { isExhausted, SnapshotError } from '../snapshots/snapshot-error.ts';
 import type { CurveReport } from '../snapshots/snapshot-metrics.ts';
-import {
-  type ChainSnapshots,
-  isExhausted,
-  type Snapshot,
-  SnapshotError,
-  type SnapshotMap,
-} from '../snapshots/types.ts';
+import type { ChainSnapshots, Snapshot, SnapshotMap } from '../snapshots/types.ts';
 import { type QuoteKind, type RequestedPool, type RequestedPools, warmKey } from './requested-pools.ts';
 import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 

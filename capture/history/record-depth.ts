@@ -5,7 +5,7 @@ import { createPoolReader } from '../../api/snapshots/create-pool-reader.ts';
 import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { PoolMaker } from '../../api/snapshots/pool-maker.ts';
 import type { PoolReader } from '../../api/snapshots/pool-reader.ts';
-import { SnapshotError } from '../../api/snapshots/types.ts';
+import { SnapshotError } from '../../api/snapshots/snapshot-error.ts';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
-import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { buildChainsFile, type ChainsFileInput } from '../../devnet/chains-config.ts';
 import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
 import { type Redis, startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { stillQuotes } from '../quotes/quote-world.ts';
 import { withAttacker } from './attacker-config.ts';
 import { type ChainPlan, ChaosChain } from './chaos-chain.ts';
 import { FIAT_PRICE_AGE_SECS } from './compare-databases.ts';
@@ -226,11 +227,12 @@ async function createDatabase(serverUrl: string, name: string): Promise<string> 
 async function environmentOf(
   { folder, redis, settings }: Setup,
   fileName: string,
-  file: unknown,
+  file: ChainsFileInput,
   databaseUrl: string,
 ): Promise<Record<string, string>> {
   const path = join(folder.path, fileName);
-  await writeFile(path, JSON.stringify(file));
+  // Quotes are compared when the chains rest.
+  await writeFile(path, JSON.stringify({ ...file, quotes: stillQuotes }));
   return {
     CHAINS_CONFIG: path,
     DATABASE_URL: databaseUrl,
