@@ -13,7 +13,7 @@ export const QuotesConfig = z.strictObject({
     .positive()
     .optional()
     .describe(
-      'A quote of a block that is older than this by the clock is not given (503). Unset: ten block times, 5 s to 60 s.',
+      'A quote of a block that is older than this is not given (503). Unset: ten block times, 5 s to 60 s.',
     ),
   warmSecs: z
     .int()

@@ -308,7 +308,7 @@ test('a head that waited in a socket counts by the age of its block', async () =
   expect(Number((await clock.head()).block.number)).toBe(30);
 });
 
-test('a block that is too old by the clock is not given, and asking for it does not make looks more frequent', async () => {
+test('a block that is older than is allowed is not given, and asking for it does not make looks more frequent', async () => {
   const { chain, clock, numberAt } = chainOf(1_000, 10_000);
   chain.wallMs = 14_999;
   chain.heads = [head(5)];

@@ -89,7 +89,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#current;
   }
 
-  /** The head that nodes gave lately, however old its block is: they may stand still. Never starts a look. */
+  /** The head that nodes gave a moment ago, however old its block is: they may stand still. Never starts a look. */
   get told(): H | undefined {
     return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;
   }
@@ -100,7 +100,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return told && !this.isTooOld(told.block) ? told : undefined;
   }
 
-  /** Whether a block is too old, by the clock on the wall, for a quote to be given now. */
+  /** Whether a block is too old, by wall-clock time, for a quote to be given now. */
   isTooOld(block: BlockRef): boolean {
     return this.#ageMs(block) > this.#maxAgeMs;
   }
@@ -252,7 +252,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     const parents = [...block.parents];
     while (!this.#seen.meets({ ...block, parents }) && parents.length < MAX_LOOK_BACK) {
       const parent = parents.at(-1) as Hex;
-      // What cannot be looked up counts as too far away: listeners are told so.
+      // What cannot be looked up counts as too far away, which listeners see.
       const below = await this.#source.header(parent, block.number - BigInt(parents.length)).catch(() => undefined);
       if (!below) break;
       parents.push(...below.parents);

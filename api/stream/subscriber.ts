@@ -207,7 +207,7 @@ export class Subscriber {
   /**
    * What was sent at blocks that were replaced since the last message is sent again; all of it when these are not known.
    *
-   * @returns the lowest of these blocks; null when there are none, or the client is told a gap
+   * @returns the lowest of these blocks; null when there are none, or the client gets a gap
    */
   #voidReplaced(): bigint | null {
     const from = this.#sentBranch.replacedFrom(this.source.latest.prices.branch);

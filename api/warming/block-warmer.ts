@@ -217,7 +217,7 @@ export class BlockWarmer {
     let ticks = 0;
     const tick = () => {
       ticks += 1;
-      // A head that became too old is told at once.
+      // Clients learn at once that a head became too old.
       const isOutdated = this.#done.hash !== '' && !this.#deps.snapshots.clock.known;
       if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
