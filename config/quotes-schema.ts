@@ -12,9 +12,7 @@ export const QuotesConfig = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe(
-      'A quote of a block that is older than this is not given (503). Unset: ten block times, 5 s to 60 s.',
-    ),
+    .describe('A quote of a block that is older than this is not given (503). Unset: ten block times, 5 s to 60 s.'),
   warmSecs: z
     .int()
     .nonnegative()

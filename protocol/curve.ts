@@ -27,12 +27,8 @@ export interface PoolSide {
   readonly levels: readonly DepthLevel[];
   /** The largest amount that one swap can carry. */
   readonly maxInput: bigint;
-  /**
-   * The levels that amounts up to `most` reach: whole ones, all before index `end`, and one more for what is left.
-   *
-   * @param filled what the pool answered to a simulated swap of `most`; a side that is only simulated has the last level from it
-   */
-  levelsWithin(most: bigint, end: number, filled?: CallResult): readonly DepthLevel[];
+  /** The levels that amounts within a limit reach: whole ones, and one more for what is left, if that is known. */
+  levelsWithin(limit: Omit<SideLimit, 'beyond'>): readonly DepthLevel[];
   /** As the function of this name in `side-curve.ts`; null where the curve is not known between its levels. */
   outputWithin(limitX64: bigint): bigint | null;
   /** How far a stop loss lets the side trade; null when it lets all of it. */
@@ -57,6 +53,8 @@ export interface SideLimit {
   readonly level: number;
   /** An amount a little larger that is refused; null when the next refusal is too shallow to be certain of. */
   readonly beyond: bigint | null;
+  /** What the pool answered to a simulated swap of `most`, where there was one. */
+  readonly filled?: CallResult | undefined;
 }
 
 /**

@@ -63,6 +63,6 @@ test.each<[string, (SwapOutcome | null)[], bigint | null]>([
   ['an amount that is too large ends the side', ['fills', 'fills', 'tooLarge'], 2n],
   ['a smallest swap that is too large closes nothing', ['tooLarge', 'fills'], null],
 ])('%s', (_name, outcomes, most) => {
-  const probed = outcomes.map((outcome, index) => ({ input: BigInt(index + 1), outcome }));
+  const probed = outcomes.map((outcome, index) => ({ input: BigInt(index + 1), outcome, result: null }));
   expect(limitOf(sideOf([10n]), probed)?.most ?? null).toBe(most);
 });

@@ -11,6 +11,7 @@ import { simulatedAmounts } from '../layouts/pool-errors.ts';
 export interface ProbedInput {
   readonly input: bigint;
   readonly outcome: SwapOutcome | null;
+  readonly result: CallResult | null;
 }
 
 /**
@@ -52,7 +53,7 @@ export function probedInput(side: PoolSide, amount: bigint, result: CallResult |
   const outcome = result && side.swapOutcome(result);
   const filled = result && simulatedAmounts(result);
   const taken = (side.zeroForOne ? filled?.amount0Delta : filled?.amount1Delta) ?? 0n;
-  return { input: amount < 0n ? taken : amount, outcome };
+  return { input: amount < 0n ? taken : amount, outcome, result };
 }
 
 /**
@@ -71,8 +72,8 @@ export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLim
     ({ outcome }, index) => isRejection(outcome) || (index > 0 && outcome === 'tooLarge'),
   );
   if (refused < 0) return null;
-  const most = counted.slice(0, refused).findLast(({ outcome }) => outcome === 'fills')?.input ?? 0n;
-  return { most, level, beyond: counted[refused]?.input ?? null };
+  const last = counted.slice(0, refused).findLast(({ outcome }) => outcome === 'fills');
+  return { most: last?.input ?? 0n, level, beyond: counted[refused]?.input ?? null, filled: last?.result ?? undefined };
 }
 
 const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));

@@ -33,7 +33,7 @@ export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: S
   const limit = limitOfSide(side, mark, stopLoss);
   const beyond = limit?.beyond ? [limit.beyond] : [];
   if (limit?.most === 0n) return { side, limit, inputs: beyond };
-  const end = stopLoss && hasOutput(side) ? endOf(side, limit) : SMALLEST_SWAP;
+  const end = (stopLoss ?? limit) && hasOutput(side) ? endOf(side, limit) : SMALLEST_SWAP;
   return { side, limit, inputs: [end, ...beyond] };
 }
 
@@ -56,7 +56,10 @@ export function confirmClaim({ side, limit }: SideClaim, results: readonly CallR
   if (first === 'velocity') return { levels: null, isContradicted: false };
   const isConfirmed = hasOutput(side) ? first === 'fills' : !isRejection(first);
   if (!isConfirmed) return { levels: undefined, isContradicted: true };
-  return { levels: executableLevels(side, limit, results[0]), isContradicted: beyond === 'fills' };
+  return {
+    levels: executableLevels(side, limit && { ...limit, filled: results[0] }),
+    isContradicted: beyond === 'fills',
+  };
 }
 
 /** The claim of a side whose end the chain rejects: by the most cautious of all marks, with points up to there. */
@@ -73,19 +76,18 @@ export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): S
  */
 export function agreedLevels({ side, limit, inputs }: SideClaim, results: readonly CallResult[]): ExecutableLevels {
   const probed = inputs.map((input, index) => probedInput(side, input, results[index] ?? null));
-  return executableLevels(side, limitOf(side, probed) ?? limit);
+  return executableLevels(side, limitOf(side, probed) ?? (limit && { ...limit, filled: results.at(-1) }));
 }
 
-/** @param filled what the pool answered to the end of the limit, where that is known */
-export function executableLevels(side: PoolSide, limit: SideLimit | null, filled?: CallResult): ExecutableLevels {
+export function executableLevels(side: PoolSide, limit: SideLimit | null): ExecutableLevels {
   if (!limit) return side.levels;
-  return limit.most === 0n ? null : side.levelsWithin(limit.most, limit.level, filled);
+  return limit.most === 0n ? null : side.levelsWithin(limit);
 }
 
 /** By guards, and by what one swap can carry. A side of which less than a unit of output fills is closed. */
 function limitOfSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideLimit | null {
   const limit = firstOf([stopLoss && stopLossLimit(side, mark, stopLoss), carriableLimit(side)]);
-  const last = limit && side.levelsWithin(limit.most, limit.level).at(-1);
+  const last = limit && side.levelsWithin(limit).at(-1);
   const isBelowUnit = last && last.cumulativeInput > 0n && last.cumulativeOutput === 0n;
   return limit && isBelowUnit ? { ...limit, most: 0n } : limit;
 }

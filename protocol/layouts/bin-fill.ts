@@ -1,7 +1,10 @@
 import { type BinEdges, priceAtCeil, priceAtFloor } from '../bin-price.ts';
-import { divCeil, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
+import { divCeil, maxBigint, minBigint, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
 import { bisect } from '../guards/bisect.ts';
 import { MAX_POSITION } from '../pool-state.ts';
+
+/** Units by which a pool that solves for an output may stop short. */
+const FEW = 4n;
 
 /**
  * How the fees of a bin act, as one factor (Q64.64, 2^64 = free): on the input before fees, on both edges before prices
@@ -67,6 +70,19 @@ export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
   const whole = fillWhole(slice);
   if (whole.input <= input) return whole;
   return { ...fillExactOutput(slice, largestAffordable(slice, input)), input };
+}
+
+/**
+ * {@link fillExactInput} of a pool that solves for the output and corrects it: it may stop short by a few units of the input
+ * and of the output, and by what the last digits of its prices cost.
+ */
+export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
+  const exact = fillExactInput(slice, input);
+  if (exact.output === slice.available) return exact;
+  const { lowerX64 } = slice.edges;
+  const short = FEW + divCeil(FEW * input, minBigint(lowerX64, divCeil(Q128, lowerX64)));
+  const output = largestAffordable(slice, maxBigint(input - short, 0n)) - FEW;
+  return { ...fillExactOutput(slice, maxBigint(output, 0n)), input };
 }
 
 /** Price with the bin's fees at a position, as a pool shows it: up for a buy, down for a sale. */

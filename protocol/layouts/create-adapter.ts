@@ -18,7 +18,7 @@ import type { PoolState } from '../pool-state.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import type { ProviderQuote } from './ladder.ts';
-import { priceFailure, simulatedAmounts, swapOutcome } from './pool-errors.ts';
+import { filledSwap, priceFailure, swapOutcome } from './pool-errors.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
 
@@ -162,13 +162,8 @@ function fillProbe({ quote, simulation: { forms, encode } }: LayoutParts): FillP
       return forms.map((form) => encode(form, { zeroForOne, amountSpecified: input, quote: decoded, trader }));
     },
     output(results, zeroForOne, input) {
-      for (const amounts of results.map(simulatedAmounts)) {
-        if (amounts === null) continue;
-        const { amount0Delta, amount1Delta } = amounts;
-        const [taken, given] = zeroForOne ? [amount0Delta, amount1Delta] : [amount1Delta, amount0Delta];
-        return taken === input ? -given : null;
-      }
-      return null;
+      const fill = results.map((result) => filledSwap({ zeroForOne }, result)).find((each) => each !== null);
+      return fill?.amountIn === input ? fill.amountOut : null;
     },
   };
 }

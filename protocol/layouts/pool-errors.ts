@@ -2,6 +2,7 @@ import { decodeErrorResult, type Hex, parseAbi, size, toFunctionSelector } from 
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { SwapOutcome } from '../curve.ts';
 import type { PriceFailure } from '../quote-status.ts';
+import type { SwapAmounts } from './side-curve.ts';
 
 /** What an error means: of a call for the pool's prices, and of a simulated swap. */
 interface ErrorMeaning {
@@ -76,5 +77,23 @@ export function simulatedAmounts(
   const { args } = decodeErrorResult({ abi: SIMULATED_ABI, data: result.data });
   return { amount0Delta: args[0], amount1Delta: args[1] };
 }
+
+/** What a pool took and gave; null where it refused. */
+export function filledSwap(
+  { zeroForOne }: { readonly zeroForOne: boolean },
+  result: CallResult | undefined,
+): SwapAmounts | null {
+  const amounts = result ? simulatedAmounts(result) : null;
+  return amounts && swapAmounts(zeroForOne, amounts);
+}
+
+/** @param amounts positive into the pool */
+export const swapAmounts = (
+  zeroForOne: boolean,
+  { amount0Delta, amount1Delta }: { readonly amount0Delta: bigint; readonly amount1Delta: bigint },
+): SwapAmounts =>
+  zeroForOne
+    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
+    : { amountIn: amount1Delta, amountOut: -amount0Delta };
 
 const selectorOf = (data: Hex): Hex => data.slice(0, 10).toLowerCase() as Hex;

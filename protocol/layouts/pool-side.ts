@@ -1,7 +1,7 @@
 import type { PoolCurve, PoolSide } from '../curve.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
 import type { LayoutParts } from './create-adapter.ts';
-import { swapOutcome } from './pool-errors.ts';
+import { filledSwap, swapOutcome } from './pool-errors.ts';
 import { levelsWithin, multipliers, outputWithin, type SideCurve } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
@@ -24,7 +24,7 @@ export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, for
     zeroForOne,
     levels,
     maxInput: MAX_INT128 / multiplierIn,
-    levelsWithin: (most, end) => levelsWithin(curve, most, end),
+    levelsWithin: ({ most, level, filled }) => levelsWithin(curve, most, level, filledSwap(curve, filled)?.amountOut),
     outputWithin: (limitX64) => outputWithin(curve, limitX64),
     stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     swapGasLimit: gasLimit,

@@ -1,5 +1,5 @@
 import type { DepthLevel } from '../depth.ts';
-import { divCeil, E6, E8, mulDivFloor, Q64 } from '../fixed-point.ts';
+import { divCeil, E6, E8, maxBigint, minBigint, mulDivFloor, Q64 } from '../fixed-point.ts';
 import { bisect } from '../guards/bisect.ts';
 import { binAt, MAX_POSITION } from '../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
@@ -8,6 +8,7 @@ import {
   type BinSlice,
   chargedEdges,
   chargedPrice,
+  fillAtLeast,
   fillExactInput,
   fillExactOutput,
   fillWhole,
@@ -22,6 +23,7 @@ export const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
 export const tolerance = (amount: bigint): bigint => TOLERANCE.units + amount / TOLERANCE.part;
 
 const E15 = 10n ** 15n;
+const NOTHING = { cumulativeInput: 0n, cumulativeOutput: 0n };
 
 /** A bin of a side and what the side takes before it, scaled units. */
 export interface SideStep {
@@ -84,23 +86,30 @@ function cursorPrice(slice: BinSlice | undefined, { endFeeE8 }: SideFees): bigin
 /**
  * The level of a stop wherever this input (raw units) leads. An input beyond the side's depth stops at its end; null for a
  * side without bins.
+ *
+ * @param fill what the bin gives where the input ends
  */
-export function levelAtInput(curve: SideCurve, inputRaw: bigint): DepthLevel | null {
+export function levelAtInput(curve: SideCurve, inputRaw: bigint, fill = fillExactInput): DepthLevel | null {
   const [multiplierIn] = multipliers(curve);
   const input = (toScaled(inputRaw, multiplierIn) * E15) / (E15 + curve.fees.marginE15);
   const step = curve.steps.findLast(({ inputBefore }) => inputBefore < input) ?? curve.steps[0];
-  return step === undefined ? null : levelAfter(curve, step, fillExactInput(step.slice, input - step.inputBefore));
+  return step === undefined ? null : levelAfter(curve, step, fill(step.slice, input - step.inputBefore));
 }
 
 /**
  * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
- * what is left.
+ * what is left. A pool solves for an input that ends inside a bin and may stop short by what a unit of it buys, so the
+ * output of that level is what the pool gave, or what it surely gives.
+ *
+ * @param given output of a swap of `most`, raw units, where the pool was asked
  */
-export function levelsWithin(curve: SideCurve, most: bigint, end: number): readonly DepthLevel[] {
+export function levelsWithin(curve: SideCurve, most: bigint, end: number, given?: bigint): readonly DepthLevel[] {
   const whole = curve.levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
-  const reached = whole.at(-1)?.cumulativeInput ?? 0n;
-  const partial = most > reached ? levelAtInput(curve, most) : null;
-  return partial ? [...whole, partial] : whole;
+  const { cumulativeInput: reached, cumulativeOutput: least } = whole.at(-1) ?? NOTHING;
+  const stop = most > reached ? levelAtInput(curve, most) : null;
+  if (!stop) return whole;
+  const surely = given ?? levelAtInput(curve, most, fillAtLeast)?.cumulativeOutput ?? 0n;
+  return [...whole, { ...stop, cumulativeOutput: maxBigint(least, minBigint(stop.cumulativeOutput, surely)) }];
 }
 
 /**

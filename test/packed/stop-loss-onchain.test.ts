@@ -77,7 +77,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
           const limit = side.stopLossLimit('bidAsk', state);
           seen[limit === null ? 'open' : limit.most === 0n ? 'closed' : 'cut'] += 1;
           const filled = limit && limit.most > 0n ? await answerTo(pool, priced, side, limit.most) : undefined;
-          const levels = limit ? side.levelsWithin(limit.most, limit.level, filled) : side.levels;
+          const levels = limit ? side.levelsWithin({ ...limit, filled }) : side.levels;
           if (limit?.most !== 0n) await expectFills(pool, priced, side, levels);
           const beyond = limit?.beyond ?? null;
           if (beyond === null || beyond === side.levels.at(-1)?.cumulativeInput) continue;

@@ -9,6 +9,7 @@ import type {
 } from '../../curve-search.ts';
 import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
+import { filledSwap } from '../pool-errors.ts';
 import { poolCurve } from '../pool-side.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
@@ -23,7 +24,7 @@ import {
   type SimulatedSearch,
   simulate,
 } from './search.ts';
-import { filledSwap, formSwaps, knownForm } from './searched-swaps.ts';
+import { formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { walkSide } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';

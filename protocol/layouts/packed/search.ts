@@ -5,10 +5,10 @@ import type { SearchChain, SearchContext } from '../../curve-search.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { ReadPrices } from '../create-adapter.ts';
 import type { PricedPool } from '../ladder.ts';
-import { swapOutcome } from '../pool-errors.ts';
+import { filledSwap, swapOutcome } from '../pool-errors.ts';
 import { feeFreeSide } from './fee-free-side.ts';
 import type { Probe } from './formulas.ts';
-import { filledSwap, searchedSwaps } from './searched-swaps.ts';
+import { searchedSwaps } from './searched-swaps.ts';
 import type { SimulationForm } from './simulation.ts';
 
 /** What was read of a pool at one block. */

@@ -3,8 +3,8 @@ import { SMALLEST_SWAP } from '../../curve.ts';
 import type { SearchedSwap } from '../../curve-search.ts';
 import { toScaled } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
-import { simulatedAmounts, swapOutcome } from '../pool-errors.ts';
-import { multipliers, type SideCurve, type SwapAmounts } from '../side-curve.ts';
+import { swapOutcome } from '../pool-errors.ts';
+import { multipliers, type SideCurve } from '../side-curve.ts';
 import { FEE_FORMULAS, formulaCurve, type Probe } from './formulas.ts';
 import { packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
 
@@ -57,24 +57,6 @@ export function knownForm(results: readonly CallResult[]): SimulationForm | null
   const answered = filling.length > 0 ? filling : outcomes.filter(({ outcome }) => outcome !== 'silence');
   return answered.length === 1 ? (answered[0]?.form ?? null) : null;
 }
-
-/** What a pool took and gave; null where it refused. */
-export function filledSwap(
-  { zeroForOne }: Pick<Probe, 'zeroForOne'>,
-  result: CallResult | undefined,
-): SwapAmounts | null {
-  const amounts = result ? simulatedAmounts(result) : null;
-  return amounts && swapAmounts(zeroForOne, amounts);
-}
-
-/** @param amounts positive into the pool */
-export const swapAmounts = (
-  zeroForOne: boolean,
-  { amount0Delta, amount1Delta }: { readonly amount0Delta: bigint; readonly amount1Delta: bigint },
-): SwapAmounts =>
-  zeroForOne
-    ? { amountIn: amount0Delta, amountOut: -amount1Delta }
-    : { amountIn: amount1Delta, amountOut: -amount0Delta };
 
 /** Bins that a swap walks through, or is likely to. */
 function binsTouched(side: SideCurve, amountSpecified: bigint): number {

@@ -1,8 +1,8 @@
 import type { SearchChain } from '../../curve-search.ts';
 import { E8, maxBigint } from '../../fixed-point.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../simulated-walk/simulated-walk.ts';
+import { swapAmounts } from '../pool-errors.ts';
 import type { SwapAmounts } from '../side-curve.ts';
-import { swapAmounts } from './searched-swaps.ts';
 import { emptyingInput, planWalk, type WalkedPool, type WalkedSide, walkedSide, wholeOutput } from './walk-plan.ts';
 
 /** What the pool took and gave, by the exact output at which a bin or the side ends, raw units. */

@@ -2,10 +2,10 @@ import type { PoolCurve, PoolSide } from '../../curve.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { maxBigint, Q64 } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
+import { filledSwap } from '../pool-errors.ts';
 import { poolSide } from '../pool-side.ts';
 import { distanceE6Floor, multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
-import { filledSwap } from './searched-swaps.ts';
 import { packedSimulation } from './simulation.ts';
 import type { FoundSide, Pairs } from './walk.ts';
 import { type Stretch, stretchPrices } from './walk-prices.ts';
@@ -30,8 +30,8 @@ function walkedPoolSide(found: FoundSide): PoolSide {
     ...poolSide(curve, packedSimulation, side.of.form),
     // The curve between levels is not known.
     outputWithin: () => null,
-    levelsWithin(most, end, filled) {
-      const reached = levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
+    levelsWithin({ most, level, filled }) {
+      const reached = levels.slice(0, level).filter(({ cumulativeInput }) => cumulativeInput <= most);
       const fill = filledSwap({ zeroForOne }, filled);
       const output = reached.at(-1)?.cumulativeOutput ?? 0n;
       if (!fill || fill.amountOut <= output) return reached;
