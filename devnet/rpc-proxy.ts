@@ -33,6 +33,8 @@ export type Misbehaviour =
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   /** Passes requests to another node. */
   | { readonly kind: 'elsewhere'; readonly url: string }
+  /** Answers calls, whatever block they are to be at, with the state after the next quiet work: of the block that it mined. */
+  | { readonly kind: 'ahead' }
   /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
   /** Refuses calls with state overrides, or runs them as if they had none. */
@@ -63,6 +65,7 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
   let applies: (request: ProxiedRequest) => boolean = () => true;
   const atNode = new Set<Promise<void>>();
   let quiet: Promise<unknown> | undefined;
+  const isQuietOver: (() => void)[] = [];
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
@@ -71,8 +74,10 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
     const body = await textOf(incoming);
     const request = JSON.parse(body) as ProxiedRequest & { readonly id: number };
     if (record) requests.push({ method: request.method, params: request.params });
+    const applied = behaviour && applies(request) ? behaviour : null;
+    if (applied?.kind === 'ahead') await new Promise<void>((resolve) => isQuietOver.push(resolve));
     while (quiet) await quiet;
-    const answered = respond(behaviour && applies(request) ? behaviour : null, upstream, request, response);
+    const answered = respond(applied, upstream, request, response);
     atNode.add(answered);
     await answered.finally(() => atNode.delete(answered));
   }
@@ -91,6 +96,7 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
       quiet = done.catch(() => undefined);
       return done.finally(() => {
         quiet = undefined;
+        for (const resolve of isQuietOver.splice(0)) resolve();
       });
     },
     async stop() {
@@ -133,6 +139,8 @@ async function respond(
       return sendJson(response, request, { error: { code: behaviour.code, message: behaviour.message } });
     case 'elsewhere':
       return forward(behaviour.url, request, response);
+    case 'ahead':
+      return forward(upstream, { ...request, params: request.params.with(1, 'latest') }, response);
     case 'staleHead':
       return forward(upstream, withHead(request, behaviour.block), response);
     case 'noOverrides':
