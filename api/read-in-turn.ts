@@ -10,7 +10,7 @@ const AT_ONCE = 2;
 const MAX_WAITING = 200;
 const MAX_WAIT_MS = 2_000;
 /** Far above what a page of 100,000 pools takes on a busy machine. */
-const STATEMENT_TIMEOUT_MS = 2_000;
+export const STATEMENT_TIMEOUT_MS = 2_000;
 
 /** All reads of a database that are not answered from memory share its turns. */
 const turnsOf = perObject((_database: pg.Pool): BulkheadPolicy => bulkhead(AT_ONCE, MAX_WAITING));

@@ -12,13 +12,16 @@ import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { get, measure, percentile } from '../listing/load.ts';
 import { MARKET } from '../listing/market.ts';
 import { seedPools, seedSwaps } from '../listing/seed.ts';
+import { printAttacks } from './attack.ts';
 import { exportMemory } from './export-memory.ts';
+import { seedOldPool, seedOldQuotes } from './old-pool.ts';
 import { PAGES } from './pages.ts';
 
 const HELP = `Usage: bench/history [--swaps 5000000] [--requests 1000]
 
 Seeds 10,000 pools and a fifth of the swaps, then all of them, over eight days; writes their candles, and times pages beside a
-query of as many rows by their key through the same stack, in turns; then the memory of an export. The indexer's CPU time per event is that of bench:indexing.
+query of as many rows by their key through the same stack, in turns; then the memory of an export, the costliest
+legal requests, and quotes while 200 of one of them come at once. The indexer's CPU time per event is that of bench:indexing.
 `;
 
 const ROUNDS = 5;
@@ -49,6 +52,7 @@ async function bench(swaps: number, requests: number): Promise<void> {
     await migrate(postgres.url);
     await createOnchainTables(database, MARKET.schema);
     await seedPools(database, now);
+    await seedOldPool(database, now);
     const server = await startServer(postgres.url);
     try {
       const common = { now, pid: postgres.pid(), perPool, requests };
@@ -69,6 +73,9 @@ async function bench(swaps: number, requests: number): Promise<void> {
     } finally {
       server.stop();
     }
+    await seedOldQuotes(database, now);
+    await database.query('VACUUM ANALYZE');
+    await printAttacks(database, postgres.url, print);
   } finally {
     await database.end();
     await postgres.stop();

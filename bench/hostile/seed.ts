@@ -18,6 +18,22 @@ export async function seedIndex(
   onlyHonest: boolean,
 ): Promise<void> {
   await createOnchainTables(database, SCHEMA);
+  await seedChains(database, url, chains, onlyHonest);
+  await addHistory(database);
+  await advanceIndex(
+    database,
+    chains.map(({ chainId }) => chainId),
+  );
+  await database.query('VACUUM ANALYZE');
+}
+
+/** Adds the tokens and pools of these chains to the index's tables. @param onlyHonest without the untrusted ones */
+export async function seedChains(
+  database: pg.Pool,
+  url: string,
+  chains: readonly SeededChain[],
+  onlyHonest: boolean,
+): Promise<void> {
   await database.query('CREATE TABLE honest_pool (chain_id int8, pool text, PRIMARY KEY (chain_id, pool))');
   const seeder = openSeeder(url, SCHEMA);
   try {
@@ -29,12 +45,6 @@ export async function seedIndex(
   } finally {
     await seeder.end();
   }
-  await addHistory(database);
-  await advanceIndex(
-    database,
-    chains.map(({ chainId }) => chainId),
-  );
-  await database.query('VACUUM ANALYZE');
 }
 
 /** Migrates a database and fills its index with the honest pools of these chains. */

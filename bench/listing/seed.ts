@@ -70,24 +70,51 @@ export async function seedSwaps(database: pg.Pool, now: number, from: number, to
   const { chainIds, poolsPerChain, schema } = MARKET;
   const second = `${now - SPREAD_SECS} + (k * ${SPREAD_SECS} / ${swapsPerPool})`;
   for (const chainId of chainIds) {
-    await database.query(`
-      INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
-        zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
-        cur_bin_idx, cur_pos_in_bin, parts)
-      SELECT ${chainId}, 1000000 + k, ${second}, n, '0x' || md5(k || ':' || n) || md5(n || ':' || k), ${addressOf('1000000 + n')},
-        ${addressOf('5')}, ${addressOf('6')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
-        '{{0,0,1000000000000000000,-990000000000000000,3000000000000}}'
-      FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
-    await database.query(`
-      INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, totals)
-      SELECT ${chainId}, ${addressOf('1000000 + n')}, 1000000 + k, ${second}, ARRAY[k, k, 1, 0, 2 * k, k * 1000000, 0,
-        0, k * 990000, 1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000]
-        || array_fill(0::numeric, ARRAY[${TOTAL_NAMES.length - 21}])
-      FROM generate_series(${from}, ${to}) k, generate_series(1, ${poolsPerChain}) n`);
+    await insertSwaps(database, {
+      chainId,
+      pools: [1, poolsPerChain],
+      swaps: [from, to],
+      firstBlock: 1_000_000,
+      second,
+    });
     // A swap writes the state of its pool, by which the refresh knows that something happened.
     await database.query(`UPDATE ${schema}.pool_state SET block_number = 1000000 + ${to} WHERE chain_id = ${chainId}`);
   }
   await database.query('ANALYZE');
+}
+
+interface SeededSwaps {
+  readonly chainId: number;
+  /** First and last number of what is inserted. */
+  readonly pools: readonly [number, number];
+  readonly swaps: readonly [number, number];
+  /** Before that of swap number 1; blocks are to be as old as they are low. */
+  readonly firstBlock: number;
+  /** SQL: Unix seconds of swap number `k`. */
+  readonly second: string;
+}
+
+/** Swaps of some pools of a chain, each with its row of running totals. */
+export async function insertSwaps(
+  database: pg.Pool,
+  { chainId, pools, swaps, firstBlock, second }: SeededSwaps,
+): Promise<void> {
+  const { schema } = MARKET;
+  const rows = `generate_series(${swaps[0]}::int8, ${swaps[1]}) k, generate_series(${pools}) n`;
+  await database.query(`
+    INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
+      zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
+      cur_bin_idx, cur_pos_in_bin, parts)
+    SELECT ${chainId}, ${firstBlock} + k, ${second}, n, '0x' || md5(k || ':' || n) || md5(n || ':' || k), ${addressOf('1000000 + n')},
+      ${addressOf('5')}, ${addressOf('6')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
+      '{{0,0,1000000000000000000,-990000000000000000,3000000000000}}'
+    FROM ${rows}`);
+  await database.query(`
+    INSERT INTO ${schema}.pool_activity (chain_id, pool, block_number, block_timestamp, totals)
+    SELECT ${chainId}, ${addressOf('1000000 + n')}, ${firstBlock} + k, ${second}, ARRAY[k, k, 1, 0, 2 * k, k * 1000000, 0,
+      0, k * 990000, 1000000, 1000000, 0, 0, 0, 0, k * 3000000000000, 0, k * 300000000000, 0, 0, k * 100000000000]
+      || array_fill(0::numeric, ARRAY[${TOTAL_NAMES.length - 21}])
+    FROM ${rows}`);
 }
 
 /** SQL: a list with the same of each of a pool's 11 bins. */
