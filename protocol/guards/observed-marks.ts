@@ -1,14 +1,8 @@
 import type { Finding } from '../calibration.ts';
 import { divCeil, Q64 } from '../fixed-point.ts';
 import { judge } from '../verdict.ts';
-import {
-  type BinBalances,
-  type MarkPrices,
-  METRIC_SCALES,
-  markPrices,
-  STOP_LOSS_MARKS,
-  type StopLossMark,
-} from './stop-loss.ts';
+import { type MarkPrices, METRIC_SCALES, markPrices, STOP_LOSS_MARKS, type StopLossMark } from './stop-loss.ts';
+import type { BinBalances } from './stop-loss-rounding.ts';
 
 /** The name under which the finding is kept. */
 export const STOP_LOSS_MARK = 'stopLossMark';

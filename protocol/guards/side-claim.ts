@@ -2,7 +2,10 @@ import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import { everyBin, limitOf, probedInput } from './probe-points.ts';
-import { STOP_LOSS_MARKS, type StopLossMark, type StopLossState } from './stop-loss.ts';
+import { STOP_LOSS_MARKS, STOP_LOSS_ROUNDINGS, type StopLossMark, type StopLossState } from './stop-loss.ts';
+
+/** A side is not cut by more than this part of it only because roundings differ. */
+const WORTHWHILE = 1_000_000n;
 
 /** The levels of a side that trade; null when nothing does. */
 export type ExecutableLevels = readonly DepthLevel[] | null;
@@ -16,13 +19,20 @@ export interface TradingSides {
 /** How far a side trades by its guards' state, and the simulated swaps that confirm it. */
 export interface SideClaim {
   readonly side: PoolSide;
+  /** By every rounding that the stop loss may have, the lowest first; one that allows for all where they hardly differ. */
+  readonly readings: readonly SideReading[];
+  /** Those of the readings. Raw units, a negative one an exact output. */
+  readonly inputs: readonly bigint[];
+}
+
+/** How far a side trades by one rounding. */
+interface SideReading {
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
-  /**
-   * Raw units, a negative one an exact output: the end of the side unless it is closed, then a point beyond it, where one is
-   * certain.
-   */
-  readonly inputs: readonly bigint[];
+  /** An input that fills, if it holds: the end of the side unless it is closed. */
+  readonly end: bigint | null;
+  /** An input that is refused, if it holds; null where none is certain. */
+  readonly beyond: bigint | null;
 }
 
 /**
@@ -31,11 +41,14 @@ export interface SideClaim {
  */
 export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideClaim {
   const limit = limitOfSide(side, mark, stopLoss);
-  const beyond = limit?.beyond ? [limit.beyond] : [];
-  if (limit?.most === 0n) return { side, limit, inputs: beyond };
-  const end = (stopLoss ?? limit) && hasOutput(side) ? endOf(side, limit) : SMALLEST_SWAP;
-  return { side, limit, inputs: [end, ...beyond] };
+  const readings = readingsOf(side, limit, mark, stopLoss).map((each): SideReading => {
+    const end = (stopLoss ?? each) && hasOutput(side) ? endOf(side, each) : SMALLEST_SWAP;
+    return { limit: each, end: each?.most === 0n ? null : end, beyond: each?.beyond || null };
+  });
+  return { side, readings, inputs: readings.flatMap(inputsOf) };
 }
+
+const inputsOf = ({ end, beyond }: SideReading): bigint[] => [end, beyond].filter((input) => input !== null);
 
 /** What simulated swaps say of a claim. */
 export interface ConfirmedSide {
@@ -46,13 +59,22 @@ export interface ConfirmedSide {
 }
 
 /**
- * A side is offered up to its end alone, also where the chain takes more: closed by its state it stays closed.
+ * A stop loss has one rounding: the side is offered as far as the lowest reading that the chain does not contradict. It is
+ * offered up to that end alone, also where the chain takes more.
  *
  * @param results of the claim's inputs
  */
-export function confirmClaim({ side, limit }: SideClaim, results: readonly CallResult[]): ConfirmedSide {
+export function confirmClaim({ side, readings }: SideClaim, results: readonly CallResult[]): ConfirmedSide {
+  const rest = [...results];
+  const confirmed = readings.map((reading) => confirmReading(side, reading, rest.splice(0, inputsOf(reading).length)));
+  const [first] = confirmed;
+  const agreed = confirmed.find(({ isContradicted }) => !isContradicted);
+  return agreed ?? (confirmed.length === 1 && first ? first : { levels: undefined, isContradicted: true });
+}
+
+function confirmReading(side: PoolSide, { limit, end }: SideReading, results: readonly CallResult[]): ConfirmedSide {
   const [first, beyond] = results.map((result) => side.swapOutcome(result));
-  if (limit?.most === 0n) return { levels: null, isContradicted: first === 'fills' };
+  if (end === null) return { levels: null, isContradicted: first === 'fills' };
   if (first === 'velocity') return { levels: null, isContradicted: false };
   const isConfirmed = hasOutput(side) ? first === 'fills' : !isRejection(first);
   if (!isConfirmed) return { levels: undefined, isContradicted: true };
@@ -62,8 +84,15 @@ export function confirmClaim({ side, limit }: SideClaim, results: readonly CallR
   };
 }
 
-/** The claim of a side whose end the chain rejects: by the most cautious of all marks, with points up to there. */
-export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): SideClaim {
+/** By the most cautious of all marks and roundings, with points up to there. */
+interface CautiousClaim {
+  readonly side: PoolSide;
+  readonly limit: SideLimit | null;
+  readonly inputs: readonly bigint[];
+}
+
+/** The claim of a side whose end the chain rejects. */
+export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): CautiousClaim {
   const limit = limitOfSide(side, null, stopLoss);
   const end = endOf(side, limit);
   return { side, limit, inputs: end === 0n ? [] : [...everyBin(side).filter((input) => input < end), end] };
@@ -74,7 +103,7 @@ export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): S
  *
  * @param results of the claim's inputs
  */
-export function agreedLevels({ side, limit, inputs }: SideClaim, results: readonly CallResult[]): ExecutableLevels {
+export function agreedLevels({ side, limit, inputs }: CautiousClaim, results: readonly CallResult[]): ExecutableLevels {
   const probed = inputs.map((input, index) => probedInput(side, input, results[index] ?? null));
   return executableLevels(side, limitOf(side, probed) ?? (limit && { ...limit, filled: results.at(-1) }));
 }
@@ -82,6 +111,21 @@ export function agreedLevels({ side, limit, inputs }: SideClaim, results: readon
 export function executableLevels(side: PoolSide, limit: SideLimit | null): ExecutableLevels {
   if (!limit) return side.levels;
   return limit.most === 0n ? null : side.levelsWithin(limit);
+}
+
+/** The limits by every rounding, unless they differ by less than is worth a swap; of unknown marks only the most cautious. */
+function readingsOf(
+  side: PoolSide,
+  cautious: SideLimit | null,
+  mark: StopLossMark | null,
+  stopLoss: StopLossState | null,
+): readonly (SideLimit | null)[] {
+  if (!cautious || !stopLoss || mark === null) return [cautious];
+  const limits = STOP_LOSS_ROUNDINGS.map((rounding) => limitOfSide(side, mark, { ...stopLoss, rounding }));
+  const gain = (limit: SideLimit | null) => endOf(side, limit) - cautious.most;
+  if (limits.every((limit) => gain(limit) * WORTHWHILE <= endOf(side, null))) return [cautious];
+  const distinct = new Map(limits.map((limit) => [`${limit?.most} ${limit?.beyond}`, limit]));
+  return [...distinct.values()].sort((a, b) => (gain(a) < gain(b) ? -1 : 1));
 }
 
 /** By guards, and by what one swap can carry. A side of which less than a unit of output fills is closed. */

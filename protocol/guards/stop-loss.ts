@@ -1,4 +1,5 @@
 import { divCeil, E6, isqrtFloor, Q64 } from '../fixed-point.ts';
+import { type BinBalances, type BinTest, exactTest, type JudgedValue } from './stop-loss-rounding.ts';
 
 /** Marks that a deployed stop loss may use, see {@link StopLossMark}. */
 export const STOP_LOSS_MARKS = ['mid', 'mean', 'bidAsk'] as const;
@@ -40,6 +41,23 @@ export interface WatchedBin {
   readonly watermarks: Watermarks;
 }
 
+/**
+ * How a release rounds: whether it divides balances by shares before it converts them, or the value after, and whether it
+ * rounds down what decay leaves of a watermark, or what decay takes.
+ */
+export interface StopLossRounding {
+  readonly divides: 'balances' | 'value';
+  readonly decayed: 'down' | 'up';
+}
+
+/** Roundings that a deployed stop loss may have. */
+export const STOP_LOSS_ROUNDINGS: readonly StopLossRounding[] = [
+  { divides: 'value', decayed: 'down' },
+  { divides: 'value', decayed: 'up' },
+  { divides: 'balances', decayed: 'down' },
+  { divides: 'balances', decayed: 'up' },
+];
+
 /** A stop loss of one pool at one block. */
 export interface StopLossState {
   /** Fall below the watermarks, in millionths, that refuses a swap; 0 switches the stop loss off. */
@@ -50,6 +68,8 @@ export interface StopLossState {
   /** Time of the block, Unix seconds. */
   readonly timestamp: bigint;
   readonly bins: ReadonlyMap<number, WatchedBin>;
+  /** Undefined where it is not known: what any rounding may refuse counts as refused. */
+  readonly rounding?: StopLossRounding | undefined;
 }
 
 /** Metric units per scaled unit and share, in the releases of the extension. */
@@ -57,28 +77,16 @@ export const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
 /** A watermark is this much smaller than the bin's value now only if it counts in the older, coarser unit. */
 const COARSER = 10n ** 6n;
 
+/** A watermark after its decay, rounded down. */
+function decayedFloor(state: StopLossState, mark: bigint, updatedAt: bigint): bigint {
+  const lost = state.decayPerSecond * (state.timestamp - updatedAt);
+  return lost >= state.decayScale ? 0n : (mark * (state.decayScale - lost)) / state.decayScale;
+}
+
 /** A watermark after its decay, rounded up: releases of the extension differ in the last unit. */
 export function decayedCeil(state: StopLossState, mark: bigint, updatedAt: bigint): bigint {
   const lost = state.decayPerSecond * (state.timestamp - updatedAt);
   return lost >= state.decayScale ? 0n : mark - (mark * lost) / state.decayScale;
-}
-
-/** Balances of a bin, scaled. */
-export interface BinBalances {
-  readonly token0: bigint;
-  readonly token1: bigint;
-}
-
-/**
- * The test of one bin in one direction. Sales of token0 (zeroForOne) are judged by the value in token0, purchases by the
- * value in token1. Releases of the extension round differently, so the test knows what all of them accept and refuse:
- * between the two lies a band of a few units.
- */
-export interface BinTest {
-  /** Whether every release accepts the bin with these balances and `slack` input tokens (scaled) less. */
-  accepts(balances: BinBalances, slack: bigint): boolean;
-  /** Whether every release refuses it. */
-  refuses(balances: BinBalances): boolean;
 }
 
 /** What swaps of one direction are judged by. */
@@ -104,9 +112,18 @@ function binTest(
   { zeroForOne, marks }: JudgedDirection,
   metricScale: bigint,
 ): BinTest {
+  const { rounding } = state;
   const markX64 = zeroForOne ? marks.in0 : marks.in1;
-  const high = decayedCeil(state, zeroForOne ? watermarks.token0 : watermarks.token1, watermarks.updatedAt);
-  const threshold = (high * (E6 - BigInt(state.drawdownE6))) / E6;
+  const stored = zeroForOne ? watermarks.token0 : watermarks.token1;
+  const decayed = rounding?.decayed === 'down' ? decayedFloor : decayedCeil;
+  const threshold = (decayed(state, stored, watermarks.updatedAt) * (E6 - BigInt(state.drawdownE6))) / E6;
+  const value = { zeroForOne, markX64, metricScale, shares, threshold };
+  const any = testOfAny(value);
+  return rounding ? exactTest(value, rounding.divides, any) : any;
+}
+
+/** The test that knows what every rounding accepts and refuses: between the two lies a band of a few units. */
+function testOfAny({ zeroForOne, markX64, metricScale, shares, threshold }: JudgedValue): BinTest {
   // The value in token1 is `valuation` / 2^64, the value in token0 is `valuation` / mark: both sides are multiplied out.
   const unit = zeroForOne ? markX64 : Q64;
   const valuation = ({ token0, token1 }: BinBalances) => token0 * markX64 + token1 * Q64;
@@ -114,9 +131,13 @@ function binTest(
   const roundedOff = divCeil(metricScale, shares) + converted + 3n;
   const accepted = (threshold + roundedOff) * shares * unit;
   const refused = (threshold - 2n) * shares * unit;
+  const accepts = (balances: BinBalances, slack: bigint) =>
+    (valuation(balances) - slack * unit) * metricScale >= accepted;
   return {
-    accepts: (balances, slack) => (valuation(balances) - slack * unit) * metricScale >= accepted,
+    passes: (balances) => accepts(balances, 0n),
+    accepts,
     refuses: (balances) => valuation(balances) * metricScale < refused,
+    leastOutput: null,
   };
 }
 

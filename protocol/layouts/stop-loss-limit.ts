@@ -2,22 +2,18 @@ import { priceAtFloor } from '../bin-price.ts';
 import type { SideLimit } from '../curve.ts';
 import { divCeil, E6, MAX_INT128, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
 import { bisect } from '../guards/bisect.ts';
-import {
-  type BinBalances,
-  type BinTest,
-  binTests,
-  markPrices,
-  type StopLossMark,
-  type StopLossState,
-} from '../guards/stop-loss.ts';
+import { binTests, markPrices, type StopLossMark, type StopLossState } from '../guards/stop-loss.ts';
+import type { BinBalances, BinTest } from '../guards/stop-loss-rounding.ts';
 import { binAt } from '../pool-state.ts';
 import { type BinFill, fillExactInput, fillExactOutput } from './bin-fill.ts';
-import { multipliers, type SideCurve, type SideStep, tolerance } from './side-curve.ts';
+import { multipliers, type SideCurve, type SideStep, surely, tolerance } from './side-curve.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;
 /** Precision of the end: this part of the bin's output. */
 const PRECISION_BITS = 40n;
+/** Steps of a value that is rounded to coarse units that are looked at, at most. */
+const MAX_STEPS = 300;
 
 /** A bin that a swap comes to, and its test. */
 interface WalkedBin {
@@ -46,7 +42,8 @@ export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLo
     return { token0: token0Scaled, token1: token1Scaled };
   };
   const markX64 = zeroForOne ? marks.in0 : marks.in1;
-  const testOf = binTests(state, { zeroForOne, marks, balancesOf });
+  const { rounding } = isExact(side.fees) ? state : {};
+  const testOf = binTests({ ...state, rounding }, { zeroForOne, marks, balancesOf });
   for (const [level, step] of side.steps.entries()) {
     const test = testOf(step.slice.bin);
     if (!test) continue;
@@ -59,14 +56,16 @@ export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLo
 function limitInBin(bin: WalkedBin): SideLimit | null {
   const { side, step, level, before, test } = bin;
   const [multiplierIn] = multipliers(side);
-  if (!test.accepts(before, 0n)) {
+  if (!test.passes(before)) {
     // A swap that empties a bin touches the next one, even when nothing remains.
     const untouched = surely(side, divCeil(step.inputBefore, multiplierIn) - 1n);
     return limitAt(bin, level === 0 ? 0n : untouched);
   }
   const safe = largestSafeOutput(bin);
   if (safe === step.slice.available) return null;
-  return limitAt(bin, surely(side, leastInputAt(side, step, safe) / multiplierIn));
+  // One unit of input may buy many of the output: what does not pay for the next one stays within.
+  const paid = safe === 0n ? step.inputBefore : leastInputAt(side, step, safe + 1n) - 1n;
+  return limitAt(bin, surely(side, paid / multiplierIn));
 }
 
 const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
@@ -78,15 +77,13 @@ const limitAt = (bin: WalkedBin, most: bigint): SideLimit => ({
 const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
   inputBefore + fillExactOutput(slice, output).input;
 
+/** Whether a bin's balances after a swap are known unit for unit. */
+const isExact = ({ leavesE6, marginE15, isMean }: SideCurve['fees']): boolean =>
+  leavesE6 !== null && marginE15 === 0n && !isMean;
+
 /** What an output takes at least: of a bin's fees only the mean may be known. */
 const leastInputAt = ({ fees }: SideCurve, step: SideStep, output: bigint): bigint =>
   fees.isMean ? step.inputBefore + fillExactOutput(step.slice, output).net : inputAt(step, output);
-
-/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
-function surely({ fees }: SideCurve, input: bigint): bigint {
-  const mayErr = fees.isMean || fees.marginE15 > 0n;
-  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
-}
 
 /** The largest output found such that it and every smaller one is accepted. */
 function largestSafeOutput(bin: WalkedBin): bigint {
@@ -100,7 +97,33 @@ function largestSafeOutput(bin: WalkedBin): bigint {
   // An output is a whole number of units: the lowest value lies at one neighbour of the crossing or the other.
   const rejected = [lowest, minBigint(lowest + 1n, slice.available)].find((output) => !accepts(output));
   if (slice.available === 0n || rejected === undefined) return slice.available;
-  return bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);
+  const safe = bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);
+  return beyondSteps(bin, safe, (output) => output > lowest && accepts(output));
+}
+
+/**
+ * Where the output is counted in coarse units, the value falls by one of them at a time and rises between: the bin passes up
+ * to the first step that is refused.
+ *
+ * @param from every output up to this one passes
+ * @param isRisen whether every output from this one on passes
+ */
+function beyondSteps(bin: WalkedBin, from: bigint, isRisen: (output: bigint) => boolean): bigint {
+  const { side, step, before, test } = bin;
+  const { slice } = step;
+  if (!test.leastOutput) return from;
+  const held = side.zeroForOne ? before.token1 : before.token0;
+  const after = (output: bigint) => balancesAfter(bin, output, surelyKept(bin, fillExactOutput(slice, output)));
+  let safe = from;
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
+    const { token0, token1 } = after(safe);
+    const end = held - test.leastOutput(side.zeroForOne ? token0 : token1);
+    if (end >= slice.available || isRisen(safe)) return slice.available;
+    if (end > safe) safe = end;
+    else if (test.passes(after(safe + 1n))) safe += 1n;
+    else return safe;
+  }
+  return safe;
 }
 
 /** What of the input surely stays with the bin. */
@@ -140,7 +163,7 @@ function overchargeCeil(bin: WalkedBin): bigint {
   const lower = maxBigint(edges.lowerX64, 1n);
   const priceErrorX64 = bin.side.zeroForOne ? divCeil(divCeil(Q128, lower), lower) + 2n : 2n;
   const net = divCeil(available * priceErrorX64, Q64) + 2n;
-  return net + divCeil(net * knownFeeX64(bin), Q64) + 8n;
+  return net + divCeil(net * knownFeeX64(bin), Q64) + 9n;
 }
 
 /** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
@@ -157,8 +180,7 @@ function rejectedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   };
   const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
   const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
-  if (isRejected(next)) return next;
-  // The threshold is passed at a shallow angle: the lowest point shows it, if anything does.
+  // The threshold may be passed at a shallow angle: the lowest point shows it, if anything does.
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
-  return lowest > next && isRejected(lowest) ? lowest : null;
+  return [next, ...(lowest > next ? [lowest] : []), most + 1n].find(isRejected) ?? null;
 }

@@ -34,6 +34,8 @@ const KINDS = [
   { decimals0: 18, decimals1: 6, valuePerShare: 10n ** 18n },
   { decimals0: 6, decimals1: 8, valuePerShare: 10n ** 18n },
   { decimals0: 18, decimals1: 18, valuePerShare: 300n },
+  // As coarse as a stop loss that counts in millionths: a share is worth 300 units of token1, each of them 3,333 of token0.
+  { decimals0: 18, decimals1: 18, valuePerShare: 1_000_000n, price: 0.000_3 },
 ] as const;
 
 const spec: fc.Arbitrary<GuardedSpec> = fc
@@ -46,7 +48,7 @@ const spec: fc.Arbitrary<GuardedSpec> = fc
     notionalFeeE8: fc.constantFrom(0, 3_000),
     drawdownE6: fc.constantFrom(2_000, 10_000, 50_000),
   })
-  .map(({ kind, ...rest }) => ({ ...kind, ...rest }));
+  .map(({ kind, ...rest }) => ({ ...rest, ...kind }));
 
 const trades = fc.array(
   fc.record({
