@@ -26,7 +26,9 @@ import { createStorageCapture, hasStoredPools } from './pool-storage/capture-sto
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
 import { readGuardedPools } from './price-health/guarded-pools.ts';
+import type { ClosedSides } from './price-health/pool-price.ts';
 import { createGuardProbe } from './price-health/probe-guards.ts';
+import { createTransferProbe } from './price-health/probe-transfers.ts';
 import { cacheList } from './read-schedule/cached-list.ts';
 import { CAPTURE_CLASSES, readPoolValues } from './read-schedule/pool-values.ts';
 import type { OnRead } from './read-schedule/read-gauges.ts';
@@ -51,8 +53,8 @@ const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const HISTORY_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
-/** Time between two probes of a pool's guards. */
-const GUARD_PAUSE_MS = 30_000;
+/** Time between two probes of a pool's guards, and of its tokens. */
+const PROBE_PAUSE_MS = 30_000;
 /** Longest wait for the whole answer of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
@@ -97,6 +99,8 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
 
 const now = () => performance.now();
 
+const probing = { minPauseMs: PROBE_PAUSE_MS, maxPauseMs: PROBE_PAUSE_MS };
+
 const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
 
 /** What the jobs of a chain share. */
@@ -124,13 +128,16 @@ function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof op
   const guarded = cacheList(async () => readGuardedPools(database, chain, await pools()), now);
   const logUnknown = unknownErrorLog(logger.child({ chainId }));
   const rpcs = { funded: rpc, remaining: openRpc(chain, deps) };
-  const shared = { chainId, budget, rpcs, now, closed: new Set<Address>(), logUnknown };
-  const probe = createGuardProbe({ ...shared, pools: guarded });
-  const capture = createPriceCapture({ ...shared, database, onRead, pools });
+  const shared = { chainId, budget, rpcs, now, logUnknown };
+  const [byGuards, byTokens] = [new Map<Address, ClosedSides>(), new Map<Address, ClosedSides>()];
+  const probeGuards = createGuardProbe({ ...shared, pools: guarded, closed: byGuards });
+  const probeTransfers = createTransferProbe({ ...shared, pools, closed: byTokens });
+  const capture = createPriceCapture({ ...shared, database, onRead, pools, closed: [byGuards, byTokens] });
   const jobs = CAPTURE_CLASSES.flatMap((kind): Job[] => {
     const of = `${kind === 'funded' ? '' : '-others'}-${chainId}`;
     return [
-      { name: `guards${of}`, run: () => probe(kind), minPauseMs: GUARD_PAUSE_MS, maxPauseMs: GUARD_PAUSE_MS },
+      { name: `guards${of}`, run: () => probeGuards(kind), ...probing },
+      { name: `transfers${of}`, run: () => probeTransfers(kind), ...probing },
       { name: `price-health${of}`, run: () => capture(kind), ...every(PRICE_PAUSE_MS) },
     ];
   });

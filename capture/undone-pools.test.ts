@@ -63,7 +63,7 @@ test('a pool that a reorganisation undid has no price any more', async () => {
     budget: new CallBudget(240, CAPTURE_CLASSES),
     now: () => performance.now(),
     rpcs: { funded: rpc, remaining: rpc },
-    closed: new Set(),
+    closed: [],
     logUnknown: () => undefined,
     pools: () => readPoolValues(pool, unserved),
   });

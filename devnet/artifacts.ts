@@ -44,6 +44,7 @@ export type ContractName =
   | 'RegularProvider'
   | 'RegularProviderFactory'
   | 'RemovalLog'
+  | 'RestrictedToken'
   | 'StopLoss'
   | 'StopLossBidAsk'
   | 'StoredDelegator'

@@ -29,6 +29,8 @@ export interface PoolSide {
   readonly maxInput: bigint;
   /** The levels that amounts within a limit reach: whole ones, and one more for what is left, if that is known. */
   levelsWithin(limit: Omit<SideLimit, 'beyond'>): readonly DepthLevel[];
+  /** The largest input found, raw units, of which the pool surely gives no more than this output (raw units) that ends the side before its end. */
+  inputWithin(outputRaw: bigint): bigint;
   /** As the function of this name in `side-curve.ts`; null where the curve is not known between its levels. */
   outputWithin(limitX64: bigint): bigint | null;
   /** How far a stop loss lets the side trade; null when it lets all of it. */

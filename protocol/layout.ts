@@ -94,6 +94,8 @@ export interface StateReader {
 export interface PoolAtBlock {
   /** 0 is active; any other value blocks swaps. */
   readonly pauseLevel: number;
+  /** What the bins hold of token0 and token1, raw units, rounded down. */
+  heldRaw(): readonly [bigint, bigint];
   /**
    * The curve that has these prices at its cursor, exactly.
    *

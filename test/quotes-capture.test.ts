@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { captureJobs } from '../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
 import { readGuardedPools } from '../capture/price-health/guarded-pools.ts';
+import type { ClosedSides } from '../capture/price-health/pool-price.ts';
 import { createGuardProbe } from '../capture/price-health/probe-guards.ts';
 import { CAPTURE_CLASSES, readPoolValues } from '../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../chain/chain-rpc.ts';
@@ -100,7 +101,7 @@ function priceCapture(
     rpcs: { funded, remaining },
     pools: () => readPoolValues(database, chain),
     onRead: (_, kind, backlog) => backlogs?.set(kind, backlog),
-    closed: new Set(),
+    closed: [],
     logUnknown: () => undefined,
   });
 }
@@ -114,7 +115,7 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
   const chain = chainConfig(31337, [world.anvil.url], { deployments });
   const rpc = openChainRpc(chain, 10_000);
   const now = () => performance.now();
-  const closed = new Set<Address>();
+  const closed = new Map<Address, ClosedSides>();
   const probe = createGuardProbe({
     chainId: 31337,
     now,
@@ -125,7 +126,7 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
     pools: async () => readGuardedPools(database, chain, await readPoolValues(database, chain)),
   });
   for (const kind of CAPTURE_CLASSES) await probe(kind);
-  return closed;
+  return new Set([...closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
 }
 
 async function capture(url = world.anvil.url): Promise<number> {

@@ -144,6 +144,9 @@ test('where a node answers calls with the state of the next block, quotes of tho
   const claims = await load(LYING);
   const { wrong } = await compare(claims);
   const expected = claims.filter(({ hash, pool }) => lied.has(hash) && pool === address).map(({ hash }) => hash);
-  expect(new Set(wrong.map(({ hash }) => hash))).toEqual(new Set(expected));
+  // Pools that share a call with that one are wrong with it.
+  expect(wrong.filter(({ hash }) => !lied.has(hash))).toEqual([]);
+  const hashes = new Set(wrong.map(({ hash }) => hash));
+  expect(expected.filter((hash) => !hashes.has(hash))).toEqual([]);
   expect(expected.length).toBeGreaterThan(0);
 });

@@ -2,6 +2,7 @@ import { unknownErrorLog } from '../../chain/unknown-errors.ts';
 import { CurveSearcher, type CurveSearcherDeps } from './curve-searcher.ts';
 import { GuardProber, type GuardProberDeps } from './guard-prober.ts';
 import { PoolReader, type PoolReaderDeps } from './pool-reader.ts';
+import { TransferProver } from './transfer-prover.ts';
 
 type Options = Pick<PoolReaderDeps, 'target' | 'clock' | 'shared' | 'readTimeoutMs' | 'logger'> &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
@@ -12,5 +13,5 @@ type Options = Pick<PoolReaderDeps, 'target' | 'clock' | 'shared' | 'readTimeout
 export function createPoolReader({ simulatedPoolsPerRead, observer, ...deps }: Options): PoolReader {
   const common = { ...deps, observer, logUnknown: unknownErrorLog(deps.logger) };
   const searcher = new CurveSearcher({ ...common, simulatedPoolsPerRead });
-  return new PoolReader({ ...common, prober: new GuardProber(common), searcher });
+  return new PoolReader({ ...common, prober: new GuardProber(common), searcher, prover: new TransferProver(common) });
 }

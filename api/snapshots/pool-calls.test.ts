@@ -41,6 +41,7 @@ const whole = fc.tuple(poolStateOf(pool.immutables), tradableQuote).map(([state,
     quote: success(words(quote.bidX64, quote.askX64)),
     prices: [success(words(sellX64, buyX64)), success(words(5n)), success(words(6n))],
     watched: undefined,
+    transfers: undefined,
   };
 });
 

@@ -9,6 +9,8 @@ import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
+import { closedSides, type TransferLimits, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
+import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
 import { guardPlan, type ServedPool } from './pool-directory.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot } from './types.ts';
@@ -46,7 +48,7 @@ export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
 
 /**
- * Asks the pool for its prices and both tokens for its balances.
+ * Asks the pool for its prices, both tokens for its balances, and for the code of both.
  *
  * @param watched whose code a formula counts for
  */
@@ -55,12 +57,17 @@ export function priceCalls({ address, layout, token0, token1 }: ServedPool, watc
     { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
     balanceCall(token0.address, address),
     balanceCall(token1.address, address),
+    codeHashCall(token0.address),
+    codeHashCall(token1.address),
     ...watched.map(codeHashCall),
   ];
 }
 
 /** Accounts of a {@link CodeState}. */
 type Watched = CodeState['accounts'];
+
+/** What each token of a pool, token0 first, answered when it was asked to move this much, raw units. */
+export type TransferAnswers = readonly { readonly most: Hex; readonly result: CallResult }[];
 
 /** What the calls of a pool gave; absent where the nodes did not run them. */
 export interface PoolAnswers {
@@ -70,6 +77,7 @@ export interface PoolAnswers {
   readonly prices?: readonly CallResult[] | undefined;
   /** As {@link priceCalls} had it. */
   readonly watched?: Watched | undefined;
+  readonly transfers?: TransferAnswers | undefined;
 }
 
 /** A pool that is to be read, and its snapshot of an earlier block, where there is one: most blocks leave a pool as it was. */
@@ -92,7 +100,8 @@ export function decodePool(
   const fingerprint = fingerprintOf(answers);
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, block, readAt };
   const { address } = pool;
-  const [prices, balance0, balance1] = answers.prices ?? [];
+  const [prices, ...balances] = answers.prices ?? [];
+  const [balance0Raw, balance1Raw] = [readBalance(balances[0]), readBalance(balances[1])];
   if (!answers.storage?.success) return new SnapshotError('read_failed', `storage of ${address} was not read`);
   if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
   try {
@@ -101,9 +110,9 @@ export function decodePool(
       block,
       readAt,
       fingerprint,
-      ...decodePrices(pool, answers.storage.data, prices, answers),
-      balance0Raw: readBalance(balance0),
-      balance1Raw: readBalance(balance1),
+      ...decodePrices(pool, answers.storage.data, prices, answers, [balance0Raw, balance1Raw]),
+      balance0Raw,
+      balance1Raw,
       depth: null,
     };
   } catch (cause) {
@@ -112,8 +121,9 @@ export function decodePool(
 }
 
 /** A hash, since parts of answers would keep the whole text of many pools' answers in memory. */
-function fingerprintOf({ storage, quote, prices = [], watched }: PoolAnswers): string {
+function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {
   const hash = createHash('sha256').update(`${watched}`);
+  for (const { most, result } of transfers) hash.update(`${most} ${result.success} ${result.data} `);
   for (const result of [storage, quote, ...prices]) hash.update(`${result?.success}`).update(result?.data ?? '');
   return hash.digest('base64');
 }
@@ -123,18 +133,34 @@ function decodePrices(
   { layout, immutables }: ServedPool,
   storage: Hex,
   answer: CallResult | undefined,
-  { quote, ...answers }: PoolAnswers,
-): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve'> {
+  { quote, transfers, ...answers }: PoolAnswers,
+  balances: readonly [bigint | null, bigint | null],
+): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve' | 'limits'> {
   const adapter = layoutAdapter(layout);
   const state = adapter.state.decode(immutables, storage);
   const prices = answer ? adapter.prices.decode(answer) : 'unread';
   const curve = typeof prices === 'string' ? null : state.curve(prices, quote, readCode(answers));
   const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
-  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRejected: false, asksRejected: false });
+  const limits = readLimits(state.heldRaw(), balances, transfers);
+  const { bids, asks } = closedSides(limits);
+  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRejected: bids, asksRejected: asks });
   if (status !== 'healthy' || typeof prices === 'string') {
-    return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null };
+    return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null, limits };
   }
-  return { status, bidX64: prices.sellX64, askX64: prices.buyX64, curve };
+  const bidX64 = bids ? CLOSED_BID_X64 : prices.sellX64;
+  return { status, bidX64, askX64: asks ? CLOSED_ASK_X64 : prices.buyX64, curve, limits };
+}
+
+function readLimits(
+  held: readonly [bigint, bigint],
+  balances: readonly [bigint | null, bigint | null],
+  transfers: TransferAnswers | undefined,
+): TransferLimits {
+  const limitsOf = (token: 0 | 1) => {
+    const tried = transfers?.[token];
+    return tokenLimits(held[token], balances[token], tried ? readMoved(tried.result, BigInt(tried.most)) : null);
+  };
+  return { token0: limitsOf(0), token1: limitsOf(1) };
 }
 
 function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
@@ -144,7 +170,7 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 
 /** The snapshot with the sides that trade. With both refused the pool does not trade. */
 export function withDepth(
-  { curve: _, fingerprint: __, ...snapshot }: PriceSnapshot,
+  { curve: _, fingerprint: __, limits: ___, ...snapshot }: PriceSnapshot,
   { bids, asks }: TradingSides,
 ): DepthSnapshot {
   const isRejected = bids === null && asks === null;

@@ -4,6 +4,7 @@ import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-fail
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { PoolCurve } from '../../protocol/curve.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import { withinTransfers } from '../../protocol/transfers/transfer-limits.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched, type Outcomes } from './batched.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
@@ -23,6 +24,7 @@ import {
 import { guardPlan, type ServedPool } from './pool-directory.ts';
 import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
 import { SnapshotError } from './snapshot-error.ts';
+import type { TransferProver } from './transfer-prover.ts';
 import type { DepthSnapshot, PriceSnapshot } from './types.ts';
 
 export interface PoolReaderDeps {
@@ -30,6 +32,7 @@ export interface PoolReaderDeps {
   readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
+  readonly prover: TransferProver;
   /** What is read with other processes. Default: nothing. */
   readonly shared?: SharedReads;
   /** Longest round, over all nodes and calls. */
@@ -50,7 +53,8 @@ const RETRY_OVERRIDES_MS = 60_000;
 /**
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
  *
- * 1. prices: storage and provider quotes under a state override, prices and balances by isolated calls;
+ * 1. prices: storage and provider quotes under a state override, prices and balances by isolated calls; now and then, how
+ *    much of the tokens moves;
  * 2. curve, of a healthy pool that only the chain knows the curve of: simulated swaps;
  * 3. depth, of a healthy pool with guards: how far they let each side trade.
  *
@@ -129,7 +133,11 @@ export class PoolReader {
       this.#readStates(block, pools, signal),
       boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(error)),
     ]);
-    return pools.map((_, index) => ({ ...states[index], prices: answers[index]?.results, watched: watched[index] }));
+    const read = pools.map((_, index) => {
+      return { ...states[index], prices: answers[index]?.results, watched: watched[index] };
+    });
+    const transfers = await this.#deps.prover.prove(block, pools, read, signal);
+    return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
@@ -218,11 +226,11 @@ export class PoolReader {
    * The curve of a pool at the block of its prices, and what guards let trade of it: the place for further rounds. Null unless
    * the pool is healthy. Throws as {@link prices}.
    */
-  async curve({ pool, block, curve: source }: PriceSnapshot): Promise<FoundCurve | null> {
+  async curve({ pool, block, curve: source, limits }: PriceSnapshot): Promise<FoundCurve | null> {
     if (!source) return null;
     const curve =
       typeof source === 'function' ? source() : await this.#deps.searcher.find(block, pool, source, this.#deadline());
-    return { curve, trading: await this.#withinGuards(block, { pool, curve }) };
+    return { curve, trading: withinTransfers(curve, await this.#withinGuards(block, { pool, curve }), limits) };
   }
 
   /** The part of a curve that the pool's guards let trade. */

@@ -4,6 +4,7 @@ import type { CurveSearch } from '../../protocol/curve-search.ts';
 import type { Depth } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
+import type { TransferLimits } from '../../protocol/transfers/transfer-limits.ts';
 import type { HeadTracker } from './head-tracker.ts';
 import type { ServedPool } from './pool-directory.ts';
 import type { SnapshotError } from './snapshot-error.ts';
@@ -41,6 +42,8 @@ export type PriceSnapshot = Snapshot & {
   readonly depth: null;
   /** What depth is made from; null unless the pool is `healthy`. */
   readonly curve: LazyCurve | CurveSearch | null;
+  /** How much of the pool's tokens moves. */
+  readonly limits: TransferLimits;
   /** Of the answers that it was read from: at a block with the same answers it is the same but for block and time. */
   readonly fingerprint: string;
 };

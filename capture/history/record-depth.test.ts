@@ -119,7 +119,7 @@ async function sample(depthPools = 100, spare = () => true): Promise<void> {
     ...shared,
     database,
     pools,
-    closed: new Set<Address>(),
+    closed: [],
     logUnknown: () => undefined,
   });
   await capture('funded');

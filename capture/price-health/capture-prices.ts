@@ -12,12 +12,12 @@ import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { type ChainReads, createPoolReads, type PoolResults } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
-import { poolPriceCalls, readPoolPrice } from './pool-price.ts';
+import { type ClosedSides, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
 export type PriceCaptureDeps = ChainReads & {
   readonly database: pg.Pool;
-  /** Pools of which guards close both sides. */
-  readonly closed: ReadonlySet<Address>;
+  /** Sides that guards close, and sides whose tokens do not move. */
+  readonly closed: readonly ReadonlyMap<Address, ClosedSides>[];
   readonly onRead?: OnRead | undefined;
   readonly logUnknown: LogUnknownError;
 };
@@ -61,7 +61,9 @@ async function storePrices(
   const rows = read.map(({ pool: { address, layout }, results, answer }) => {
     const [price, , balance0, balance1] = results;
     logUnknown(address, price);
-    const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), closed.has(address));
+    const isClosed = (side: keyof ClosedSides) => closed.some((sides) => sides.get(address)?.[side]);
+    const sides = { bids: isClosed('bids'), asks: isClosed('asks') };
+    const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), sides);
     return {
       chainId,
       pool: address,

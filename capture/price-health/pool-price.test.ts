@@ -36,15 +36,16 @@ test.each([
   ['no answer at all', [], 'unknown'],
 ] as const)('%s', (_what, results, status) => {
   const isRead = results[0] === priced;
-  expect(readPoolPrice(results, layout, false)).toEqual({
+  expect(readPoolPrice(results, layout, { bids: false, asks: true })).toEqual({
     status,
     sellX64: isRead ? 7n : null,
     buyX64: isRead ? 9n : null,
   });
 });
 
-test('guards that close both sides refuse, after what says more', () => {
-  const statusOf = (results: readonly CallResult[]) => readPoolPrice(results, layout, true).status;
+test('what closes both sides refuses, after what says more', () => {
+  const statusOf = (results: readonly CallResult[]) =>
+    readPoolPrice(results, layout, { bids: true, asks: true }).status;
   expect(statusOf([priced, pausedAt(0)])).toBe('pool_refused');
   expect(statusOf([priced, pausedAt(1)])).toBe('pool_paused');
   expect(statusOf([down, pausedAt(0)])).toBe('feed_down');

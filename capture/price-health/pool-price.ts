@@ -13,6 +13,9 @@ export type PoolPrice = {
   readonly buyX64: bigint | null;
 };
 
+/** Sides of a pool that do not trade although it has prices. */
+export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
+
 /** A price comes with its provider and oracle, which may be anyone's. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
 const PAUSE_LEVEL = { likelyGas: 20_000, gasLimit: 50_000 };
@@ -28,15 +31,15 @@ export function poolPriceCalls(pool: Address, { prices, state }: LayoutAdapter):
 
 /**
  * @param results begin with what {@link poolPriceCalls} gave; an empty list when the node could not run them
- * @param isClosed whether guards refuse both sides
+ * @param closed by guards, and by tokens that do not move
  */
-export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter, isClosed: boolean): PoolPrice {
+export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter, closed: ClosedSides): PoolPrice {
   const [prices, pause] = results;
   const quote = prices ? layout.prices.decode(prices) : 'unread';
   const pauseLevel = pause ? layout.state.decodePauseLevel(pause) : null;
   const isRead = typeof quote !== 'string';
   const price = isRead ? 'read' : quote;
-  const status = quoteStatus({ price, pauseLevel, bidsRejected: isClosed, asksRejected: isClosed });
+  const status = quoteStatus({ price, pauseLevel, bidsRejected: closed.bids, asksRejected: closed.asks });
   return {
     status: status === 'internal_error' ? 'unknown' : status,
     sellX64: isRead ? quote.sellX64 : null,

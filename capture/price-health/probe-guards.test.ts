@@ -22,6 +22,7 @@ import { packedApi } from '../../test/quotes/packed-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
 import { readGuardedPools } from './guarded-pools.ts';
+import type { ClosedSides } from './pool-price.ts';
 import { createGuardProbe } from './probe-guards.ts';
 
 type GuardedMarketPool = MarketPool & { readonly guard: ExtensionSpec };
@@ -33,6 +34,9 @@ const CALM_BLOCKS = 120;
 const UNKNOWN_REVERT = '0x63deadbeef60e01b5f5260045ffd';
 /** Between probes: a pool that burnt gas pauses for longer. */
 const PROBE_MS = 1_000;
+
+const bothClosed = (closed: ReadonlyMap<Address, ClosedSides>) =>
+  new Set([...closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
 
 // One simulates with a sender and takes 1.5 million gas for a unit, the other without one and its depth is simulated whole.
 describe.each([
@@ -80,7 +84,7 @@ describe.each([
     const pools = [open, oneSided, stopped, jumpy, burnt];
     const { probe, closed } = await startProbe(pools);
     expect(await probe()).toBe(pools.length);
-    expect(closed).toEqual(new Set([stopped, jumpy, burnt].map(({ pool }) => pool)));
+    expect(bothClosed(closed)).toEqual(new Set([stopped, jumpy, burnt].map(({ pool }) => pool)));
     const quotes = await quotesOf(pools);
     expect(quotes.map((each) => each?.priceProviderStatus === 'pool_refused')).toEqual([
       false,
@@ -94,7 +98,7 @@ describe.each([
     await chain.client.mine({ blocks: CALM_BLOCKS });
     await quote([stopped], 206n);
     expect(await probe()).toBe(pools.length - 1);
-    expect(closed).toEqual(new Set([burnt.pool]));
+    expect(bothClosed(closed)).toEqual(new Set([burnt.pool]));
     const reopened = await quotesOf(pools);
     expect(reopened.map((each) => each?.priceProviderStatus === 'pool_refused')).toEqual([
       false,
@@ -134,8 +138,8 @@ describe.each([
       for (let round = 0; round < 3; round++) await probe();
     });
     const ofPools = unknown.filter((fields) => JSON.stringify(fields).includes(pool));
-    expect(closed).toContain(pool);
-    expect(closed).toContain(foreign.pool);
+    expect(bothClosed(closed)).toContain(pool);
+    expect(bothClosed(closed)).toContain(foreign.pool);
     expect(ofPools).toEqual([{ pool, selector: '0xdeadbeef' }]);
     expect(JSON.stringify(unknown)).not.toContain(foreign.pool);
   });
@@ -178,7 +182,7 @@ describe.each([
     const config = chainConfig(chain.chainId, [chain.rpcUrl], { deployments });
     let time = 0;
     const rpc = openChainRpc(config, 10_000);
-    const closed = new Set<Address>();
+    const closed = new Map<Address, ClosedSides>();
     const unknown: unknown[] = [];
     const probe = createGuardProbe({
       chainId: config.chainId,
@@ -193,7 +197,7 @@ describe.each([
       time += PROBE_MS;
       return (await probe('funded')) + (await probe('remaining'));
     };
-    return { probe: next, closed: closed as ReadonlySet<Address>, unknown: unknown as readonly unknown[] };
+    return { probe: next, closed: closed as ReadonlyMap<Address, ClosedSides>, unknown: unknown as readonly unknown[] };
   }
 
   async function index(pools: readonly GuardedMarketPool[]): Promise<void> {

@@ -19,10 +19,11 @@ import {
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
 import type { GuardedPool } from './guarded-pools.ts';
+import type { ClosedSides } from './pool-price.ts';
 
 export type GuardProbeDeps = ChainReads<GuardedPool> & {
-  /** Updated: pools of which guards closed both sides at the last probe. */
-  readonly closed: Set<Address>;
+  /** Updated: sides that guards closed at the last probe. */
+  readonly closed: Map<Address, ClosedSides>;
   readonly logUnknown: LogUnknownError;
 };
 
@@ -35,7 +36,7 @@ const SIDES = 2;
 export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
 
 /**
- * Finds the pools of which guards reject an output of one unit on both sides, as quotes find it: the provider's quote is read
+ * Finds the sides of which guards reject an output of one unit, as quotes find it: the provider's quote is read
  * under a state override, then that swap of each side is simulated with it. On nodes without overrides nothing is found.
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
@@ -43,7 +44,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   let stubs: ReadonlyMap<Address, Hex> = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
     stubs = new Map(pools.map((pool) => [pool.address, stubOf(pool)]));
-    for (const address of closed) if (!stubs.has(address)) closed.delete(address);
+    for (const address of closed.keys()) if (!stubs.has(address)) closed.delete(address);
     return pools;
   };
   return createPoolReads(deps, takePools, (kind) => {
@@ -67,7 +68,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   });
 }
 
-/** Notes whether guards close a pool: without swaps nothing is known, without an answer it stays as it was. */
+/** Notes which sides guards close: without swaps nothing is known, without an answer it stays as it was. */
 function noteProbe(
   { address, layout, isKnown }: GuardedPool,
   answer: GroupAnswer | null,
@@ -82,9 +83,9 @@ function noteProbe(
   // An unknown extension may revert with anything.
   if (isKnown) for (const result of answer.results) logUnknown(address, result);
   const { isRejected, gasLimit } = layoutAdapter(layout).unitSwaps;
-  const bids = answer.results.slice(0, swaps / SIDES);
-  const isClosed = isRejected(bids) && isRejected(answer.results.slice(swaps / SIDES));
-  if (isClosed) closed.add(address);
+  const bids = isRejected(answer.results.slice(0, swaps / SIDES));
+  const asks = isRejected(answer.results.slice(swaps / SIDES));
+  if (bids || asks) closed.set(address, { bids, asks });
   else closed.delete(address);
   // What a swap takes by itself burns nothing.
   return { gas: Math.max(0, gasUsedBy(answer.results) - SIDES * gasLimit), isFailed: false };

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
 import { expect, test } from 'vitest';
-import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
+import { compileCode } from '../../devnet/compile-code.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { answerBytes, type BoundedCall, callBytes, decodeBoundedCalls, encodeBoundedCalls } from './bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
@@ -19,7 +19,7 @@ test(
   'the committed code is what the compiler makes of the source',
   () => {
     const source = fileURLToPath(new URL('./BoundedCalls.sol', import.meta.url));
-    expect(compileCreationCode(source)).toBe(BOUNDED_CALLS_CODE);
+    expect(compileCode(source)).toBe(BOUNDED_CALLS_CODE);
   },
   COMPILER_TIMEOUT_MS,
 );

@@ -15,6 +15,7 @@ import type {
   UnitSwapProbe,
 } from '../layout.ts';
 import type { PoolState } from '../pool-state.ts';
+import { toRawFloor } from '../scaling.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import type { ProviderQuote } from './ladder.ts';
@@ -126,10 +127,17 @@ function stateReader({ storage, quote, curve }: LayoutParts): StateReader {
       const head = () => storage.decodeHead(words);
       return {
         pauseLevel: state.pauseLevel,
+        heldRaw: () => heldRaw(state),
         curve: (prices, result, code) => curve(state, head, { prices, quote: decodeQuote(quote, result), code }),
       };
     },
   };
+}
+
+function heldRaw({ bins, scale }: PoolState): readonly [bigint, bigint] {
+  const token0 = bins.reduce((sum, { token0Scaled }) => sum + token0Scaled, 0n);
+  const token1 = bins.reduce((sum, { token1Scaled }) => sum + token1Scaled, 0n);
+  return [toRawFloor(token0, scale.multiplier0), toRawFloor(token1, scale.multiplier1)];
 }
 
 function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: LayoutParts): UnitSwapProbe {

@@ -129,6 +129,25 @@ export function outputWithin(curve: SideCurve, limitX64: bigint): bigint {
   return levelAtInput(curve, after(most + 1n).cumulativeInput - 1n)?.cumulativeOutput ?? 0n;
 }
 
+/** The largest input found (raw units) of which the pool surely gives no more than this output (raw units). */
+export function inputWithin(curve: SideCurve, outputRaw: bigint): bigint {
+  const cut = curve.levels.findIndex(({ cumulativeOutput }) => cumulativeOutput > outputRaw);
+  const step = curve.steps[cut];
+  if (!step) return curve.levels.at(-1)?.cumulativeInput ?? 0n;
+  const after = (output: bigint) => levelAfter(curve, step, fillExactOutput(step.slice, output));
+  const isWithin = (output: bigint) => after(output).cumulativeOutput <= outputRaw;
+  const first = bisect(0n, step.slice.available, 1n, isWithin) + 1n;
+  const { input, net } = fillExactOutput(step.slice, first);
+  const least = step.inputBefore + (curve.fees.isMean ? net : input);
+  return surely(curve, (least - 1n) / multipliers(curve)[0]);
+}
+
+/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
+export function surely({ fees }: Pick<SideCurve, 'fees'>, input: bigint): bigint {
+  const mayErr = fees.isMean || fees.marginE15 > 0n;
+  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
+}
+
 /** What a swap of this exact output (raw units) takes, as far as the side goes. */
 export function swapExactOutput(curve: SideCurve, outputRaw: bigint): SwapAmounts {
   const [multiplierIn, multiplierOut] = multipliers(curve);

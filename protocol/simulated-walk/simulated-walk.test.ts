@@ -9,7 +9,7 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { expect, test } from 'vitest';
-import { compileCreationCode } from '../../devnet/compile-creation-code.ts';
+import { compileCode } from '../../devnet/compile-code.ts';
 import { decodeWalk, encodeWalk, type SideWalk } from './simulated-walk.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
@@ -21,7 +21,7 @@ test(
   'the committed code is what the compiler makes of the source',
   () => {
     const source = fileURLToPath(new URL('./SimulatedWalk.sol', import.meta.url));
-    expect(compileCreationCode(source)).toBe(SIMULATED_WALK_CODE);
+    expect(compileCode(source)).toBe(SIMULATED_WALK_CODE);
   },
   COMPILER_TIMEOUT_MS,
 );

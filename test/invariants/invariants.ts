@@ -73,8 +73,20 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['protocol/layouts/flat/stop-loss-limit.test.ts', 'every amount inside the limit is accepted'],
     mutation: [
       'protocol/layouts/stop-loss-limit.ts',
-      'return bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);',
-      'return rejected;',
+      'const safe = bisect(0n, rejected, slice.available >> PRECISION_BITS, accepts);',
+      'const safe = rejected;',
+    ],
+  },
+  {
+    holds: 'A side whose tokens do not move is closed.',
+    test: [
+      'protocol/transfers/transfer-limits.test.ts',
+      'a side is closed when nothing of its input or its output moves',
+    ],
+    mutation: [
+      'protocol/transfers/transfer-limits.ts',
+      'bids: token0.in === 0n || token1.out === 0n',
+      'bids: token1.out === 0n',
     ],
   },
   {
@@ -113,12 +125,16 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'Quotes of a client that knows its block are those of that block.',
-    test: ['test/stream/stream.property.test.ts', 'a client of two processes holds what REST says of its block'],
-    mutation: ['api/stream/latest-quotes.ts', 'if (this.block?.hash !== block.hash) this.#quotes = new Map();', ''],
+    test: ['test/stream/stream.property.test.ts', 'a client of four processes holds what REST says of its block'],
+    mutation: [
+      'api/stream/latest-quotes.ts',
+      'known !== undefined && isSameOutcome(known.outcome, outcome);',
+      'known !== undefined;',
+    ],
   },
   {
     holds: 'What a stream sent of a replaced block is sent again.',
-    test: ['test/stream/stream.property.test.ts', 'a client of two processes holds what REST says of its block'],
+    test: ['test/stream/stream.property.test.ts', 'a client of four processes holds what REST says of its block'],
     mutation: [
       'api/stream/subscriber.ts',
       'for (const held of sent) if (held.sentAt >= from) held.version = isGap ? null : OUTDATED;',

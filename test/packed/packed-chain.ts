@@ -11,9 +11,10 @@ import {
   type StateOverride,
 } from 'viem';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
+import { tokenAbi } from '../../devnet/abi.ts';
 import { deployToken } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
-import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
 import { deployPackedProtocol, type PackedDeployment } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
 import type { PackedVariant } from '../../devnet/packed/variants.ts';
@@ -84,6 +85,10 @@ export async function createTestPools(
       initialAmount1PerShareE18: ONE,
       extensions: extensionsOf(deployment),
     });
+    for (const to of [token0, token1]) {
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'mint', args: [address, PLENTY] });
+      await send(chain, { from: chain.roles.trader, to, data });
+    }
     pools.push({
       address,
       provider,
@@ -93,6 +98,9 @@ export async function createTestPools(
   }
   return pools;
 }
+
+/** Of each token, so that pools can pay whatever their storage is made to say. */
+const PLENTY = 1n << 200n;
 
 /** Puts a state into a pool's storage and a quote into its provider's mouth, for one call. */
 export function overrides(pool: PackedTestPool, { state, quote }: PricedPool): StateOverride {

@@ -16,6 +16,7 @@ import { tokenScale } from '../../protocol/scaling.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;
+const FREE = { out: null, in: null };
 const address = (number: number): Address => toHex(number, { size: 20 });
 const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
 
@@ -173,6 +174,7 @@ export class SimulatedChain {
       balance1Raw: 1n,
       depth: null,
       curve: null,
+      limits: { token0: FREE, token1: FREE },
       fingerprint: '',
     };
   }

@@ -43,7 +43,7 @@ abstract contract TokenBase is IERC20 {
         return _move(from, to, amount);
     }
 
-    function _move(address from, address to, uint256 amount) private returns (bool) {
+    function _move(address from, address to, uint256 amount) internal virtual returns (bool) {
         if (balanceOf[from] < amount) revert InsufficientBalance();
         balanceOf[from] -= amount;
         balanceOf[to] += amount;

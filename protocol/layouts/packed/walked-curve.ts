@@ -29,6 +29,8 @@ function walkedPoolSide(found: FoundSide): PoolSide {
   return {
     ...poolSide(curve, packedSimulation, side.of.form),
     // The curve between levels is not known.
+    inputWithin: (outputRaw) =>
+      levels.findLast(({ cumulativeOutput }) => cumulativeOutput <= outputRaw)?.cumulativeInput ?? 0n,
     outputWithin: () => null,
     levelsWithin({ most, level, filled }) {
       const reached = levels.slice(0, level).filter(({ cumulativeInput }) => cumulativeInput <= most);
