@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import type { LoadRequest } from '../hostile/load.ts';
 import { givePrecedence } from '../hostile/precedence.ts';
 import { seedChains } from '../hostile/seed.ts';
@@ -48,8 +47,7 @@ export async function serveAttacked(database: pg.Pool, databaseUrl: string): Pro
   }
 }
 
-/** The node's chain stands still. */
 function fileOf(chain: StreamChain) {
   const { chains, ...file } = chainsFile([chain], ({ node }) => node.url);
-  return { ...file, chains: [...CHAINS_FILE.chains, ...chains], quotes: stillQuotes };
+  return { ...file, chains: [...CHAINS_FILE.chains, ...chains] };
 }

@@ -7,6 +7,7 @@ import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import type { TempFolder } from '../../devnet/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import type { HostileChain, SeededChain } from './chain.ts';
 import { givePrecedence } from './precedence.ts';
 
@@ -64,6 +65,7 @@ export function chainsFile<T extends SeededChain>(
       ),
     },
     limits: { enabled: false },
+    quotes: stillQuotes,
   };
 }
 
@@ -78,7 +80,10 @@ export async function startProcess(
   const url = `http://${HOST}:${port}`;
   const config = join(setup.folder.path, `${name}.json`);
   const urlOf = ({ proxy, world }: HostileChain) => (name === 'api' ? proxy.url : world.anvil.url);
-  await writeFile(config, JSON.stringify({ ...chainsFile(setup.chains, urlOf), quotes }));
+  await writeFile(
+    config,
+    JSON.stringify({ ...chainsFile(setup.chains, urlOf), quotes: { ...stillQuotes, ...quotes } }),
+  );
   const startedAt = performance.now();
   const running: ServiceProcess = await startOwnProcess({
     main: name,

@@ -72,7 +72,7 @@ async function bench(count: number, seconds: number): Promise<void> {
     const { api, limited, bare } = server;
     const run = { world, chain: world.chain, proxy, pools, seconds, api, limited, bare };
     await measureCurve(run);
-    await measureNewBlock(run, 'batch of 100 at a new block, no guards', pools.plain.slice(0, 100), 4);
+    await measureNewBlock(run, 'batch of 100 at a new block, no guards', pools.plain.slice(0, 100), 5);
     const mixed = [...pools.guarded, ...pools.plain.slice(0, 80)];
     await measureNewBlock(run, 'the same with 20 guarded pools, 5 of them cut', mixed, 16);
     await measureThroughput(run);

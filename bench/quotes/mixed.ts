@@ -3,6 +3,7 @@ import autocannon from 'autocannon';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { fillIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';
@@ -86,7 +87,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const ratio = (one: number, other: number) => (one / other).toFixed(2);
 
 function chainsFileOf(chain: StreamChain): ReturnType<typeof chainsFile> {
-  return { ...chainsFile([chain], ({ node }) => node.url), quotes: { warmSecs: 30 } };
+  return { ...chainsFile([chain], ({ node }) => node.url), quotes: { ...stillQuotes, warmSecs: 30 } };
 }
 
 function requestsOf({ pools }: StreamChain): readonly Request[] {

@@ -13,8 +13,8 @@ import { startQuoteServer } from './start-server.ts';
 
 const POOLS = 100;
 const SHARES = 10n ** 18n;
-/** The head, and the two calls of prices: what any pool takes at a new block. */
-const READ_CALLS = 3;
+/** The head, the two calls of prices, and that of transfers: what any pool takes at a new block. */
+const READ_CALLS = 4;
 
 type Extensions = (deployment: PackedDeployment) => readonly ExtensionSpec[];
 

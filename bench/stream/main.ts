@@ -4,6 +4,7 @@ import { startRedis } from '../../devnet/services/redis.ts';
 import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { fillIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';
 import { type ApiSetup, serveApi } from '../serve-api.ts';
@@ -97,7 +98,7 @@ async function whileServing<T>(
         // What is measured is the stream, not what an operator pays for.
         warmBudget: { callsPerMinute: 1_000_000 },
       })),
-      quotes: { warmSecs },
+      quotes: { ...stillQuotes, warmSecs },
       stream: { connectionsPerAddress: 5_000 },
     },
   });
