@@ -88,7 +88,7 @@ async function attack(
   api: AttackedApi,
   { name, path }: Costliest,
 ): Promise<string[]> {
-  const times = { calm: [] as number[], attacked: [] as number[] };
+  const times = { calm: new Samples(), attacked: new Samples() };
   const bursts = new Samples();
   const answers = new Map<number, number>();
   const burst = async () => {
@@ -99,13 +99,13 @@ async function attack(
   };
   await burst();
   for (let round = 0; round < ROUNDS; round += 1) {
-    times.calm.push(...(await timeQuotes(client, api, () => sleep(CALM_MS))));
+    for (const took of await timeQuotes(client, api, () => sleep(CALM_MS))) times.calm.add(took);
     const several = async () => {
       for (let made = 0; made < BURSTS; made += 1) await burst();
     };
-    times.attacked.push(...(await timeQuotes(client, api, several)));
+    for (const took of await timeQuotes(client, api, several)) times.attacked.add(took);
   }
-  const [calm, attacked] = [percentile(times.calm, 0.99), percentile(times.attacked, 0.99)];
+  const [calm, attacked] = [times.calm.quantile(0.99), times.attacked.quantile(0.99)];
   const [served = 0, late = 0] = [answers.get(200), answers.get(503)];
   const other = AT_ONCE * (1 + ROUNDS * BURSTS) - served - late;
   const counts = [served, late, other].map(String);

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { runMain } from '../../runtime/run-main.ts';
 import { type LoadRequest, timeRequest } from '../hostile/load.ts';
 import { givePrecedence } from '../hostile/precedence.ts';
 import { answerOrders } from '../order-process.ts';
 
-/** Asks each in turn at a constant rate, whether answers come or not, until `stop`: that is answered with {@link QuoteTimes}. */
+/** As many clients as attack ask each in turn, without a pause, until `stop`: that is answered with {@link QuoteTimes}. */
 export type QuoteOrder =
   | { readonly kind: 'start'; readonly url: string; readonly requests: readonly LoadRequest[] }
   | { readonly kind: 'stop' };
@@ -16,7 +15,7 @@ export interface QuoteTimes {
   readonly rejected: number;
 }
 
-const EVERY_MS = 10;
+const CLIENTS = 200;
 
 /** A separate process with precedence, so that what else the bench runs is not part of the measured times. */
 runMain(async () => {
@@ -30,24 +29,18 @@ runMain(async () => {
 
 function start(url: string, requests: readonly LoadRequest[]): () => Promise<QuoteTimes> {
   const times: number[] = [];
-  const open: Promise<void>[] = [];
   let rejected = 0;
   let isStopped = false;
-  const asking = (async () => {
-    for (const startedAt = performance.now(); !isStopped; ) {
-      const request = requests[open.length % requests.length] as LoadRequest;
-      const asked = timeRequest(url, request).then(({ ms, status }) => {
-        times.push(ms);
-        if (status !== 200) rejected += 1;
-      });
-      open.push(asked);
-      await sleep(Math.max(0, startedAt + open.length * EVERY_MS - performance.now()));
+  const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    for (let turn = client; !isStopped; turn += 1) {
+      const { ms, status } = await timeRequest(url, requests[turn % requests.length] as LoadRequest);
+      times.push(ms);
+      if (status !== 200) rejected += 1;
     }
-  })();
+  });
   return async () => {
     isStopped = true;
-    await asking;
-    await Promise.all(open);
+    await Promise.all(clients);
     return { times, rejected };
   };
 }
