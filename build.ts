@@ -118,7 +118,7 @@ async function buildProcesses(entries: Entries): Promise<readonly string[]> {
     },
     platform: 'node',
     format: 'esm',
-    target: 'node20',
+    target: 'node24',
     plugins: [registryPlugin],
   });
   const inputs = Object.keys(metafile.inputs);

@@ -1,4 +1,4 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -93,7 +93,11 @@ async function measureDirectory(client: pg.Client, url: string, pools: number, w
   write(`memory: ${Math.round(bytes / pools)} bytes a pool`);
 }
 
-async function timed(name: string, delays: IntervalHistogram, work: () => Promise<void>): Promise<string[]> {
+async function timed(
+  name: string,
+  delays: ReturnType<typeof monitorEventLoopDelay>,
+  work: () => Promise<void>,
+): Promise<string[]> {
   // What was done before this has its stall behind it.
   await sleep(50);
   delays.reset();
