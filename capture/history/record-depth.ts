@@ -6,6 +6,7 @@ import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { PoolMaker } from '../../api/snapshots/pool-maker.ts';
 import type { PoolReader } from '../../api/snapshots/pool-reader.ts';
 import { SnapshotError } from '../../api/snapshots/snapshot-error.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64 } from '../../api/snapshots/types.ts';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -112,6 +113,8 @@ async function readSample(reader: PoolReader, at: ReportedHead, pool: ServedPool
     const found = await reader.curve(prices);
     if (!found || (found.trading.bids === null && found.trading.asks === null)) return null;
     const { block, bidX64, askX64 } = prices;
+    // A side that a token closes has no price to measure distances from.
+    if (bidX64 === CLOSED_BID_X64 || askX64 === CLOSED_ASK_X64) return null;
     const depth = depthWithin(found.curve, found.trading, { sellX64: bidX64, buyX64: askX64 });
     return { pool: pool.address, blockNumber: block.number, blockTimestamp: block.timestamp, bidX64, askX64, ...depth };
   } catch (error) {
