@@ -28,10 +28,16 @@ export class SimulatedClient {
   hash: string | null = null;
   /** The block of the last message of the connection. */
   #messageHash: string | null = null;
+  #first = 0;
   /** Blocks of messages that followed each other while it held quotes, without a `reorg` between them. */
   readonly steps: { readonly before: string; readonly after: string }[] = [];
-  /** What each `reorg` said, and the blocks of the message before and of itself. */
-  readonly reorgs: { readonly from: number; readonly before: string; readonly after: string }[] = [];
+  /** What each `reorg` said, the blocks of the message before and of itself, and the first since it held nothing. */
+  readonly reorgs: {
+    readonly from: number;
+    readonly before: string;
+    readonly after: string;
+    readonly first: number;
+  }[] = [];
   #subscriber: Subscriber | undefined;
   #unsent: Received[] = [];
   #onDrain: () => void = () => undefined;
@@ -105,9 +111,11 @@ export class SimulatedClient {
     } catch (error) {
       this.fault ??= error;
     }
-    const { blockHash, fromBlock } = sentBefore.data as { blockHash: string; fromBlock?: number };
+    const { blockHash, blockNumber, fromBlock } = sentBefore.data as StreamMessage & { fromBlock?: number };
     const before = this.#messageHash;
-    if (before && fromBlock !== undefined) this.reorgs.push({ from: fromBlock, before, after: blockHash });
+    if (!before || sentBefore.event === 'gap') this.#first = blockNumber;
+    if (before && fromBlock !== undefined)
+      this.reorgs.push({ from: fromBlock, before, after: blockHash, first: this.#first });
     else if (before && holdsQuotes) this.steps.push({ before, after: blockHash });
     this.#messageHash = blockHash;
     this.hash = this.book.block === null ? null : blockHash;
