@@ -77,6 +77,7 @@ export interface PoolAnswers {
   readonly prices?: readonly CallResult[] | undefined;
   /** As {@link priceCalls} had it. */
   readonly watched?: Watched | undefined;
+  /** Absent also where nodes do not apply overrides. */
   readonly transfers?: TransferAnswers | undefined;
 }
 

@@ -77,8 +77,8 @@ export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
  * and of the output, and by what the last digits of its prices cost.
  */
 export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
-  const exact = fillExactInput(slice, input);
-  if (exact.output === slice.available) return exact;
+  const whole = fillWhole(slice);
+  if (whole.input <= input) return whole;
   const { lowerX64 } = slice.edges;
   const short = FEW + divCeil(FEW * input, minBigint(lowerX64, divCeil(Q128, lowerX64)));
   const output = largestAffordable(slice, maxBigint(input - short, 0n)) - FEW;

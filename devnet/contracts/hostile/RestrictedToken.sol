@@ -3,9 +3,9 @@ pragma solidity ^0.8.37;
 
 import {TokenBase} from "../tokens/TokenBase.sol";
 
-/// A token that moves only as it likes, and changes that by itself when it has a period: then in turns of as many blocks.
+/// A token that restricts how it moves. With a period it goes on to the next way by itself, after that number of blocks.
 contract RestrictedToken is TokenBase {
-    /// In the order of `RESTRICTIONS` in test/quotes/restricted-tokens.ts.
+    /// In the order of `WAYS` in test/quotes-transfers.test.ts.
     enum Way {
         Free,
         Paused,
