@@ -66,7 +66,7 @@ const factorySource = { abi: everyFactoryEvent, chain: poolFactories, logicVersi
 
 /** What the indexer follows: every enabled deployment of every chain of the chains file. */
 export default createConfig({
-  chains: ponderChains(chains),
+  chains: ponderChains(chains, process.env.PONDER_GATEWAY_URL ?? ''),
   contracts: {
     PoolFactory: factorySource,
     ...layoutContracts,

@@ -4,11 +4,14 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
 const Answer = z.object({
-  error: z.object({ code: z.number(), message: z.string() }).nullish(),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
   result: z.unknown().optional(),
 });
 /** Of the message of an error. */
 const KEPT_CHARACTERS = 200;
+const TOO_MANY_REQUESTS = 429;
+/** As public gateways say it: whoever asked may ask for less. */
+const TOO_LARGE = { code: -32_000, message: 'backend response too large' };
 
 export type RpcOutcome = 'ok' | RpcFailure['code'];
 
@@ -63,10 +66,15 @@ export class RpcEndpoint {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
     const { status, text } = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
+    // Whatever its body: another node, or a later time, may do.
+    if (status === TOO_MANY_REQUESTS) {
+      const answer = { code: TOO_MANY_REQUESTS, message: 'too many requests' };
+      throw new RpcFailure('unreachable', this.#noAnswer(method), answer);
+    }
     const { error, result } = Answer.parse(JSON.parse(text));
     if (error) {
       const reason = `${error.code} ${error.message.slice(0, KEPT_CHARACTERS)}`;
-      throw new RpcFailure('refused', `${this.label} refused ${method}: ${reason}`);
+      throw new RpcFailure('refused', `${this.label} refused ${method}: ${reason}`, error);
     }
     if (status >= 300) throw new Error(`HTTP status ${status}`);
     if (result === undefined) throw new RpcFailure('malformed', `${this.label} answered ${method} without result`);
@@ -75,11 +83,14 @@ export class RpcEndpoint {
 
   #failureOf(method: string, error: unknown): RpcFailure {
     const code = error instanceof HttpFailure ? error.code : 'unreachable';
+    if (code === 'too_large') return new RpcFailure('unreachable', this.#noAnswer(method), TOO_LARGE);
     const messages = {
       aborted: `${method} was aborted before ${this.label} answered`,
       timeout: `${this.label} did not answer ${method} in ${this.#options.timeoutMs} ms`,
-      unreachable: `${this.label} gave no answer to ${method}`,
+      unreachable: this.#noAnswer(method),
     };
     return new RpcFailure(code, messages[code]);
   }
+
+  readonly #noAnswer = (method: string) => `${this.label} gave no answer to ${method}`;
 }

@@ -25,14 +25,24 @@ export type RpcFailureCode =
 /** Faults of the node itself, which open its circuit breaker; a refusal is an answer. */
 const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'malformed', 'wrong_chain'];
 
-/** Never carries a URL, since URLs of nodes hold keys. */
+/** An error as a node wrote it; its text may hold anything. */
+export interface NodeError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** Its message never carries a URL, since URLs of nodes hold keys. */
 export class RpcFailure extends AppError {
   readonly code: RpcFailureCode;
   readonly retryable: boolean;
+  /** What the node answered, or what its answer means in JSON-RPC. */
+  readonly answer: NodeError | undefined;
 
-  constructor(code: RpcFailureCode, message: string) {
+  constructor(code: RpcFailureCode, message: string, answer?: NodeError) {
     super(message);
     this.code = code;
+    this.answer = answer;
     this.retryable = this.isNodeFault || code === 'paused' || code === 'exhausted';
   }
 

@@ -13,7 +13,8 @@ import { createLogger, type Logger } from '../runtime/logger.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
-import { feedPonderHeads } from './heads/feed-ponder-heads.ts';
+import { openGateway } from './gateway/gateway.ts';
+import { divertPonderLog } from './ponder-log.ts';
 import { assertPonderPatched } from './ponder-patches.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
@@ -74,11 +75,13 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.PORT = String(settings.PORT);
   delete process.env.DATABASE_URL_FILE;
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
-  feedPonderHeads(chains, logger);
+  const gateway = await openGateway(chains, logger);
+  process.env.PONDER_GATEWAY_URL = gateway.url;
   await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }
 
 async function becomePonder(options: readonly string[]): Promise<void> {
+  divertPonderLog();
   process.env.PONDER_TELEMETRY_DISABLED = '1';
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   process.argv.splice(2, process.argv.length, 'start', '--root', writableRoot(), '--log-format', 'json', ...options);

@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/config-error.ts';
 
 /** Files of Ponder that `patches/` changes; `docs/build/ponder.md` says why. */
-export const PATCHED_FILES = [
-  'rpc/index.js',
-  'rpc/http.js',
-  'sync-realtime/index.js',
-  'runtime/multichain.js',
-  'utils/pg.js',
-  'internal/logger.js',
-];
+export const PATCHED_FILES = ['sync-realtime/index.js', 'runtime/multichain.js', 'utils/pg.js'];
 /** Each patch leaves this comment in its file. */
 const MARK = '// Patched: ';
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { providerEvents } from '../protocol/abi/providers.ts';
 import { contractSources, indexedChains, layoutOfFactory } from './deployments.ts';
-import { pollingIntervalMs } from './heads/polling-interval.ts';
+import { lanesOf } from './gateway/lanes.ts';
+import { pollingIntervalMs } from './gateway/polling-interval.ts';
 import { childSources, ponderChains } from './sources.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const;
@@ -43,21 +44,19 @@ const { chains } = parseChainsFile(
 );
 
 test('chains without an enabled deployment are left out', () => {
-  expect(ponderChains(indexedChains(chains))).toEqual({
-    chain_1: { id: 1, rpc: ['http://a/', 'http://b/'], pollingInterval: 1_000 },
-    chain_2: { id: 2, rpc: ['http://c/'], pollingInterval: 100 },
+  expect(ponderChains(indexedChains(chains), 'ws://gateway')).toEqual({
+    chain_1: {
+      id: 1,
+      rpc: ['ws://gateway/1/0', 'ws://gateway/1/1'],
+      ws: 'ws://gateway/1/0',
+      pollingInterval: 1_000,
+    },
+    chain_2: { id: 2, rpc: ['ws://gateway/2/0'], ws: 'ws://gateway/2/0', pollingInterval: 100 },
   });
 });
 
 test('a node on this machine is reached by many lanes, each with its own request limit', () => {
-  const [local] = indexedChains(chains).map((chain) => ({
-    ...chain,
-    rpcUrls: ['http://127.0.0.1:8545/', 'http://a/'],
-  }));
-  const { rpc } = ponderChains(local ? [local] : []).chain_1 ?? {};
-  expect(rpc?.slice(0, 2)).toEqual(['http://127.0.0.1:8545/?lane=0', 'http://127.0.0.1:8545/?lane=1']);
-  expect(new Set(rpc).size).toBe(17);
-  expect(rpc?.at(-1)).toBe('http://a/');
+  expect(lanesOf(['http://127.0.0.1:8545/', 'http://a/'])).toEqual([...Array(16).fill(0), 1]);
 });
 
 test('deployments of a chain are followed together, from the earliest block that names the contract', () => {

@@ -18,7 +18,7 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-export type HttpFailureCode = 'timeout' | 'aborted' | 'unreachable';
+export type HttpFailureCode = 'timeout' | 'aborted' | 'too_large' | 'unreachable';
 
 /** No whole response, or one that is too large. Names neither the URL nor the headers, which may hold keys. */
 export class HttpFailure extends AppError {
@@ -64,6 +64,7 @@ export async function sendRequest(
   } catch (error) {
     if (signal?.aborted) throw new HttpFailure('aborted', 'the request was aborted', error);
     if (limit.signal.aborted) throw new HttpFailure('timeout', `no response in ${timeoutMs} ms`, error);
+    if (isTooLarge(error)) throw new HttpFailure('too_large', 'the response is too large', error);
     throw new HttpFailure('unreachable', 'no response', error);
   } finally {
     clearTimeout(timer);
@@ -78,6 +79,9 @@ export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number = D
   const wait = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
   return Number.isFinite(wait) && wait >= 0 ? Math.ceil(wait) : undefined;
 }
+
+const isTooLarge = (error: unknown) =>
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'].includes(String((error as { code?: unknown }).code));
 
 async function unpacked(bytes: Uint8Array): Promise<string> {
   return (await gunzipped(bytes, { maxOutputLength: MAX_RESPONSE_BYTES })).toString();

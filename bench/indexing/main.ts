@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import pg from 'pg';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
-import { pollingIntervalMs } from '../../indexer/heads/polling-interval.ts';
+import { pollingIntervalMs } from '../../indexer/gateway/polling-interval.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
 import { measureLatency } from './latency.ts';

@@ -1,4 +1,4 @@
-import { pollingIntervalMs } from '../../indexer/heads/polling-interval.ts';
+import { pollingIntervalMs } from '../../indexer/gateway/polling-interval.ts';
 import { summarize } from '../pamm/percentiles.ts';
 import type { IndexRun } from './index-run.ts';
 import type { Latencies } from './latency.ts';

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pad } from 'viem';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { ponderChains } from '../sources.ts';
+import { openGateway } from './gateway.ts';
+
+/** Ponder's own client asks nodes of these tests through the gateway. */
+
+const TIMEOUT_MS = 200;
+const PONDER = import.meta.resolve('ponder');
+const silent = createLogger('test', 'silent');
+const nothing = () => undefined;
+const metric = { inc: nothing, observe: nothing };
+
+type Request = { readonly method: string; readonly params?: readonly unknown[] };
+type Reply = { readonly status?: number; readonly body?: unknown };
+type Rpc = {
+  request(request: Request): Promise<unknown>;
+  subscribe(of: { onBlock: (block: { number: string }) => void; onError: (error: unknown) => void }): void;
+  unsubscribe(): Promise<void>;
+};
+
+const ok = (result: unknown): Reply => ({ body: { jsonrpc: '2.0', id: 1, result } });
+const failed = (error: object): Reply => ({ body: { jsonrpc: '2.0', id: 1, error } });
+
+/** A node that answers like this; undefined is no answer. */
+async function startNode(answer: (request: Request) => Reply | undefined): Promise<string> {
+  const server = createServer(async (incoming, response) => {
+    const reply = answer(JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as Request);
+    if (reply) response.writeHead(reply.status ?? 200).end(JSON.stringify(reply.body));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/a-key`;
+}
+
+/** Ponder's client of a chain with these nodes, and what it logs. */
+async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = TIMEOUT_MS) {
+  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: pad('0x1', { size: 20 }) };
+  const { chains } = parseChainsFile(
+    { chains: [{ chainId: 1, name: 'one', rpcUrls, wsUrls, blockTimeMs: 400, deployments: [deployment] }] },
+    'test',
+  );
+  const gateway = await openGateway(chains, silent, timeoutMs);
+  const log = vi.fn();
+  const logger = { trace: nothing, debug: log, info: log, warn: log, error: log, child: () => logger };
+  const common = {
+    logger,
+    metrics: { ponder_rpc_request_duration: metric, ponder_rpc_request_error_total: metric },
+    shutdown: { add: nothing },
+  };
+  const { createRpc } = (await import(new URL('rpc/index.js', PONDER).href)) as { createRpc: (of: object) => Rpc };
+  const chain = { ...ponderChains(chains, gateway.url).chain_1, name: 'one', finalityBlockCount: 30 };
+  const rpc = createRpc({ common, chain });
+  onTestFinished(async () => {
+    await rpc.unsubscribe();
+    gateway.close();
+  });
+  const logged = () => log.mock.calls.map(([line]) => line as { msg: string; error?: unknown });
+  return { rpc, gateway, logged };
+}
+
+const blockOf = (number: number) => ({
+  number: `0x${number.toString(16)}`,
+  hash: pad(`0x${number.toString(16)}`),
+  parentHash: pad(`0x${(number - 1).toString(16)}`),
+  timestamp: '0x1',
+  logsBloom: pad('0x0', { size: 256 }),
+});
+
+test('results and errors of a node reach Ponder as they are', async () => {
+  const revert = { code: 3, message: 'execution reverted', data: '0x08c379a0' };
+  const url = await startNode(({ method }) => (method === 'eth_call' ? failed(revert) : ok({ method, big: '0xff' })));
+  const { rpc } = await openPonder([url]);
+  expect(await rpc.request({ method: 'eth_feeHistory', params: ['0x1'] })).toEqual({
+    method: 'eth_feeHistory',
+    big: '0xff',
+  });
+  await expect(rpc.request({ method: 'eth_call', params: [] })).rejects.toMatchObject({ code: 3, data: '0x08c379a0' });
+});
+
+test('what a node does not have or do, the next one is asked', async () => {
+  const behind = await startNode(() => ok(null));
+  const other = await startNode(({ params }) => ok(params?.[0] === '0x7' ? blockOf(7) : null));
+  const { rpc } = await openPonder(['http://127.0.0.1:1/', behind, other]);
+  expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x7', true] })).toEqual(blockOf(7));
+  expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x8', true] })).toBeNull();
+  expect(await rpc.request({ method: 'eth_getTransactionReceipt', params: ['0x8'] })).toBeNull();
+});
+
+test('logs of a block that no node has are given up within seconds, other requests are not', async () => {
+  const url = await startNode(() => failed({ code: -32_000, message: 'unknown block' }));
+  const { rpc } = await openPonder([url]);
+  const given = vi.fn();
+  rpc.request({ method: 'eth_getLogs', params: [{ blockHash: pad('0x1') }] }).catch(() => given('logs'));
+  rpc.request({ method: 'eth_getBlockByNumber', params: ['0x1', true] }).catch(() => given('block'));
+  await pause(3_000);
+  expect(given.mock.calls).toEqual([['logs']]);
+});
+
+test('requests are as many as before when a node answers again that was silent', async () => {
+  let isSilent = true;
+  const url = await startNode(() => (isSilent ? undefined : ok('0x1')));
+  const { rpc, logged } = await openPonder([url]);
+  const ask = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => rpc.request({ method: 'eth_chainId' })));
+  const first = ask(40);
+  await pause(4 * TIMEOUT_MS);
+  isSilent = false;
+  expect((await first).length + (await ask(100)).length).toBe(140);
+  const lines = logged().map(({ msg }) => msg);
+  expect(lines).toContain('Received JSON-RPC error');
+  expect(lines).not.toContain('JSON-RPC provider rate limited');
+});
+
+test('a node that has enough is asked less often', async () => {
+  let isBusy = true;
+  const url = await startNode(() => (isBusy ? { status: 429, body: 'slow down' } : ok('0x1')));
+  const { rpc, logged } = await openPonder([url]);
+  const asked = rpc.request({ method: 'eth_chainId' });
+  await vi.waitUntil(() => logged().some(({ msg }) => msg === 'JSON-RPC provider rate limited'));
+  isBusy = false;
+  expect(await asked).toBe('0x1');
+});
+
+test('an answer that is too large is one that Ponder asks for in parts', async () => {
+  const url = await startNode(() => ok('a'.repeat(11_000_000)));
+  const { rpc, logged } = await openPonder([url], [], 5_000);
+  const params = [{ fromBlock: '0x1', toBlock: '0x100' }];
+  await expect(rpc.request({ method: 'eth_getLogs', params })).rejects.toThrow('backend response too large');
+  expect(logged()).toEqual([]);
+});
+
+test('Ponder takes heads that looks see, and those that sockets tell', async () => {
+  const node = await startTestNode(1);
+  onTestFinished(node.stop);
+  let polled = 5;
+  const url = await startNode(() => ok(blockOf(polled)));
+  const { rpc } = await openPonder([url], [node.url]);
+  const seen: number[] = [];
+  const failures = vi.fn();
+  rpc.subscribe({ onBlock: ({ number }) => seen.push(Number(number)), onError: failures });
+  await vi.waitUntil(() => seen.includes(5));
+  polled = 6;
+  await vi.waitUntil(() => seen.includes(6));
+  node.pushHead(7);
+  await vi.waitUntil(() => seen.includes(7));
+  expect(failures).not.toHaveBeenCalled();
+});
+
+test('nobody else is answered, and no error names the URL of a node', async () => {
+  const { rpc, gateway, logged } = await openPonder([await startNode(() => ({ status: 500, body: 'no' }))]);
+  const { host } = new URL(gateway.url);
+  for (const url of [`ws://${host}/1/0`, `${gateway.url}/2/0`, `${gateway.url}/1/99`]) {
+    const socket = new WebSocket(url);
+    await new Promise((resolve) => {
+      socket.onclose = resolve;
+    });
+  }
+  rpc.request({ method: 'eth_chainId' }).catch(nothing);
+  await vi.waitUntil(() => logged().length > 0);
+  const [line] = logged();
+  expect(String(line?.error)).toContain('gave no answer to eth_chainId');
+  expect(String(line?.error)).not.toContain('a-key');
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Hex } from 'viem';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { ChainRpc } from '../../chain/chain-rpc.ts';
+import { closeHeadFeeds, type HeadFeed, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
+import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { answerRequest, NodeRequest } from './answer-request.ts';
+import { followHeads, type HeadTaker } from './follow-heads.ts';
+import { lanesOf } from './lanes.ts';
+import { pollingIntervalMs } from './polling-interval.ts';
+
+/** Below the ten seconds after which Ponder gives an answer up and asks less often. */
+const NODE_TIMEOUT_MS = 9_000;
+const SUBSCRIPTION = '0x1';
+
+/** What Ponder needs of a header. */
+const PonderHeader = z.looseObject({
+  hash: z.custom<Hex>((value) => typeof value === 'string'),
+  number: z.custom<Hex>((value) => typeof value === 'string'),
+  timestamp: z.custom<Hex>((value) => typeof value === 'string'),
+  parentHash: z.string(),
+  logsBloom: z.string(),
+});
+
+interface ChainNodes {
+  readonly chain: ChainConfig;
+  readonly feed: HeadFeed | undefined;
+  /** One for each URL that Ponder is given. */
+  readonly lanes: readonly ChainRpc[];
+}
+
+export interface Gateway {
+  /** Nobody else can guess it. */
+  readonly url: string;
+  readonly close: () => void;
+}
+
+/**
+ * What Ponder takes for the nodes of its chains: WebSockets of this machine at `<URL>/<chain id>/<lane>`, behind which are
+ * the nodes of the chains file with our failover, time limits and breakers, and the heads that sockets or looks tell.
+ *
+ * @param timeoutMs longest wait for the answer of one node
+ */
+export async function openGateway(
+  chains: readonly ChainConfig[],
+  logger: Logger,
+  timeoutMs = NODE_TIMEOUT_MS,
+): Promise<Gateway> {
+  // Ponder's own metrics count what it asks.
+  const feeds = openHeadFeeds(chains, () => undefined, logger);
+  const nodesOf = new Map(
+    chains.map((chain) => {
+      const nodes = { chain, feed: feeds.get(chain.chainId), lanes: openLanes(chain.rpcUrls, timeoutMs) };
+      return [String(chain.chainId), nodes] as const;
+    }),
+  );
+  const path = `/${randomUUID()}`;
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
+  await once(server, 'listening');
+  server.on('connection', (socket, { url = '' }) => {
+    const [chainId = '', lane = ''] = url.startsWith(`${path}/`) ? url.slice(path.length + 1).split('/') : [];
+    const nodes = nodesOf.get(chainId);
+    const rpc = nodes?.lanes[Number(lane)];
+    if (nodes && rpc) serve(socket, nodes, rpc, logger.child({ chainId: Number(chainId) }));
+    else socket.terminate();
+  });
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    close: () => {
+      closeHeadFeeds(feeds);
+      for (const socket of server.clients) socket.terminate();
+      server.close();
+    },
+  };
+}
+
+/** All lanes share the breakers of the nodes. */
+function openLanes(rpcUrls: readonly string[], timeoutMs: number): ChainRpc[] {
+  const endpoints = rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count: () => undefined }));
+  return lanesOf(rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
+}
+
+function serve(socket: WebSocket, { chain, feed }: ChainNodes, rpc: ChainRpc, logger: Logger): void {
+  const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const answer = async (request: NodeRequest) => {
+    if (request.method !== 'eth_subscribe') return answerRequest(rpc, request);
+    const retryMs = pollingIntervalMs(chain.blockTimeMs);
+    socket.once('close', followHeads(takerOf(rpc, send, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
+    return { result: SUBSCRIPTION };
+  };
+  socket.on('message', (data) => {
+    const request = NodeRequest.parse(JSON.parse(String(data)));
+    const { id } = request;
+    if (id !== null) {
+      answer(request).then(
+        (answered) => send({ id, ...answered }),
+        (error: unknown) => logger.error({ err: error }, 'no answer to Ponder'),
+      );
+    }
+  });
+}
+
+function takerOf(rpc: ChainRpc, send: (message: object) => void, logger: Logger): HeadTaker {
+  const push = (result: object) => send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
+  return {
+    poll: () => rpc.request('eth_getBlockByNumber', ['latest', false], (block) => PonderHeader.parse(block)),
+    onBlock: push,
+    onHeader: (header) => push(PonderHeader.parse(header)),
+    onError: (error) => logger.warn({ err: error }, 'no head'),
+  };
+}
