@@ -12,7 +12,7 @@ RUN npm prune --omit=dev
 
 # Without a shell and packages: its entrypoint is Node, and its user 65532.
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
-ENV NODE_ENV=production PONDER_TELEMETRY_DISABLED=1
+ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json package.json
 COPY --from=build /app/node_modules node_modules

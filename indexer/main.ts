@@ -82,7 +82,6 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
 
 async function becomePonder(options: readonly string[]): Promise<void> {
   divertPonderLog();
-  process.env.PONDER_TELEMETRY_DISABLED = '1';
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   process.argv.splice(2, process.argv.length, 'start', '--root', writableRoot(), '--log-format', 'json', ...options);
   Object.assign(globalThis, { PONDER_IMPORT: (bundle: string) => import(bundle) });

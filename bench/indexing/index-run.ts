@@ -33,6 +33,7 @@ export function runIndex(settings: {
   readonly schema: string;
   readonly databaseUrl: string;
   readonly chainsFile: string;
+  readonly gatewayUrl: string;
 }): Promise<IndexRun> {
   return onFreePort(async (port) => {
     const service = await startService({
@@ -59,8 +60,8 @@ export function runIndex(settings: {
         ...process.env,
         CHAINS_CONFIG: settings.chainsFile,
         DATABASE_URL: settings.databaseUrl,
+        PONDER_GATEWAY_URL: settings.gatewayUrl,
         PONDER_CACHE_BYTES: String(CACHE_BYTES),
-        PONDER_TELEMETRY_DISABLED: '1',
         PORT: String(port),
       },
       ready: STARTED,

@@ -2,9 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import pg from 'pg';
+import { loadChainsFile } from '../../config/load-chains.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { type Gateway, openGateway } from '../../indexer/gateway/gateway.ts';
 import { pollingIntervalMs } from '../../indexer/gateway/polling-interval.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
 import { measureLatency } from './latency.ts';
@@ -41,17 +44,21 @@ async function bench({ layout, events, pools, rounds, swaps }: Options): Promise
   const postgres = await startPostgres();
   const folder = await createTempFolder('bench-indexing');
   const chains = await Promise.all(CHAIN_IDS.map((chainId) => startChain(chainId, pools / CHAIN_IDS.length, layout)));
+  let gateway: Gateway | undefined;
   try {
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
+    gateway = await openGateway(loadChainsFile(chainsFile).chains, createLogger('bench', 'silent'));
+    const gatewayUrl = gateway.url;
     const run = async (root: keyof typeof ROOTS, schema: string) => {
-      const result = await runIndex({ root, schema, databaseUrl: postgres.url, chainsFile });
+      const result = await runIndex({ root, schema, databaseUrl: postgres.url, chainsFile, gatewayUrl });
       await dropSchema(postgres.url, schema);
       return result;
     };
     await compare(chains, run, events, rounds);
     if (swaps > 0) printLatency(await measureLatency(chains, { databaseUrl: postgres.url, chainsFile, swaps }));
   } finally {
+    gateway?.close();
     await Promise.all(chains.map(({ anvil }) => anvil.stop()));
     await postgres.stop();
     await folder.remove();
