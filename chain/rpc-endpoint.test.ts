@@ -49,6 +49,8 @@ test('an answer that is packed is unpacked', async () => {
   expect(await endpoint.request('eth_call', [])).toBe('a'.repeat(MEBIBYTE));
 });
 
+const error = { code: -32_005, message: 'header not found', data: '0x1' };
+
 const cut = (response: ServerResponse) =>
   response.writeHead(200, { 'content-length': 99 }).write('{"res', () => response.destroy());
 
@@ -61,7 +63,8 @@ test.each([
     (response: ServerResponse) => response.setHeader('content-encoding', 'gzip').end('{}'),
   ],
   ['an HTTP error', (response: ServerResponse) => response.writeHead(502).end('{"result":"0x1"}')],
-  ['an error of a proxy', (response: ServerResponse) => response.writeHead(429).end('{"error":"slow down"}')],
+  ['an error of a proxy', (response: ServerResponse) => response.writeHead(503).end('{"error":"slow down"}')],
+  ['one of too many requests', (response: ServerResponse) => response.writeHead(429).end(JSON.stringify({ error }))],
   ['a redirection', (response: ServerResponse) => response.writeHead(308, { location: '/elsewhere' }).end('{}')],
 ])('a response that is %s is rejected, and no URL is reported', async (_what, answer) => {
   const { endpoint, counted } = await nodeThat(answer);
@@ -71,10 +74,9 @@ test.each([
 });
 
 test('an error in JSON-RPC is a refusal, whatever the HTTP status', async () => {
-  const body = '{"error":{"code":-32000,"message":"header not found"}}';
-  const { endpoint } = await nodeThat((response) => response.writeHead(500).end(body));
-  const message = `${endpoint.label} refused eth_call: -32000 header not found`;
-  await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({ code: 'refused', message });
+  const { endpoint } = await nodeThat((response) => response.writeHead(500).end(JSON.stringify({ error })));
+  const message = `${endpoint.label} refused eth_call: -32005 header not found`;
+  await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({ code: 'refused', message, answer: error });
 });
 
 test('the time limit is one of the whole answer', async () => {
