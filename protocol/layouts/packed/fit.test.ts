@@ -134,6 +134,19 @@ describe('a side', () => {
     });
   });
 
+  it('is fitted where a proof shows two raw units more, as the inputs at both ends of its run were rounded up', () => {
+    const tokens = 10n ** 22n;
+    for (let more = 160n; more < 240n; more++) {
+      const contents = [tokens + more * 7_777_777_777n, tokens + more * 3_333_333_333n];
+      const state = {
+        ...stateOf(contents, (index) => index),
+        scale: { multiplier0: 10n ** 10n, multiplier1: 10n ** 10n },
+      };
+      const { fit } = fitted(formulaCurve(pricePool(state, QUOTE), FEE_FORMULAS[3]).asks, 900);
+      expect(fit).not.toBeNull();
+    }
+  });
+
   it('is not fitted where whole raw units are too coarse for it, or too many fees follow each other', () => {
     const tokens = 10n ** 20n;
     const plan = (contents: readonly bigint[], fees?: (index: number) => number) =>

@@ -135,7 +135,10 @@ export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, leve
   return off <= tolerated;
 }
 
-/** Whether an amount is another one, or more by what measured factors and the rounding of prices add to it. */
+/**
+ * Whether an amount is another one, or more by what measured factors and the rounding of prices add to it. The factors of a
+ * run rest on two inputs that the pool rounded up: between these nearly a raw unit is added, with the margin more than one.
+ */
 function isRoundedUp(shown: bigint, taken: bigint): boolean {
-  return shown >= taken && shown <= taken + 1n + taken / TOLERANCE.part;
+  return shown >= taken && shown <= taken + tolerance(taken);
 }
