@@ -26,10 +26,13 @@ function shiftingListing(size: number, changes: readonly { from: number; to: num
   return { operations, staying, requestCount: () => requests };
 }
 
-test('yields every pool once that stays listed, whatever moves meanwhile', async () => {
-  const changes = fc.array(fc.record({ from: fc.nat(40), to: fc.nat(40), isNew: fc.boolean() }), { maxLength: 8 });
+test('yields every pool once that stays listed, whatever moves during two walks', async () => {
+  const change = fc.record({ from: fc.nat(40), to: fc.nat(40), isNew: fc.boolean() });
+  const listing = fc
+    .nat(20)
+    .chain((size) => fc.tuple(fc.constant(size), fc.array(change, { maxLength: 2 * Math.ceil(size / PAGE) })));
   await fc.assert(
-    fc.asyncProperty(fc.nat(20), changes, async (size, moves) => {
+    fc.asyncProperty(listing, async ([size, moves]) => {
       const { operations, staying } = shiftingListing(size, moves);
       const found: string[] = [];
       for await (const { poolAddress } of allPools(operations, { chainId: 1 })) found.push(poolAddress);
@@ -37,6 +40,31 @@ test('yields every pool once that stays listed, whatever moves meanwhile', async
       expect([...staying].filter((pool) => !found.includes(pool))).toEqual([]);
     }),
   );
+});
+
+test('finds a pool that moves to an earlier page during the first walk and during the second', async () => {
+  const still = { from: 0, to: 0, isNew: false };
+  const [early, late] = [
+    { from: 3, to: 0, isNew: false },
+    { from: 0, to: 3, isNew: false },
+  ];
+  const { operations, requestCount } = shiftingListing(5, [still, early, late, early]);
+  const found: string[] = [];
+  for await (const { poolAddress } of allPools(operations)) found.push(poolAddress);
+  expect(found.sort()).toEqual(['0x0', '0x1', '0x2', '0x3', '0x4']);
+  expect(requestCount()).toBe(8);
+});
+
+test('ends with a listing whose pools move during every walk', async () => {
+  const walk = [
+    { from: 0, to: 3, isNew: false },
+    { from: 3, to: 0, isNew: false },
+  ];
+  const { operations, requestCount } = shiftingListing(5, new Array(20).fill(walk).flat());
+  let count = 0;
+  for await (const { chain } of allPools(operations)) count += chain === 'a' ? 1 : 0;
+  expect(count).toBe(4);
+  expect(requestCount()).toBe(6);
 });
 
 test('requests a listing of one page once', async () => {

@@ -13,6 +13,8 @@ export type AllPoolsRequest =
 export type AllPools = (request?: AllPoolsRequest, options?: CallOptions) => AsyncGenerator<Pool, void, void>;
 
 const PAGE = 500;
+/** Walks in a row that show no new pool: after these a listing whose pools keep moving counts as walked. */
+const MAX_QUIET_WALKS = 2;
 const keyOf = ({ chain, poolAddress }: Pool): string => `${chain}:${poolAddress}`;
 
 /** As {@link RestClient.allPools}. */
@@ -28,17 +30,24 @@ export async function* allPools(
       ? operations.listPoolsAcrossChains(page, options)
       : operations.listPools(page as RequestOf<'listPools'>, options);
   };
-  for (let before = -1, pages = 2; pages > 1 && yielded.size > before; ) {
-    before = yielded.size;
-    pages = 0;
+  let total = Number.POSITIVE_INFINITY;
+  for (let quiet = 0; quiet < MAX_QUIET_WALKS; ) {
+    const [before, totalBefore] = [new Set(yielded), total];
+    const again = new Set<string>();
+    let pages = 0;
     for (let offset: number | null = 0; offset !== null; pages++) {
-      const { data, nextOffset }: Page = await load(offset);
-      for (const pool of data) {
-        if (yielded.has(keyOf(pool))) continue;
-        yielded.add(keyOf(pool));
+      const page: Page = await load(offset);
+      for (const pool of page.data) {
+        const key = keyOf(pool);
+        if (before.has(key)) again.add(key);
+        if (yielded.has(key)) continue;
+        yielded.add(key);
         yield pool;
       }
-      offset = nextOffset;
+      [offset, total] = [page.nextOffset, page.total];
     }
+    // Pools shown before and again were listed as the last walk ended: when they are as many as it counted, none is missing.
+    if (pages < 2 || again.size >= totalBefore) return;
+    quiet = yielded.size > before.size ? 0 : quiet + 1;
   }
 }

@@ -18,7 +18,7 @@ export interface RestClientOptions {
 export interface RestClient extends Operations {
   /**
    * Walks a listing page by page and yields each pool once. Pools that move to an earlier page meanwhile are found, too: a
-   * listing of several pages is walked again until that shows no new pool.
+   * listing of several pages is walked again until it shows all pools that it counted, or twice no new pool.
    *
    * @param request as of `listPools` with `chainId`, otherwise as of `listPoolsAcrossChains`; `count` and `offset` are set
    */
