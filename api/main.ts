@@ -10,7 +10,7 @@ import { waitForIndex } from '../db/first-index.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
-import { createLogger } from '../runtime/logger.ts';
+import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { ProcessCalls } from '../runtime/process-calls.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
@@ -72,6 +72,7 @@ async function serve(): Promise<void> {
   const { HOST: host, OPERATIONS_PORT: operationsPort, API_PROCESSES: processes } = settings;
   const count = processes === 'auto' ? availableParallelism() : processes;
   if (count > 1 && cluster.isPrimary) {
+    logStart(logger);
     await leadProcesses({ count, host, operationsPort, stream: file.stream, logger });
     return;
   }
@@ -85,6 +86,7 @@ async function serve(): Promise<void> {
   const database = openDatabase(readUrl, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
+  logStart(logger);
   const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   const common = { chains: file.chains, quotes: file.quotes, database: database.$client, metrics, logger };
   const stopping = new AbortController();

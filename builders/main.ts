@@ -8,7 +8,7 @@ import { openDatabase } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
-import { createLogger, type Logger } from '../runtime/logger.ts';
+import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectQueueing } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -33,6 +33,7 @@ runMain(async () => {
   const logger = createLogger('builders', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, 'ptd_builders', logger, 2);
   await Promise.all([assertChainIds(chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
+  logStart(logger);
   const metrics = createMetrics('builders');
   const keys = new RedisKeys(env.QUEUE_PREFIX);
   const redis = connectQueueing(env.REDIS_URL, logger);

@@ -9,7 +9,7 @@ import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
-import { createLogger } from '../runtime/logger.ts';
+import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
@@ -40,6 +40,7 @@ runMain(async () => {
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
+  logStart(logger);
   const metrics = createMetrics('capture');
   const jobs = startJobs(
     captureJobs({

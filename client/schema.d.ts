@@ -1293,10 +1293,14 @@ export interface components {
             /** @description Token pairs that the quote prices; Ethereum only. */
             assetPairs?: string[] | null;
         };
-        /** @description How current the data is, by chain. */
+        /** @description What runs, and how current the data is, by chain. */
         ServiceStatus: {
             /** @description Clock of the service, Unix seconds. */
             serverTs: number;
+            /** @description Release of the service. */
+            release: string;
+            /** @description Version of Node that it runs on. */
+            node: string;
             /** @description Every chain whose pools are served. */
             chains: components["schemas"]["ChainStatus"][];
         };
@@ -3613,6 +3617,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "serverTs": 1795000004,
+                     *       "release": "0.2.0",
+                     *       "node": "24.21.0",
                      *       "chains": [
                      *         {
                      *           "chainId": 8453,

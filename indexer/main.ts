@@ -9,7 +9,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
-import { createLogger, type Logger } from '../runtime/logger.ts';
+import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
@@ -69,6 +69,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const index = await claimIndex(settings.DATABASE_URL, pinned ? settings.DATABASE_SCHEMA : null, build, logger);
+  logStart(logger);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
   const onBuilt = build ? () => process.send?.('complete') : undefined;
   void publish(index, onBuilt, logger).then((reason) => endForRestart(logger, reason));

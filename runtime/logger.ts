@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { hideUrlSecrets } from '../config/url-secrets.ts';
+import { RUNNING_VERSION } from './running-version.ts';
 
 export type { Logger };
 
@@ -23,4 +24,9 @@ export function createLogger(process: string, level: string): Logger {
     },
     pino.destination({ fd: 2, sync: true }),
   );
+}
+
+/** Logs what runs: the first line of a process whose settings are right. */
+export function logStart(logger: Logger): void {
+  logger.info(RUNNING_VERSION, 'starting');
 }

@@ -24,13 +24,17 @@ const ChainStatus = z
 export const ServiceStatus = z
   .strictObject({
     serverTs: z.int().describe('Clock of the service, Unix seconds.'),
+    release: z.string().describe('Release of the service.'),
+    node: z.string().describe('Version of Node that it runs on.'),
     chains: z.array(ChainStatus).describe('Every chain whose pools are served.'),
   })
-  .openapi('ServiceStatus', { description: 'How current the data is, by chain.' });
+  .openapi('ServiceStatus', { description: 'What runs, and how current the data is, by chain.' });
 export type ServiceStatus = z.output<typeof ServiceStatus>;
 
 const STATUS_EXAMPLE: ServiceStatus = {
   serverTs: 1795000004,
+  release: '0.2.0',
+  node: '24.21.0',
   chains: [
     {
       chainId: EXAMPLE.chainId,

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import type { ChainLag } from '../observability/indexing-watch.ts';
 import { statusResource } from './status.ts';
 import { ServiceStatus } from './status-declaration.ts';
 
+const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 const CHAIN_A = 31337;
 const CHAIN_B = 31338;
 
@@ -33,13 +39,14 @@ const unknown: ChainLag = {
 const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
 const AGES = { newestPriceAgeSecs: 5, oldestPriceAgeSecs: 40, listingAgeSecs: 0 };
 
-test('reports head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
+test('reports what runs, and head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
   const app = new Hono();
   const ages = (chainId: number) => (chainId === CHAIN_A ? AGES : NO_AGES);
   mountHandlers(app, bindRoutes(statusResource, { lags: () => [lag, unknown], ages }));
   const response = await app.request('/public/v1/status');
   expect(response.status).toBe(200);
-  const { chains, serverTs } = ServiceStatus.parse(await response.json());
+  const { chains, serverTs, release, node } = ServiceStatus.parse(await response.json());
+  expect([release, `v${node}`]).toEqual([version, process.version]);
   expect(Math.abs(serverTs - Date.now() / 1000)).toBeLessThan(30);
   const { stalled: _, ...shown } = lag;
   expect(chains[0]).toEqual({ ...shown, following: true, ...AGES });

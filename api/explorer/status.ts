@@ -1,3 +1,4 @@
+import { RUNNING_VERSION } from '../../runtime/running-version.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import type { ChainLag } from '../observability/indexing-watch.ts';
 import type { DataAges } from '../snapshots/pool-catalog.ts';
@@ -14,6 +15,7 @@ export type StatusDeps = {
 export const statusResource = defineResource([getStatus], ({ lags, ages }: StatusDeps) => ({
   getStatus(c) {
     const chains = lags().map(({ stalled, ...lag }) => ({ ...lag, following: !stalled, ...ages(lag.chainId) }));
-    return c.json({ serverTs: Math.floor(Date.now() / 1000), chains } satisfies ServiceStatus);
+    const status = { serverTs: Math.floor(Date.now() / 1000), ...RUNNING_VERSION, chains };
+    return c.json(status satisfies ServiceStatus);
   },
 }));

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { shippedPackages } from '../../cli/shipped-packages.ts';
@@ -82,6 +83,7 @@ test('every process starts from the folder of the image, which has no sources of
   expect(
     stdout.split('\n').filter((path) => !path.includes('/dist/client-reference/') && !path.includes('/dist/ponder/')),
   ).toEqual([]);
+  const { version } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8'));
   await migrate(database.url);
   const chains = join(folder.path, 'chains.json');
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'11'.repeat(20)}` }];
@@ -109,15 +111,23 @@ test('every process starts from the folder of the image, which has no sources of
     const stop = await onFreePort(async (port) => {
       const operationsPort = name === 'api' ? await freePort() : port;
       const operations = `http://127.0.0.1:${operationsPort}`;
+      let log = '';
+      const output = new PassThrough().on('data', (chunk) => {
+        log += chunk;
+      });
       const service = await startService({
         name,
         command: process.execPath,
         args: ownMain(name),
         cwd: image,
         env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
+        output,
         startTimeoutMs: 90_000,
         ready: async () => (await fetch(`${operations}/health`).catch(() => undefined))?.ok ?? false,
       });
+      // Node may warn before.
+      const first = JSON.parse(log.split('\n').find((line) => line.startsWith('{')) ?? '{}');
+      expect(first).toMatchObject({ process: name, msg: 'starting', release: version, node: process.versions.node });
       if (name === 'api') {
         for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js', '/public/v1/chains']) {
           expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 200]);

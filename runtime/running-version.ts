@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from './project-root.ts';
+
+const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
+
+/** What runs: the release of the service, and Node, without a `v`. */
+export const RUNNING_VERSION = { release: version, node: process.versions.node } as const;
