@@ -42,7 +42,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'Integers keep all of their digits on their way through JSON.',
     test: ['runtime/json.test.ts', 'an integer of any size survives the way in and out'],
-    mutation: ['runtime/json.ts', '!Number.isSafeInteger(Number(text))', '!Number.isInteger(Number(text))'],
+    mutation: ['runtime/json.ts', '!Number.isSafeInteger(value)', '!Number.isInteger(value)'],
   },
   {
     holds: 'A response names a block that no part of it is older than.',
