@@ -83,6 +83,7 @@ export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number = D
 const isTooLarge = (error: unknown) =>
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'].includes(String((error as { code?: unknown }).code));
 
+// Not undici's `interceptors.decompress`: it is experimental, and warns on stderr at each start.
 async function unpacked(bytes: Uint8Array): Promise<string> {
   return (await gunzipped(bytes, { maxOutputLength: MAX_RESPONSE_BYTES })).toString();
 }
