@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly silenceMs?: number | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: that of the platform. Node 20 has none, but that of the package `ws` will do; without one, SSE is used. */
+  /** Default: that of the platform. Without one, SSE is used. */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;

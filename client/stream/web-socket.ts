@@ -1,7 +1,7 @@
 import { ConnectionError, responseError } from '../rest/errors.ts';
 import type { Transport } from './types.ts';
 
-/** What is used of a WebSocket: that of browsers and Node 22, or of the package `ws`. */
+/** What is used of a WebSocket: that of browsers and Node, or of the package `ws`. */
 export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
