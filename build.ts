@@ -171,7 +171,7 @@ async function buildPage(): Promise<readonly string[]> {
   const { buildWebPage } = await import('./web/build.ts');
   const { files, sources } = await buildWebPage();
   for (const [name, content] of files) await place(`web/${name}`, content);
-  await removeOthers(join(DIST, 'web/assets'), /./, new Set([...files.keys()].map((name) => basename(name))));
+  await removeOthers(join(DIST, 'web/assets'), /./, new Set(files.keys().map((name) => basename(name))));
   return sources;
 }
 

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import ts from 'typescript';
 
-const CLIENT = fileURLToPath(new URL('./', import.meta.url));
+const CLIENT = import.meta.dirname;
 /** The package's subpaths. */
 const ENTRIES = ['math', 'rest', 'stream'].map((name) => join(CLIENT, `${name}.ts`));
 
@@ -65,4 +64,4 @@ function reached(texts: ReadonlyMap<string, string>, entries: readonly string[])
   return found;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildClient();
+if (import.meta.main) await buildClient();

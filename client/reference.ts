@@ -1,9 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Application } from 'typedoc';
 
-const CLIENT = fileURLToPath(new URL('./', import.meta.url));
+const CLIENT = import.meta.dirname;
 /** Chooses a theme before the page is shown: the policy of our pages forbids inline scripts. */
 const INLINE_SCRIPT = /<script>.*?<\/script>/g;
 

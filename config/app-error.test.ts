@@ -6,7 +6,8 @@ import { SnapshotError } from '../api/snapshots/snapshot-error.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import { ReadModelMismatchError } from '../indexer/publication/live-views.ts';
-import { PROJECT_ROOT, productionSources } from '../test/harness/production-sources.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { productionSources } from '../test/harness/production-sources.ts';
 import { ConfigError } from './config-error.ts';
 
 /** The client is a package of its own, with errors of its own. */

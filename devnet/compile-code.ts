@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
-import { argv, stdout } from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import type { Hex } from 'viem';
 import { z } from 'zod';
@@ -58,7 +57,7 @@ function writeCode(source: string, part: Part): void {
   stdout.write(`${target}: ${(code.length - 2) / 2} bytes\n`);
 }
 
-if (fileURLToPath(import.meta.url) === argv[1]) {
+if (import.meta.main) {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { deployed: { type: 'boolean' } } });
   for (const source of positionals) writeCode(source, values.deployed ? 'deployedBytecode' : 'bytecode');
 }

@@ -146,19 +146,13 @@ test('"100 Continue" never stands between the head and the body of an answer', a
 
 describe('a stop', () => {
   test('lets the request in flight finish, takes no other and does not wait for idle connections', async () => {
-    let finish: (() => void) | undefined;
-    const held = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    let arrived: (() => void) | undefined;
-    const inFlight = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const held = Promise.withResolvers<void>();
+    const inFlight = Promise.withResolvers<void>();
     const app: WebApp = {
       fetch: async (request) => {
         if (!request.url.endsWith('/held')) return new Response('at once');
-        arrived?.();
-        await held;
+        inFlight.resolve();
+        await held.promise;
         return new Response('finished');
       },
     };
@@ -166,28 +160,25 @@ describe('a stop', () => {
     const base = `http://127.0.0.1:${server.port}`;
     expect(await (await fetch(base)).text()).toBe('at once');
     const answer = fetch(`${base}/held`);
-    await inFlight;
+    await inFlight.promise;
     const stopped = server.stop(60_000);
     await expect(fetch(base)).rejects.toThrow();
-    finish?.();
+    held.resolve();
     expect(await (await answer).text()).toBe('finished');
     await stopped;
   });
 
   test('cuts what is left after its grace', async () => {
-    let arrived: (() => void) | undefined;
-    const inFlight = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const inFlight = Promise.withResolvers<void>();
     const never: WebApp = {
       fetch: () => {
-        arrived?.();
+        inFlight.resolve();
         return new Promise<Response>(() => undefined);
       },
     };
     const server = await startServer(never, '127.0.0.1', 0);
     const answer = expect(fetch(`http://127.0.0.1:${server.port}`)).rejects.toThrow();
-    await inFlight;
+    await inFlight.promise;
     await server.stop(100);
     await answer;
   });

@@ -78,10 +78,7 @@ test('a first block after the first pool is refused, before anything is begun', 
 test('killed in the middle, it continues in the same schema and ends with the same rows, and no reader notices', {
   timeout: 2 * LIMIT_MS,
 }, async () => {
-  let letThrough: () => void = () => undefined;
-  const until = new Promise<void>((resolve) => {
-    letThrough = resolve;
-  });
+  const { promise: until, resolve: letThrough } = Promise.withResolvers<void>();
   world.secondNode.misbehave({ kind: 'held', until }, ({ method }) => method === 'eth_getLogs');
 
   const first = backfill(world, ['--chains', '31338', '--json']);

@@ -109,9 +109,7 @@ async function compare(claims: readonly Claim[]) {
   const truth = new Map<Hex, ReadonlyMap<string, string>>();
   for (const hash of hashes) truth.set(hash, await chain.quotesAt(hash));
   const wrong = claims.filter(({ hash, pool, text }) => truth.get(hash)?.get(pool) !== text);
-  const states = chain.pools.map(
-    ({ address }) => new Set([...truth.values()].map((quotes) => quotes.get(address))).size,
-  );
+  const states = chain.pools.map(({ address }) => new Set(truth.values().map((quotes) => quotes.get(address))).size);
   return { wrong, blocks: hashes.length, states };
 }
 

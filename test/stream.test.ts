@@ -108,12 +108,11 @@ test('a pool of which clients heard is read when the block comes: a request find
   const block = await blockNow();
   const { requested } = api.warmer;
   expect(requested.list().map(({ address }) => address)).toContain(first.address);
-  const reads = new Promise<void>((resolve) => {
+  await new Promise<void>((resolve) => {
     api.warmer.warmer.onResult((round) => {
       if (round?.kind === 'depths' && Number(round.block.number) >= block) resolve();
     });
   });
-  await reads;
   const before = api.lookups.length;
   await quoteOf(first.address, true);
   expect(api.lookups.slice(before)).toEqual(['cached']);

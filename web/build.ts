@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { listingPath, viewOf } from './pages/pools-query.ts';
-
-const SOURCE = fileURLToPath(new URL('./', import.meta.url));
 
 /** What the page asks for at `/`: browsers fetch it beside the scripts, not after them. */
 const FIRST_LIST = listingPath(viewOf(new URLSearchParams()));
@@ -20,8 +17,8 @@ export type WebPage = {
 /** Builds the explorer page. */
 export async function buildWebPage(): Promise<WebPage> {
   const { metafile, outputFiles } = await build({
-    entryPoints: [`${SOURCE}main.tsx`, `${SOURCE}styles.css`],
-    absWorkingDir: fileURLToPath(new URL('../', import.meta.url)),
+    entryPoints: ['main.tsx', 'styles.css'].map((name) => join(import.meta.dirname, name)),
+    absWorkingDir: join(import.meta.dirname, '..'),
     outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -46,7 +43,7 @@ export async function buildWebPage(): Promise<WebPage> {
   const script = nameOf('web/main.tsx');
   const imports = Object.entries(metafile.outputs).find(([path]) => path.endsWith(script))?.[1].imports ?? [];
   const first = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
-  const template = await readFile(`${SOURCE}index.html`, 'utf8');
+  const template = await readFile(join(import.meta.dirname, 'index.html'), 'utf8');
   const page = template
     .replace('%STYLE%', nameOf('web/styles.css'))
     .replace('%SCRIPT%', script)

@@ -41,7 +41,7 @@ export function startPamm(options: PammOptions): Pamm {
   const redis = connectFailFast(redisUrl, logger);
   const subscriber = connectQueueing(redisUrl, logger);
   const dispatcher = new QuoteDispatcher({ redis, subscriber, keys, metrics, logger });
-  const endpoints = new Map([...chains.values()].map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
+  const endpoints = new Map(chains.values().map((chain) => [chain.chainId, chainEndpoints(chain, env)]));
 
   const all = [...endpoints.values()].flat();
   const sweeper = setInterval(() => {

@@ -128,7 +128,7 @@ export class FollowedReads {
     const excepted = new Set(except);
     this.#known = {
       values: known,
-      read: isRead ? new Set([...known.keys()].filter((name) => !excepted.has(name))) : excepted,
+      read: isRead ? new Set(known.keys()).difference(excepted) : excepted,
       failed: new Set(failed),
       isOver,
     };

@@ -56,7 +56,7 @@ export function startPoolWarmers(deps: PoolWarmersDeps): PoolWarmers {
       return found;
     },
     stop: async () => {
-      await Promise.all([...warmers.values()].map(({ warmer }) => warmer.close()));
+      await Promise.all(warmers.values().map(({ warmer }) => warmer.close()));
     },
   };
 }

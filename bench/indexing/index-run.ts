@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { type ServiceProcess, startService } from '../../devnet/services/service-process.ts';
 import { CACHE_BYTES } from '../../indexer/cache-size.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 const PONDER = fileURLToPath(new URL('./bin/ponder.js', import.meta.resolve('ponder')));
 const NATIVE_IMPORT = new URL('./native-import.mjs', import.meta.url).href;
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Ponder projects that are compared: the same contracts and tables, other handlers. */
 export const ROOTS = { real: 'dist/ponder', empty: 'bench/indexing/empty' } as const;
@@ -55,7 +55,7 @@ export function runIndex(settings: {
         '--hostname',
         '127.0.0.1',
       ],
-      cwd: PROJECT,
+      cwd: PROJECT_ROOT,
       env: {
         ...process.env,
         CHAINS_CONFIG: settings.chainsFile,

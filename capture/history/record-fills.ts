@@ -86,8 +86,7 @@ export async function recordFills(deps: FillDeps): Promise<number> {
   const { database, chainId } = deps;
   const funded = new Map((await deps.pools()).filter(({ isFunded }) => isFunded).map((pool) => [pool.address, pool]));
   const { rows } = await database.query<Swap>(SWAPS_SQL, [chainId, [...funded.keys()]]);
-  const byBlock = new Map<string, Swap[]>();
-  for (const swap of rows) byBlock.set(swap.blockNumber, [...(byBlock.get(swap.blockNumber) ?? []), swap]);
+  const byBlock = Map.groupBy(rows, ({ blockNumber }) => blockNumber);
   let recorded = 0;
   for (const [number, swaps] of byBlock) {
     if (!deps.hasSpareCalls()) break;

@@ -26,14 +26,11 @@ export async function readGuardedPools(
     .select({ pool, address, phases })
     .from(poolExtensions)
     .where(eq(poolExtensions.chainId, chainId));
-  const guards = new Map<Address, Address[]>();
-  for (const row of rows) {
-    if (!row.phases.some((phase) => SWAP_PHASES.includes(phase))) continue;
-    guards.set(row.pool, [...(guards.get(row.pool) ?? []), row.address]);
-  }
+  const ofSwaps = rows.filter((row) => row.phases.some((phase) => SWAP_PHASES.includes(phase)));
+  const guards = Map.groupBy(ofSwaps, (row) => row.pool);
   const byFactory = new Map(deployments.map((deployment) => [deployment.poolFactory as string, deployment]));
   return pools.flatMap((known) => {
-    const own = guards.get(known.address) ?? [];
+    const own = guards.get(known.address)?.map((guard) => guard.address) ?? [];
     const deployment = byFactory.get(known.factory);
     if (own.length === 0 || !deployment || own.some((guard) => guard === deployment.swapAllowlist)) return [];
     return [{ ...known, isKnown: own.every((guard) => isKnownGuard(guard, deployment)) }];

@@ -95,13 +95,8 @@ const abs = (value: bigint) => (value < 0n ? -value : value);
 
 /** Bars by hand, from all swaps, one after another. */
 function barsOf(swaps: readonly Swap[], of: string, secs: number): Bar[] {
-  const groups = new Map<number, Swap[]>();
   const ordered = swaps.filter((swap) => swap.pool === of).sort((a, b) => a.block - b.block || a.logIndex - b.logIndex);
-  for (const swap of ordered) {
-    const start = swap.ts - (swap.ts % secs);
-    groups.set(start, [...(groups.get(start) ?? []), swap]);
-  }
-  return [...groups].map(([start, group]) => {
+  return [...Map.groupBy(ordered, ({ ts }) => ts - (ts % secs))].map(([start, group]) => {
     const priced = group.filter(({ amount0, amount1 }) => amount0 !== 0n && amount1 !== 0n);
     let [high, low] = [priced[0], priced[0]];
     for (const swap of priced) {

@@ -87,11 +87,11 @@ test('a stop also ends what is still starting', async () => {
 });
 
 test('a part that becomes ready during the stop is stopped too', async () => {
-  let ready: (value: Part) => void = () => undefined;
-  const starting = supervisor.start('late', () => new Promise<Part>((resolve) => (ready = resolve)));
+  const late = Promise.withResolvers<Part>();
+  const starting = supervisor.start('late', () => late.promise);
   const refused = expect(starting).rejects.toThrow('late is not started');
   const stopped = supervisor.stop();
-  ready(await part('late')());
+  late.resolve(await part('late')());
   await Promise.all([refused, stopped]);
   expect(events).toEqual(['start late', 'stop late']);
 });

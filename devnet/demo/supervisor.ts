@@ -42,12 +42,10 @@ export class Supervisor {
   readonly #running: { readonly name: string; readonly part: Part }[] = [];
   readonly #starting = new Set<Promise<unknown>>();
   #stopping = false;
-  #fail: (error: Error) => void = () => undefined;
+  readonly #failure = Promise.withResolvers<never>();
 
   /** Rejects when a part ends by itself; never resolves. */
-  readonly failure = new Promise<never>((_, reject) => {
-    this.#fail = reject;
-  });
+  readonly failure = this.#failure.promise;
 
   constructor(progress: Progress) {
     this.#progress = progress;
@@ -101,7 +99,7 @@ export class Supervisor {
 
   #watch(name: string, part: Part): void {
     void part.ended?.then((how) => {
-      if (!this.#stopping) this.#fail(new PartEndedError(name, how, part.recentOutput?.() ?? ''));
+      if (!this.#stopping) this.#failure.reject(new PartEndedError(name, how, part.recentOutput?.() ?? ''));
     });
   }
 }

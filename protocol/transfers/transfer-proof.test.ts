@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import { compileCode } from '../../devnet/compile-code.ts';
@@ -12,7 +12,7 @@ const COMPILER_TIMEOUT_MS = 300_000;
 test(
   'the committed code is what the compiler makes of the source',
   () => {
-    const source = fileURLToPath(new URL('./TransferProof.sol', import.meta.url));
+    const source = join(import.meta.dirname, 'TransferProof.sol');
     expect(compileCode(source, 'deployedBytecode')).toBe(TRANSFER_PROOF_CODE);
   },
   COMPILER_TIMEOUT_MS,

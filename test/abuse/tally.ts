@@ -10,7 +10,7 @@ export class Tally {
 
   /** How often this came out, over all kinds. */
   count(outcome: string): number {
-    return [...this.#counts.values()].reduce((sum, row) => sum + (row.get(outcome) ?? 0), 0);
+    return this.#counts.values().reduce((sum, row) => sum + (row.get(outcome) ?? 0), 0);
   }
 
   get kinds(): readonly string[] {
@@ -19,7 +19,7 @@ export class Tally {
 
   /** A Markdown table: a row for each kind, a column for each outcome. */
   toString(): string {
-    const outcomes = [...new Set([...this.#counts.values()].flatMap((row) => [...row.keys()]))].sort();
+    const outcomes = [...new Set(this.#counts.values().flatMap((row) => row.keys()))].sort();
     const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
     const rows = [...this.#counts].map(([kind, row]) => {
       const cells = outcomes.map((outcome) => row.get(outcome) ?? 0);

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Address } from 'viem';
 import { LIMIT_CLASSES } from '../../config/limits-schema.ts';
@@ -15,6 +14,7 @@ import { packedQuote } from '../../devnet/scenario/packed-pools.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
@@ -86,10 +86,7 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
     pools: market.pools,
     tokens: market.tokens,
     database: client,
-    secrets: [
-      ...[database.url, redis.url, world.anvil.url].map((url) => new URL(url).host),
-      fileURLToPath(new URL('../../', import.meta.url)),
-    ],
+    secrets: [...[database.url, redis.url, world.anvil.url].map((url) => new URL(url).host), PROJECT_ROOT],
     stop: async () => {
       await api.stop();
       await client.end();

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
@@ -14,9 +13,9 @@ import { startAnvil } from '../../devnet/services/anvil.ts';
 import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CHAINS = [
   { chainId: 31337, name: 'devnet-a', kind: 'ethereum' },
   { chainId: 31338, name: 'devnet-b', kind: 'bsc' },
@@ -114,7 +113,7 @@ export function backfill(
   env: Readonly<Record<string, string>> = {},
 ): Command {
   const child = spawn(process.execPath, [...ownMain('backfill'), ...parameters], {
-    cwd: ROOT,
+    cwd: PROJECT_ROOT,
     env: ownEnvironment('backfill', { DATABASE_URL: world.databaseUrl, CHAINS_CONFIG: world.chainsFile, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

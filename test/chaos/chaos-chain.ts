@@ -146,8 +146,8 @@ export class ChaosChain {
    */
   reorganise(depth: number): Promise<void> {
     return this.#inTurn(async () => {
-      let goOn: () => void = () => undefined;
-      this.#proxy.misbehave({ kind: 'held', until: new Promise((resolve) => (goOn = resolve)) });
+      const { promise: until, resolve: release } = Promise.withResolvers<void>();
+      this.#proxy.misbehave({ kind: 'held', until });
       try {
         const head = await this.head();
         await request(this.anvil.url, 'anvil_rollback', [depth]);
@@ -155,7 +155,7 @@ export class ChaosChain {
         await this.#grow(head + 1);
       } finally {
         this.#proxy.misbehave(null);
-        goOn();
+        release();
       }
       this.reorganisations += 1;
       this.blocksUndone += depth;

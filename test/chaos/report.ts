@@ -7,14 +7,8 @@ export function violationsOf({ http, finalChecks }: ChaosReport): string[] {
 
 /** Violations with their counts; those that differ only in numbers and addresses are merged. */
 export function describeViolations(violations: readonly string[]): string {
-  const groups = new Map<string, { readonly example: string; count: number }>();
-  for (const violation of violations) {
-    const kind = violation.replace(/0x[0-9a-f]+|\d+/gi, '#');
-    const group = groups.get(kind) ?? { example: violation, count: 0 };
-    group.count += 1;
-    groups.set(kind, group);
-  }
-  return [...groups.values()].map(({ example, count }) => `${count} x ${example}`).join('\n');
+  const groups = Map.groupBy(violations, (violation) => violation.replace(/0x[0-9a-f]+|\d+/gi, '#'));
+  return [...groups.values()].map((group) => `${group.length} x ${group[0]}`).join('\n');
 }
 
 /** What was done and what came of it, for people. */

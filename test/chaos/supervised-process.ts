@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type GuardedProcess, signalProcess, spawnGuarded } from '../../devnet/services/guarded-process.ts';
 import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 export interface ProcessPlan {
   readonly name: string;
@@ -18,7 +18,6 @@ interface Outage {
   toMs: number;
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HOST = '127.0.0.1';
 const HEALTH_POLL_MS = 100;
 const HEALTH_TIMEOUT_MS = 2_000;
@@ -119,7 +118,7 @@ export class SupervisedProcess {
       name,
       command: process.execPath,
       args: ownMain(main),
-      cwd: ROOT,
+      cwd: PROJECT_ROOT,
       env: ownEnvironment(main, { ...env, HOST, PORT: String(port) }),
       output,
     });

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
+const FOLDER = join(import.meta.dirname, '../../docs/screenshots/');
 /** Pixels of a square whose mean colour is compared: fonts differ from machine to machine, the layout does not. */
 const SQUARE = 20;
 /** Mean difference of all squares, of 255. */

@@ -2,11 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-const REPORTER = fileURLToPath(new URL('count-reporter.ts', import.meta.url));
-const VITEST = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url));
+const REPORTER = join(import.meta.dirname, 'count-reporter.ts');
+const VITEST = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs');
 
 let folder: string;
 beforeEach(async () => {

@@ -1,8 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const PROJECT_ROOT = fileURLToPath(new URL('../..', import.meta.url));
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 const FOLDERS = [
   'api',

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { splitTests } from './service-tests.ts';
 
 test('every test file is in one project, by what it imports', () => {
-  const { unit, services } = splitTests(fileURLToPath(new URL('../../', import.meta.url)));
+  const { unit, services } = splitTests(PROJECT_ROOT);
   expect(unit).toContain('protocol/layouts/adapters.test.ts');
   for (const path of [
     'db/migrate.test.ts',

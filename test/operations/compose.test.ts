@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type CollectionTag, parse, Scalar } from 'yaml';
@@ -7,6 +7,7 @@ import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { userRules } from '../../devnet/services/redis.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 
 type Service = {
@@ -27,7 +28,7 @@ type Service = {
   readonly tmpfs?: readonly string[];
 };
 
-const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const root = (path: string) => join(PROJECT_ROOT, path);
 const textOf = (path: string) => readFileSync(root(path), 'utf8');
 
 const source = textOf('docker-compose.yml');

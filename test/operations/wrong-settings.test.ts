@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { ownMain, startOwnProcess } from '../../devnet/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
 import { PROCESSES } from './operated-world.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CHAIN_ID = 31337;
 const LIMIT_MS = 240_000;
 
@@ -53,7 +52,7 @@ async function settingsWith(changes: Readonly<Record<string, string>>): Promise<
 async function endings(changes: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   const env = await settingsWith(changes);
   const ended = PROCESSES.map(async (name) => {
-    const options = { cwd: ROOT, env, reject: false, timeout: LIMIT_MS } as const;
+    const options = { cwd: PROJECT_ROOT, env, reject: false, timeout: LIMIT_MS } as const;
     const { exitCode, stdout, stderr } = await execa('node', ownMain(name), options);
     return [name, { exitCode, stdout, stderr }];
   });

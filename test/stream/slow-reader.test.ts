@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sseTransport } from '../../api/stream/stream.ts';
@@ -49,16 +49,13 @@ test('who does not read gets the latest only, and is terminated after ten second
 
 test('what a socket does not take is known as unsent, and it can be terminated', async () => {
   vi.useRealTimers();
-  let server: Server | undefined;
-  const opened = new Promise<StreamTransport>((resolve) => {
-    server = createServer((_request, response) => resolve(sseTransport(response))).listen(0, '127.0.0.1');
-  });
-  if (!server) throw new Error('no server');
+  const opened = Promise.withResolvers<StreamTransport>();
+  const server = createServer((_, response) => opened.resolve(sseTransport(response))).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.pause();
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  const transport = await opened;
+  const transport = await opened.promise;
   const data = JSON.stringify('x'.repeat(64 * 1024));
   for (let sent = 0; transport.unsentBytes < 256 * 1024; sent++) {
     if (sent > 1_000) throw new Error('a socket that nobody reads takes everything');

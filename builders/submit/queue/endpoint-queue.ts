@@ -29,7 +29,7 @@ export class EndpointQueues {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    await Promise.all(this.#queues.values().map((queue) => queue.close()));
   }
 
   get(endpointId: string): Queue<EndpointJob> {

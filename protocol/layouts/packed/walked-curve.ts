@@ -45,7 +45,7 @@ function walkedPoolSide(found: FoundSide): PoolSide {
 
 /** Levels of pairs: one for each bin up to the first whose end was not reached, and one more inside that. */
 function levelsOf({ side: { bare, edges }, bestX64 }: FoundSide, pairs: Pairs): readonly DepthLevel[] {
-  const last = [...pairs.keys()].reduce(maxBigint, 0n);
+  const last = pairs.keys().reduce(maxBigint, 0n);
   const stretches: Stretch[] = [];
   let from = NOTHING;
   for (const [index, step] of bare.steps.entries()) {
