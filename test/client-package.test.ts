@@ -18,7 +18,7 @@ import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A } from './metadata/listing-fixture.ts';
 
 /** After minifying and gzip, with everything that the subpath uses. */
-const MAX_BYTES = { math: 4_000, rest: 9_000, stream: 6_000 };
+const MAX_BYTES = { math: 4_000, rest: 4_000, stream: 6_000 };
 
 let parent: string;
 let client: InstalledClient;
@@ -136,7 +136,7 @@ const IN_BROWSER = `async ({ url, ...pool }) => {
   const { depth } = await client.getBidAsk(pool);
   const { name, requestId } = await client.getBidAsk({ ...pool, poolAddress: 'x' }).catch((error) => error);
   for await (const { block, quotes, transport } of stream({ ...pool, url, pools: [pool.poolAddress] })) {
-    if (!block) continue;
+    if (!block || quotes.size === 0) continue;
     const most = String(math.maxOut(depth.bids));
     return { transport, pools: [...quotes.keys()], most, failure: [name, typeof requestId] };
   }
