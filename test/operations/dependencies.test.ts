@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
@@ -30,6 +31,12 @@ test(`each of the largest twenty has its reason in ${PAGE}`, () => {
   const largest = installed.toSorted((one, other) => other.bytes - one.bytes).slice(0, 20);
   const names = largest.map(({ path }) => path.replace('node_modules/', '').replace('/node_modules/', '/…/'));
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+// Both versions of TypeScript bring a `tsc`: npm links the one whose folder sorts first.
+test('`tsc` is TypeScript 7, and the API of TypeScript is 5.9', () => {
+  expect(readlinkSync(join(PROJECT_ROOT, 'node_modules/.bin/tsc'))).toBe('../@typescript/native/bin/tsc');
+  expect(ts.versionMajorMinor).toBe('5.9');
 });
 
 const total = (packages: readonly Package[]) => packages.reduce((sum, { bytes }) => sum + bytes, 0);
