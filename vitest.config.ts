@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/harness/longest-first.ts';
 import { splitTests } from './test/harness/service-tests.ts';
+import { SlowestFiles } from './test/harness/slowest-files.ts';
 
 const { unit, services } = splitTests(import.meta.dirname);
 const globalSetup = ['test/harness/global-setup.ts'];
@@ -19,7 +20,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
-    reporters: ['default', './test/harness/count-reporter.ts'],
+    reporters: ['default', new SlowestFiles(), './test/harness/count-reporter.ts'],
     projects: [
       // Files that start no process of ours share a worker's modules: loading them takes longer than most of the tests.
       { extends: true, test: { name: 'unit', include: unit, pool: 'threads', isolate: false } },
