@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
 import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
+import { stopClock } from './explorer/still-clock.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A, CHAIN_B } from './metadata/listing-fixture.ts';
 
@@ -68,10 +69,18 @@ const overflow = (page: Page) =>
 test('two pages look as they do in the README', async () => {
   const scratch = await browser.newPage();
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await open('/?chain=31337&tier=green,yellow', { colorScheme, viewport: { width: 1180, height: 640 } });
-    await expect.poll(() => page.locator('.age:not(.mute)').count(), { timeout: TIMEOUT_MS }).toBeGreaterThan(4);
+    opened = await visit(browser, world.url, { colorScheme, viewport: { width: 1180, height: 640 } });
+    const { page } = opened;
+    page.setDefaultTimeout(TIMEOUT_MS);
+    await world.listing.refresh();
+    await world.mine();
+    await stopClock(page);
+    await page.goto('/?chain=31337&tier=green,yellow');
+    // Of the listing and of four pools.
+    await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBe(5);
     await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
+    await page.locator('dl.prices.fresh').waitFor();
     await page.locator('.depth canvas').waitFor();
     await page.locator('.trades').waitFor();
     await expectAppearance(page, scratch, `pool-${colorScheme}`);
@@ -235,19 +244,8 @@ describe('a pool', () => {
     opened = await visit(browser, world.url);
     const { page } = opened;
     page.setDefaultTimeout(TIMEOUT_MS);
-    let aheadMs = 0;
-    // Time passes for the page and the service alike.
-    const pass = async (milliseconds: number) => {
-      aheadMs += milliseconds;
-      await page.clock.fastForward(milliseconds);
-    };
-    await page.route('**/public/**', async (route) => {
-      const response = await route.fetch();
-      const date = new Date(Date.now() + aheadMs).toUTCString();
-      await route.fulfill({ response, headers: { ...response.headers(), date } });
-    });
-    await page.clock.install();
     await world.mine();
+    const pass = await stopClock(page);
     await page.goto(pathOf(world.pools[1]));
     const prices = page.locator('dl.prices');
     await figure(page, 'bid').getByText(/3,/).waitFor();
