@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '../../config/limits-schema.ts';
+import { loadScript } from '../../runtime/redis-script.ts';
 import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { countTogether } from './count-together.ts';
 import { MAX_CLIENTS, WindowCounter } from './window-counter.ts';
+
+const countRequests = loadScript('./count-requests.lua', import.meta.url);
 
 export type RateLimitDeps = {
   readonly limits: LimitsConfig;
@@ -62,20 +64,11 @@ function createLimiter(
   quota: Quota,
   { redis }: Pick<RateLimitDeps, 'redis'>,
 ): (client: string) => Promise<Counted> {
-  const shared = new RateLimiterRedis({
-    keyPrefix,
-    points: quota.requests,
-    duration: quota.windowSecs,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-  });
   const own = new WindowCounter(quota.windowSecs, MAX_CLIENTS);
-  const countShared = countTogether(async (client, requests) => {
-    const { consumedPoints, msBeforeNext } = await shared.consume(client, requests).catch((rejection: unknown) => {
-      if (rejection instanceof RateLimiterRes) return rejection;
-      throw rejection;
-    });
-    return { requests: consumedPoints, msBeforeNext };
+  const countShared = countTogether(async (client, added) => {
+    const counted = await countRequests(redis, [`${keyPrefix}:${client}`], [added, quota.windowSecs * 1_000]);
+    const [requests, msBeforeNext] = counted as [number, number];
+    return { requests, msBeforeNext };
   });
   return async (client) => {
     const { requests, msBeforeNext } = await countShared(client).catch(() => own.count(client));
