@@ -1,15 +1,16 @@
 import { Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { Registry } from 'prom-client';
 import type { Front } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
 import type { BoundRoute } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
-import { ApiError, internalError, methodNotAllowed, notFound, sendError } from './errors.ts';
+import { ApiError, internalError, notFound, sendError, wrongMethod } from './errors.ts';
 import { AnswerCache } from './http/answer-cache.ts';
 import { createAnswerFront } from './http/answer-front.ts';
 import { warnOfProxies } from './http/client-address.ts';
-import { allowedMethods, limitBody, rejectDotSegments } from './http/refusals.ts';
+import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { createHttpMetrics } from './observability/http-metrics.ts';
@@ -40,7 +41,8 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   app.use(beginResponse);
   app.use(warnOfProxies(deps.rateLimit.trustedProxies, deps.logger));
   app.use(rejectDotSegments);
-  app.post('*', limitBody);
+  app.use(limitBody);
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => sendError(c, wrongMethod(methods)) }));
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
   const { limitOf, countEarly } = createLimits(deps.rateLimit);
   mountRoutes(app, routes, limitOf, answers);
@@ -74,8 +76,5 @@ function handleErrors(app: Hono, logger: Logger): void {
     }
     return sendError(c, known);
   });
-  app.notFound((c) => {
-    const methods = allowedMethods(app, c.req.path);
-    return sendError(c, methods.length > 0 ? methodNotAllowed(methods) : notFound());
-  });
+  app.notFound((c) => sendError(c, notFound()));
 }

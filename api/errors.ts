@@ -44,7 +44,7 @@ export const invalidApiKey = (): ApiError => new ApiError(401, { error: 'Invalid
 export const notFound = (): ApiError => new ApiError(404, { error: 'Not found' });
 
 /** @param allowed methods that the path takes */
-export const methodNotAllowed = (allowed: readonly string[]): ApiError =>
+export const wrongMethod = (allowed: readonly string[]): ApiError =>
   new ApiError(405, { error: 'Method not allowed' }, { headers: { Allow: allowed.join(', ') } });
 
 export const unknownChain = (chainId: string): ApiError => new ApiError(404, { error: `Unknown chainId: ${chainId}` });

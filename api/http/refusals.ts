@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Hono, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { incompleteBody } from '../body.ts';
 import { ApiError, notFound } from '../errors.ts';
@@ -10,10 +10,11 @@ export const MAX_BODY_BYTES = 256 * 1024;
 const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: rejectLargeBody });
 
 /**
- * Refuses a body above 256 KiB with 413. One with a length is not touched here: a body that was opened and then not read
+ * Refuses a body of a POST above 256 KiB with 413. One with a length is not touched here: a body that was opened and then not read
  * would end the connection, and with it the client's next request. One without a length is read here, up to the limit.
  */
 export const limitBody: MiddlewareHandler = async (c, next) => {
+  if (c.req.method !== 'POST') return next();
   if (c.req.header('Transfer-Encoding') === undefined) {
     if (Number(c.req.header('Content-Length') ?? 0) > MAX_BODY_BYTES) rejectLargeBody();
     return next();
@@ -45,19 +46,3 @@ export const rejectDotSegments: MiddlewareHandler = (c, next) => {
   if (incoming?.url !== undefined && DOT_SEGMENT.test(incoming.url)) throw notFound();
   return next();
 };
-
-/**
- * The methods that a path takes, read off the routes of the app; empty for an unknown path. GET brings HEAD. OPTIONS is not
- * named: it is a CORS preflight on every path, known or not.
- */
-export function allowedMethods(app: Pick<Hono, 'routes' | 'router'>, path: string): string[] {
-  const methods = new Set(app.routes.filter(isEndpoint).map(({ method }) => method));
-  const taken = [...methods].filter((method) => {
-    const [matches] = app.router.match(method, path);
-    return matches.some(([[, route]]) => route.method === method && isEndpoint(route));
-  });
-  return taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-}
-
-/** Middleware is mounted for all methods, or on a wildcard. */
-const isEndpoint = ({ method, path }: Hono['routes'][number]): boolean => method !== 'ALL' && !path.endsWith('*');
