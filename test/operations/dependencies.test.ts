@@ -48,6 +48,15 @@ test('`tsc` is TypeScript 7, and the API of TypeScript is 5.9', () => {
   expect(ts.versionMajorMinor).toBe('5.9');
 });
 
+test('the dependency bot has rules of packages that are installed', () => {
+  const { packageRules } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'renovate.json'), 'utf8')) as {
+    readonly packageRules: readonly { readonly matchPackageNames?: readonly string[] }[];
+  };
+  const named = packageRules.flatMap(({ matchPackageNames = [] }) => matchPackageNames);
+  expect(named).toContain('ponder');
+  expect(named.filter((name) => !lock.packages[`node_modules/${name}`])).toEqual([]);
+});
+
 const total = (packages: readonly Package[]) => packages.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Of the package's own files, without packages installed inside. */
