@@ -66,6 +66,7 @@ export function stringifyJson(value: unknown): string {
 
 const rawBigint = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
+
 /** The form in which an integer is written fastest without losing a digit. */
 export function toJsonInteger(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
