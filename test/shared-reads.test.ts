@@ -7,7 +7,7 @@ import { PackedMarket } from '../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { createRedisDatabase, type TestRedis } from './harness/redis.ts';
+import { type Redis as RedisServer, startRedis } from '../devnet/services/redis.ts';
 import {
   chainConfig,
   evenShares,
@@ -32,7 +32,8 @@ const BLOCKS = 8;
 const TAKEOVER_MS = 2_000;
 
 let world: QuoteWorld;
-let redis: TestRedis;
+/** Of this file alone: a test looks at every command. */
+let redis: RedisServer;
 let plain: WorldPool;
 let guarded: WorldPool;
 let still: WorldPool;
@@ -42,7 +43,7 @@ const apis: StreamApi[] = [];
 const clients: SseClient[] = [];
 
 beforeAll(async () => {
-  [world, redis] = await Promise.all([startQuoteWorld(), createRedisDatabase(PREFIX)]);
+  [world, redis] = await Promise.all([startQuoteWorld(), startRedis({ prefix: PREFIX })]);
   const pair = await world.pair(18, 6);
   const spec = { pair, price: PRICE, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) };
   plain = await makePool(world, spec);
@@ -61,7 +62,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([world?.stop(), redis?.drop()]);
+  await Promise.all([world?.stop(), redis?.stop()]);
 });
 
 async function startApi(rpcUrl = world.anvil.url): Promise<StreamApi> {
