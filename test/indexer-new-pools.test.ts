@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import type { PublicClient } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../db/migrate.ts';
 import { servedSchema } from '../db/served-schema.ts';
 import { addLiquidity } from '../devnet/actions.ts';
@@ -68,11 +68,8 @@ beforeAll(async () => {
   await writeFile(join(folder.path, 'chains.json'), JSON.stringify(file));
 }, 240_000);
 
-afterEach(async () => {
-  await indexer?.stop();
-});
-
 afterAll(async () => {
+  await indexer?.stop();
   await rows?.end();
   await Promise.all([anvil?.stop(), database?.drop(), folder?.remove()]);
 });
@@ -187,7 +184,8 @@ test('a pool met on the way is followed after a restart, and found by an index b
 });
 
 test('a pool that a reorganisation creates earlier is followed from there', { timeout: 3 * LIMIT_MS }, async () => {
-  await start('onchain_2');
+  // The first test leaves it running.
+  if (indexer === undefined) await start('onchain_2');
   const before = await head();
   await mine(8);
   const late = await openPool(600);
