@@ -6,17 +6,28 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * durations, and the sizes of files, by which they are sorted then, say little about them.
  */
 const LONGEST = [
+  'test/indexer-new-pools.test.ts',
   'test/backfill.test.ts',
   'test/indexed-world.test.ts',
-  'test/indexer-new-pools.test.ts',
   'test/explorer.test.ts',
-  'cli/commands.test.ts',
+  'test/operations/operations.test.ts',
   'cli/export.test.ts',
-  'devnet/services/watchdog.test.ts',
-  'test/scale.test.ts',
   'test/scale-reader.test.ts',
-  'test/pamm/worker-missing.test.ts',
+  'test/operations/image.test.ts',
+  'devnet/services/watchdog.test.ts',
   'capture/history/record-depth.test.ts',
+  'test/shared-reads.test.ts',
+  'test/scale.test.ts',
+  'cli/commands.test.ts',
+  'cli/config-check.test.ts',
+  'test/read-ahead.test.ts',
+  'test/pamm/worker-missing.test.ts',
+  // Of the project `unit`.
+  'test/stream/document-client.test.ts',
+  'runtime/health.test.ts',
+  'runtime/http-server.test.ts',
+  'chain/head-feed/head-feed.test.ts',
+  'protocol/layouts/flat/stop-loss-claim.test.ts',
 ];
 
 /** Begins with the longest files, and with those that need services: files of one project follow each other. */
@@ -29,5 +40,6 @@ export class LongestFirst extends BaseSequencer {
 
 function rank({ moduleId, project }: TestSpecification): number {
   const place = LONGEST.indexOf(relative(project.config.root, moduleId));
-  return place >= 0 ? place : LONGEST.length + (project.name === 'unit' ? 1 : 0);
+  const ofProject = place >= 0 ? place : LONGEST.length;
+  return project.name === 'unit' ? ofProject + LONGEST.length + 1 : ofProject;
 }
