@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
     // End-to-end tests wait for most of their time.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 240_000,
