@@ -9,10 +9,11 @@ const LONGEST = [
   'test/indexer-new-pools.test.ts',
   'test/backfill.test.ts',
   'test/indexed-world.test.ts',
-  'test/explorer.test.ts',
   'test/operations/operations.test.ts',
   'cli/export.test.ts',
   'test/scale-reader.test.ts',
+  // Its browser would start with the indexers.
+  'test/explorer.test.ts',
   'test/operations/image.test.ts',
   'devnet/services/watchdog.test.ts',
   'capture/history/record-depth.test.ts',
