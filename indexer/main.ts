@@ -3,12 +3,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { Registry } from 'prom-client';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
+import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
@@ -41,7 +43,7 @@ runMain(async () => {
       `
 Settings: CHAINS_CONFIG, DATABASE_URL, DATABASE_SCHEMA, PORT (${DEFAULT_PORT}), HOST, LOG_LEVEL.
 Without DATABASE_SCHEMA it continues the schema that readers are served from (the first one is ${FIRST_SCHEMA}).
-Serves /health, /ready (complete), /status (block per chain) and /metrics. A new schema is indexed from the start;
+Serves /health, /ready (complete), /status (block per chain), /metrics and /metrics/nodes (requests to nodes). A new schema is indexed from the start;
 when it is complete, the views of schema "${LIVE_SCHEMA}" turn to it.
 Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database or node unreachable, or another schema serves now.`,
     )
@@ -76,8 +78,11 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.PORT = String(settings.PORT);
   delete process.env.DATABASE_URL_FILE;
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
-  const gateway = await openGateway(chains, logger);
+  const nodes = new Registry();
+  nodes.setDefaultLabels({ process: 'indexer' });
+  const gateway = await openGateway(chains, chainCallCounter(nodes), logger);
   process.env.PONDER_GATEWAY_URL = gateway.url;
+  Object.assign(globalThis, { PONDER_NODES: nodes });
   await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
 }
 

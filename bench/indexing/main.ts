@@ -48,7 +48,7 @@ async function bench({ layout, events, pools, rounds, swaps }: Options): Promise
   try {
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
-    gateway = await openGateway(loadChainsFile(chainsFile).chains, createLogger('bench', 'silent'));
+    gateway = await openGateway(loadChainsFile(chainsFile).chains, () => undefined, createLogger('bench', 'silent'));
     const gatewayUrl = gateway.url;
     const run = async (root: keyof typeof ROOTS, schema: string) => {
       const result = await runIndex({ root, schema, databaseUrl: postgres.url, chainsFile, gatewayUrl });

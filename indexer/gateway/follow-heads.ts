@@ -5,11 +5,11 @@ import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 type PolledBlock = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
 
 /** What Ponder offers to who follows the heads of a chain for it. */
-export interface HeadTaker {
+export interface HeadTaker<Block extends PolledBlock = PolledBlock> {
   /** Asks a node for its newest block. */
-  readonly poll: () => Promise<PolledBlock>;
+  readonly poll: () => Promise<Block>;
   /** Takes a block that was looked up. */
-  readonly onBlock: (block: PolledBlock) => unknown;
+  readonly onBlock: (block: Block) => unknown;
   /** Takes a header that a socket told. @throws when it lacks a field */
   readonly onHeader: (header: Readonly<Record<string, unknown>>) => unknown;
   /** Counts a failure. @throws when there were too many */
@@ -31,7 +31,11 @@ const EARLY_PART = 0.05;
  *
  * @returns ends it
  */
-export function followHeads(taker: HeadTaker, pace: HeadPace, feed: HeadFeed | undefined): () => void {
+export function followHeads<Block extends PolledBlock>(
+  taker: HeadTaker<Block>,
+  pace: HeadPace,
+  feed: HeadFeed | undefined,
+): () => void {
   const { blockTimeMs, retryMs } = pace;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;

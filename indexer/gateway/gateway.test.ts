@@ -1,14 +1,18 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pad } from 'viem';
+import { type Abi, type AbiEvent, pad, toEventSelector } from 'viem';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { ponderChains } from '../sources.ts';
 import { openGateway } from './gateway.ts';
+import { INDEXED_TOPICS } from './indexed-topics.ts';
 
 /** Ponder's own client asks nodes of these tests through the gateway. */
 
@@ -43,14 +47,16 @@ async function startNode(answer: (request: Request) => Reply | undefined): Promi
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/a-key`;
 }
 
+function chainOf(rpcUrls: readonly string[], wsUrls: readonly string[] = []) {
+  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: pad('0x1', { size: 20 }) };
+  return { chainId: 1, name: 'one', rpcUrls, wsUrls, blockTimeMs: 400, deployments: [deployment] };
+}
+
 /** Ponder's client of a chain with these nodes, and what it logs. */
 async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = TIMEOUT_MS) {
-  const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: pad('0x1', { size: 20 }) };
-  const { chains } = parseChainsFile(
-    { chains: [{ chainId: 1, name: 'one', rpcUrls, wsUrls, blockTimeMs: 400, deployments: [deployment] }] },
-    'test',
-  );
-  const gateway = await openGateway(chains, silent, timeoutMs);
+  const { chains } = parseChainsFile({ chains: [chainOf(rpcUrls, wsUrls)] }, 'test');
+  const counted: string[] = [];
+  const gateway = await openGateway(chains, (_, method) => counted.push(method), silent, timeoutMs);
   const log = vi.fn();
   const logger = { trace: nothing, debug: log, info: log, warn: log, error: log, child: () => logger };
   const common = {
@@ -66,7 +72,7 @@ async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] 
     gateway.close();
   });
   const logged = () => log.mock.calls.map(([line]) => line as { msg: string; error?: unknown });
-  return { rpc, gateway, logged };
+  return { rpc, gateway, logged, counted };
 }
 
 const blockOf = (number: number) => ({
@@ -75,6 +81,7 @@ const blockOf = (number: number) => ({
   parentHash: pad(`0x${(number - 1).toString(16)}`),
   timestamp: '0x1',
   logsBloom: pad('0x0', { size: 256 }),
+  transactions: [],
 });
 
 test('results and errors of a node reach Ponder as they are', async () => {
@@ -155,6 +162,52 @@ test('Ponder takes heads that looks see, and those that sockets tell', async () 
   node.pushHead(7);
   await vi.waitUntil(() => seen.includes(7));
   expect(failures).not.toHaveBeenCalled();
+});
+
+const [topic] = [...INDEXED_TOPICS];
+const hash = pad('0x7');
+
+test.each([
+  ['without logs', [], '0x0', 0],
+  ['with logs of others', [{ topics: [pad('0xbeef')] }, { topics: [] }], '0x1', 0],
+  ['with a log that is indexed', [{ topics: [pad('0xbeef')] }, { topics: [topic] }], '0x1', 1],
+  ['of a node that lacks its logs', [], '0x1', 1],
+] as const)('of a new block %s, the logs are read once, and the block where it may matter', async (...of) => {
+  const [, logs, bloom, blocks] = of;
+  const block = { ...blockOf(7), logsBloom: pad(bloom, { size: 256 }) };
+  const whole = { ...block, transactions: [{ hash: pad('0x9') }] };
+  const url = await startNode(({ method, params }) => {
+    if (method === 'eth_getLogs') return ok(logs);
+    return ok(params?.[0] === 'latest' ? block : whole);
+  });
+  const { rpc, counted } = await openPonder([url]);
+  await new Promise((resolve) => {
+    rpc.subscribe({ onBlock: resolve, onError: resolve });
+  });
+  counted.length = 0;
+  const [answer, found] = await Promise.all([
+    rpc.request({ method: 'eth_getBlockByHash', params: [hash, true] }),
+    rpc.request({ method: 'eth_getLogs', params: [{ blockHash: hash }] }),
+  ]);
+  expect(answer).toEqual(blocks > 0 ? whole : { ...block, logsBloom: pad('0x0', { size: 256 }) });
+  expect(found).toEqual(logs.filter(({ topics: [first] }) => first === topic));
+  expect(counted.filter((method) => method === 'eth_getLogs')).toHaveLength(1);
+  expect(counted.filter((method) => method === 'eth_getBlockByHash')).toHaveLength(blocks);
+});
+
+test('the topics of logs that may be indexed are those of all contracts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const path = join(folder, 'chains.json');
+  await writeFile(path, JSON.stringify({ chains: [chainOf(['http://node/'])] }));
+  vi.stubEnv('CHAINS_CONFIG', path);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  });
+  const { default: config } = await import('../../ponder.config.ts');
+  const contracts = Object.values(config.contracts) as { abi: Abi }[];
+  const events = contracts.flatMap(({ abi }) => abi.filter(({ type }) => type === 'event')) as AbiEvent[];
+  expect(new Set(events.map((event) => toEventSelector(event)))).toEqual(INDEXED_TOPICS);
 });
 
 test('nobody else is answered, and no error names the URL of a node', async () => {

@@ -1,35 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Hex } from 'viem';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { z } from 'zod';
-import { ChainRpc } from '../../chain/chain-rpc.ts';
+import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { closeHeadFeeds, type HeadFeed, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
-import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { answerRequest, NodeRequest } from './answer-request.ts';
+import { NodeRequest } from './answer-request.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
+import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
 
 /** Below the ten seconds after which Ponder gives an answer up and asks less often. */
 const NODE_TIMEOUT_MS = 9_000;
 const SUBSCRIPTION = '0x1';
 
-/** What Ponder needs of a header. */
-const PonderHeader = z.looseObject({
-  hash: z.custom<Hex>((value) => typeof value === 'string'),
-  number: z.custom<Hex>((value) => typeof value === 'string'),
-  timestamp: z.custom<Hex>((value) => typeof value === 'string'),
-  parentHash: z.string(),
-  logsBloom: z.string(),
-});
-
 interface ChainNodes {
   readonly chain: ChainConfig;
   readonly feed: HeadFeed | undefined;
+  readonly blocks: NewBlocks;
   /** One for each URL that Ponder is given. */
   readonly lanes: readonly ChainRpc[];
 }
@@ -48,15 +39,18 @@ export interface Gateway {
  */
 export async function openGateway(
   chains: readonly ChainConfig[],
+  countCall: CountChainCall,
   logger: Logger,
   timeoutMs = NODE_TIMEOUT_MS,
 ): Promise<Gateway> {
-  // Ponder's own metrics count what it asks.
-  const feeds = openHeadFeeds(chains, () => undefined, logger);
+  const feeds = openHeadFeeds(chains, countCall, logger);
   const nodesOf = new Map(
     chains.map((chain) => {
-      const nodes = { chain, feed: feeds.get(chain.chainId), lanes: openLanes(chain.rpcUrls, timeoutMs) };
-      return [String(chain.chainId), nodes] as const;
+      const lanes = openLanes(chain, timeoutMs, countCall);
+      return [
+        String(chain.chainId),
+        { chain, feed: feeds.get(chain.chainId), blocks: new NewBlocks(), lanes },
+      ] as const;
     }),
   );
   const path = `/${randomUUID()}`;
@@ -80,17 +74,21 @@ export async function openGateway(
 }
 
 /** All lanes share the breakers of the nodes. */
-function openLanes(rpcUrls: readonly string[], timeoutMs: number): ChainRpc[] {
-  const endpoints = rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count: () => undefined }));
-  return lanesOf(rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
+function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainCall): ChainRpc[] {
+  const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
+  return lanesOf(chain.rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
 }
 
-function serve(socket: WebSocket, { chain, feed }: ChainNodes, rpc: ChainRpc, logger: Logger): void {
+function serve(socket: WebSocket, { chain, feed, blocks }: ChainNodes, rpc: ChainRpc, logger: Logger): void {
   const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const push = (result: PonderHeader) => {
+    blocks.sent(result);
+    send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
+  };
   const answer = async (request: NodeRequest) => {
-    if (request.method !== 'eth_subscribe') return answerRequest(rpc, request);
+    if (request.method !== 'eth_subscribe') return blocks.answer(rpc, request);
     const retryMs = pollingIntervalMs(chain.blockTimeMs);
-    socket.once('close', followHeads(takerOf(rpc, send, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
+    socket.once('close', followHeads(takerOf(rpc, push, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
     return { result: SUBSCRIPTION };
   };
   socket.on('message', (data) => {
@@ -105,8 +103,7 @@ function serve(socket: WebSocket, { chain, feed }: ChainNodes, rpc: ChainRpc, lo
   });
 }
 
-function takerOf(rpc: ChainRpc, send: (message: object) => void, logger: Logger): HeadTaker {
-  const push = (result: object) => send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
+function takerOf(rpc: ChainRpc, push: (header: PonderHeader) => void, logger: Logger): HeadTaker<PonderHeader> {
   return {
     poll: () => rpc.request('eth_getBlockByNumber', ['latest', false], (block) => PonderHeader.parse(block)),
     onBlock: push,

@@ -10,10 +10,15 @@ type Sample = { readonly name: string; readonly labels: string; readonly value: 
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 
-export async function scrape(url: string): Promise<Scrape> {
-  const response = await fetch(`${url}/metrics`);
-  if (!response.ok) throw new Error(`${url}/metrics answered ${response.status}`);
-  const lines = (await response.text()).split('\n');
+export async function scrape(url: string, paths: readonly string[] = ['/metrics']): Promise<Scrape> {
+  const pages = await Promise.all(
+    paths.map(async (path) => {
+      const response = await fetch(`${url}${path}`);
+      if (!response.ok) throw new Error(`${url}${path} answered ${response.status}`);
+      return response.text();
+    }),
+  );
+  const lines = pages.join('\n').split('\n');
   const samples = lines.flatMap(parseSample);
   return {
     names: new Set(lines.flatMap(declaredNames)),

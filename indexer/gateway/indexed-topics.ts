@@ -1,0 +1,24 @@
+import { type AbiEvent, toEventSelector } from 'viem';
+import { factoryEvents } from '../../protocol/abi/factory.ts';
+import {
+  anchoredProviderFactoryEvents,
+  providerEvents,
+  regularL2ProviderFactoryEvents,
+  regularProviderFactoryEvents,
+} from '../../protocol/abi/providers.ts';
+import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
+import { depositAllowlistEvents, swapAllowlistEvents } from '../../protocol/layouts/extension-events.ts';
+
+const events: readonly AbiEvent[] = [
+  ...factoryEvents,
+  ...Object.values(eventLayouts).flatMap(({ abi }): readonly AbiEvent[] => Object.values(abi).flat()),
+  ...depositAllowlistEvents,
+  ...swapAllowlistEvents,
+  ...anchoredProviderFactoryEvents,
+  ...regularProviderFactoryEvents,
+  ...regularL2ProviderFactoryEvents,
+  ...providerEvents,
+];
+
+/** The first topics of all events that `ponder.config.ts` names: no other log is indexed. */
+export const INDEXED_TOPICS: ReadonlySet<string> = new Set(events.map((event) => toEventSelector(event)));
