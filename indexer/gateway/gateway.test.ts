@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Abi, type AbiEvent, pad, toEventSelector } from 'viem';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -29,6 +29,12 @@ type Rpc = {
   subscribe(of: { onBlock: (block: { number: string }) => void; onError: (error: unknown) => void }): void;
   unsubscribe(): Promise<void>;
 };
+
+// viem's sockets dial again after the gateway of a test is closed, and write that they fail.
+beforeAll(() => {
+  const written = vi.spyOn(console, 'error').mockImplementation(nothing);
+  return () => written.mockRestore();
+});
 
 const ok = (result: unknown): Reply => ({ body: { jsonrpc: '2.0', id: 1, result } });
 const failed = (error: object): Reply => ({ body: { jsonrpc: '2.0', id: 1, error } });
