@@ -252,6 +252,9 @@ test('a batch that takes too long fails as a whole with 503, and its reads are t
     expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok', 'eth_call:ok']);
   }));
 
+/** Hash of the block that a call is made at. */
+const blockOf = ({ params: [, block] }: ProxiedRequest) => JSON.stringify(block);
+
 /** Calls of creation code: those that ask pools for their prices. */
 const onlyPriceCalls = ({ method, params: [call] }: ProxiedRequest) =>
   method === 'eth_call' && typeof call === 'object' && call !== null && !('to' in call);
@@ -274,6 +277,19 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
       { quote: { priceProviderStatus: 'internal_error', bidAdj: '0', depth: null } },
     ]);
     first.misbehave(null);
+    await nextBlock();
+    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+  }));
+
+test('a block that is gone when prices are asked for, after its storage was read, is not quoted', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    let gone: string | undefined;
+    first.misbehave({ kind: 'error', code: -32000, message: 'block not found' }, (request) => {
+      if (gone === undefined && onlyPriceCalls(request)) gone = blockOf(request);
+      return request.method === 'eth_call' && gone === blockOf(request);
+    });
+    expect(await ask(api)).toEqual(READ_FAILED);
     await nextBlock();
     expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
   }));

@@ -131,7 +131,7 @@ export class PoolReader {
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
     const [states, answers] = await Promise.all([
       this.#readStates(block, pools, signal),
-      boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(error)),
+      boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(block, pools, error, signal)),
     ]);
     const read = pools.map((_, index) => {
       return { ...states[index], prices: answers[index]?.results, watched: watched[index] };
@@ -148,9 +148,19 @@ export class PoolReader {
     return found;
   }
 
-  /** A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it. */
-  #withoutPrices(error: unknown): [] {
+  /**
+   * A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it.
+   *
+   * @throws RpcFailure when it refuses storage too by now: the block was reorganised away between the two calls
+   */
+  async #withoutPrices(
+    block: BlockRef,
+    pools: readonly ServedPool[],
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<[]> {
     if (!isRefusal(error)) throw error;
+    await this.#readStorage(block, pools.slice(0, 1), signal);
     this.#deps.logger.warn({ err: error }, 'prices were not read');
     return [];
   }
