@@ -20,10 +20,16 @@ const FOLDERS = {
   },
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {
-    uses: ['api/snapshots', 'chain', 'config', 'db', 'protocol', 'runtime'],
+    uses: ['chain', 'config', 'db', 'protocol', 'quoting', 'runtime'],
     because:
       'It reads the indexer through its tables and serves the API through its own. Depth that it records is read as that of quotes.',
   },
+  quoting: {
+    uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
+    because:
+      'It reads chains and knows prices: the API answers with them and capture records them, so it knows neither.',
+  },
+  ...quotingFloors(),
   builders: {
     uses: ['chain', 'config', 'db', 'runtime'],
     because: 'The worker runs without the API; the two meet in the queues.',
@@ -33,7 +39,7 @@ const FOLDERS = {
     because: 'The API loads it: it puts updates into the queues and knows nothing of how they reach a builder.',
   },
   api: {
-    uses: ['builders/submit', 'chain', 'config', 'db', 'protocol', 'runtime'],
+    uses: ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'],
     because: 'It reads the work of the indexer and of capture from Postgres.',
   },
   cli: {
@@ -58,6 +64,32 @@ const FOLDERS = {
     because: 'It plays the outside world: it starts our processes and imports none.',
   },
 };
+
+/** The folders of `quoting/`, from the ground up: each uses those below it. */
+function quotingFloors() {
+  const floors = ['heads', 'pools', 'calls', 'guards', 'reads', 'requested', 'sharing'].map(
+    (name) => `quoting/${name}`,
+  );
+  const ground = [
+    'chain',
+    'config',
+    'db',
+    'protocol',
+    'runtime',
+    'quoting/snapshot-error.ts',
+    'quoting/snapshot-metrics.ts',
+  ];
+  return Object.fromEntries(
+    floors.map((floor, height) => {
+      // The types of snapshots name heads and pools.
+      const types = height < 2 ? [] : ['quoting/types.ts'];
+      return [
+        floor,
+        { uses: [...ground, ...types, ...floors.slice(0, height)], because: 'A floor stands on those below it.' },
+      ];
+    }),
+  );
+}
 
 /** Tests beside the code may use everything, and so may `test/` and `bench/`. */
 const TESTS = ['^(test|bench)/', '[.](test|fixture)[.]ts$', '^vitest[.]config[.]ts$'];

@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
 import type { BoundRoute } from './declaration/api-route.ts';
 import { mountRoutes } from './declaration/mount-routes.ts';
-import { ApiError, internalError, notFound, sendError, wrongMethod } from './errors.ts';
+import { notFound, sendError, toApiError, wrongMethod } from './errors.ts';
 import { AnswerCache } from './http/answer-cache.ts';
 import { createAnswerFront } from './http/answer-front.ts';
 import { warnOfProxies } from './http/client-address.ts';
@@ -67,10 +67,10 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   return Object.assign(app, { front });
 }
 
-/** Anything thrown that is no {@link ApiError} is a defect: it is logged whole and answered with a bare 500. */
+/** Logs whole what is a defect, or unreachable. */
 function handleErrors(app: Hono, logger: Logger): void {
   app.onError((error, c) => {
-    const known = error instanceof ApiError ? error : internalError(error);
+    const known = toApiError(error);
     if (known.status >= 500) {
       logger.error({ err: known.cause ?? known, path: c.req.path, requestId: c.get('requestId') }, known.message);
     }

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError } from '../config/app-error.ts';
+import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
 
 /** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
 export type ErrorBody = { readonly error: string; readonly code?: string };
@@ -62,6 +63,14 @@ export const unavailable = (cause?: unknown, headers: Readonly<Record<string, st
 
 export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });
+
+/** What a client is told of something thrown: anything that is not expected is a defect, answered with a bare 500. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof PoolsUnknownError)
+    return error.retryable ? unavailable(error.cause) : internalError(error.cause);
+  return internalError(error);
+}
 
 /** Writes an {@link ApiError} as its response. */
 export function sendError(c: Context, { status, body, headers }: ApiError): Response {

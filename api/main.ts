@@ -9,6 +9,11 @@ import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { waitForIndex } from '../db/first-index.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
+import { DepthEstimates, reportedDepth } from '../quoting/depth-estimates.ts';
+import { PoolCatalog } from '../quoting/pools/pool-catalog.ts';
+import { startSnapshots } from '../quoting/reads/snapshot-service.ts';
+import { startPoolWarmers } from '../quoting/requested/pool-warmers.ts';
+import { createSharedChains, startSharedReads } from '../quoting/sharing/start-shared-reads.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -24,13 +29,8 @@ import { type Operations, startOperations } from './observability/operations.ts'
 import { startPamm } from './pamm/start-pamm.ts';
 import { bookOver, leadProcesses } from './process-group.ts';
 import { bindResources } from './resources.ts';
-import { DepthEstimates, reportedDepth } from './route/depth-estimates.ts';
-import { createSharedChains, startSharedReads } from './shared-reads/start-shared-reads.ts';
-import { PoolCatalog } from './snapshots/pool-catalog.ts';
-import { startSnapshots } from './snapshots/snapshot-service.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
-import { startPoolWarmers } from './warming/pool-warmers.ts';
 
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type pg from 'pg';
 import type { z } from 'zod';
+import type { PoolDirectory, ServedPool } from '../quoting/pools/pool-directory.ts';
 import { poolAddressParam, poolNotServed } from './quotes/quotes.ts';
 import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from './request.ts';
-import type { PoolDirectory, ServedPool } from './snapshots/pool-directory.ts';
 
 /** What endpoints need that list rows of one pool. */
 export interface PoolPageDeps {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
 import { evenBins } from '../devnet/pools.ts';
+import type { PoolDirectory } from '../quoting/pools/pool-directory.ts';
 import { type QuoteApi, quoteApi } from './quotes/quote-api.ts';
 import {
   chainConfig,

@@ -1,11 +1,11 @@
 import type { Hono } from 'hono';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PoolCatalog } from '../api/snapshots/pool-catalog.ts';
-import type { SnapshotOptions } from '../api/snapshots/snapshot-service.ts';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { openDatabase } from '../db/connection.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { PoolCatalog } from '../quoting/pools/pool-catalog.ts';
+import type { SnapshotOptions } from '../quoting/reads/snapshot-service.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase } from './harness/database.ts';

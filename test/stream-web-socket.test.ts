@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { PoolDirectory } from '../api/snapshots/pool-directory.ts';
 import { evenBins } from '../devnet/pools.ts';
+import type { PoolDirectory } from '../quoting/pools/pool-directory.ts';
 import { startTcpProxy } from './pamm/tcp-proxy.ts';
 import {
   chainConfig,

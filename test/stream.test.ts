@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { PoolTable } from '../api/snapshots/pool-directory.ts';
 import { evenBins } from '../devnet/pools.ts';
+import type { PoolTable } from '../quoting/pools/pool-directory.ts';
 import {
   chainConfig,
   evenShares,

@@ -1,4 +1,4 @@
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { averagePriceX64Floor, type TradedAmounts } from '../trades/average-price.ts';
 import { type BarsPage, MAX_BARS, type QuoteBar, type QuoteBarsPage, type TradeBar } from './bars-declaration.ts';
 import type { BarRow, Bars } from './select-bars.ts';

@@ -1,6 +1,6 @@
 import { storedSecs } from '../../db/history/trade-minutes.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
 
 /** A bar as the database has it. Without a trade that has a price, all prices are null. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/transaction.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { PoolDay } from './days-declaration.ts';
 
 /** The newest days of a pool that start before a time, newest first. */

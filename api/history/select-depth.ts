@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/transaction.ts';
 import { DEPTH_BPS } from '../../protocol/depth-within.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { DepthSample } from './depth-declaration.ts';
 
 const FROM = {

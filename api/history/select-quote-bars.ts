@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/transaction.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 
 /** Prices of which bars of samples are made. */
 export type QuoteSeries = 'bid' | 'ask' | 'mid';

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
+import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -13,7 +14,6 @@ import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { createApp } from '../app.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { quotesResource } from '../quotes/quotes.ts';
-import { createSnapshotService } from '../snapshots/snapshot-service.ts';
 
 const EVM = '/public/v1/evm';
 const POOL = `0x${'77'.repeat(20)}`;

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
+import type { Snapshot } from '../../quoting/types.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import { type ReusableAnswer, sendReusable } from '../http/reusable.ts';
-import type { Snapshot } from '../snapshots/types.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
 /** A snapshot as clients see it. */

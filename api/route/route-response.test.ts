@@ -4,7 +4,7 @@ import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, findPlan } from '../../protocol/routing/plan.ts';
 import { makeHop } from '../../protocol/routing/routes.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { RoutePlan, routePlanBody } from './route-response.ts';
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`;

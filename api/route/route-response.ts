@@ -3,7 +3,7 @@ import { MAX_UINT128, mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routing/plan.ts';
 import type { HopFill, RouteFill } from '../../protocol/routing/routes.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { RouteRequest } from './route-request.ts';
 
 const tradeType = z.enum(['exact_in', 'exact_out']).describe('Which amount of the request is fixed.');

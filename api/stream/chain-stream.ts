@@ -1,8 +1,8 @@
+import type { PoolDirectory, RemovalReason, ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
+import type { ChainWarmer } from '../../quoting/requested/pool-warmers.ts';
+import type { ChainSnapshots } from '../../quoting/types.ts';
 import { badRequest, unavailable } from '../errors.ts';
-import type { PoolDirectory, RemovalReason, ServedPool } from '../snapshots/pool-directory.ts';
-import type { ChainSnapshots } from '../snapshots/types.ts';
-import type { WarmResult } from '../warming/block-warmer.ts';
-import type { ChainWarmer } from '../warming/pool-warmers.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 import type { StreamMetrics } from './metrics.ts';
 import { Subscriber, type SubscriberSource } from './subscriber.ts';

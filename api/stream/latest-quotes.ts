@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { ChainTail } from '../../quoting/heads/chain-tail.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { Snapshot } from '../../quoting/types.ts';
 import { isSameQuote } from '../quotes/quote-body.ts';
-import { ChainTail } from '../snapshots/chain-tail.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { Snapshot } from '../snapshots/types.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {

@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import type { PoolWarmers } from '../../quoting/requested/pool-warmers.ts';
+import type { SnapshotService } from '../../quoting/types.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
-import type { PoolDirectory } from '../snapshots/pool-directory.ts';
-import type { SnapshotService } from '../snapshots/types.ts';
-import type { PoolWarmers } from '../warming/pool-warmers.ts';
 import { ChainStream } from './chain-stream.ts';
 import type { ConnectionBook } from './connection-counts.ts';
 import { Connections, startKeyChecks } from './connections.ts';

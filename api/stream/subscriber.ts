@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { ChainTail, UNKNOWN_HEIGHT } from '../snapshots/chain-tail.ts';
-import type { PoolTable, RemovalReason } from '../snapshots/pool-directory.ts';
-import { SnapshotError } from '../snapshots/snapshot-error.ts';
-import type { QuoteKind, RequestedPools } from '../warming/requested-pools.ts';
+import { ChainTail, UNKNOWN_HEIGHT } from '../../quoting/heads/chain-tail.ts';
+import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-directory.ts';
+import type { QuoteKind, RequestedPools } from '../../quoting/requested/requested-pools.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { isRead, type LatestQuotes } from './latest-quotes.ts';
 import { type DuePool, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
-import { ApiError, badRequest, internalError, invalidApiKey, tooManyRequests } from '../errors.ts';
+import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../quotes/quotes.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
@@ -71,8 +71,9 @@ export class WsSession {
       this.#reply({ event: 'ack', id: operation.id });
       subscribe?.();
     } catch (error) {
-      if (!(error instanceof ApiError)) this.logger.error({ err: error }, 'an operation of a WebSocket failed');
-      this.#reject(idOf(json), error instanceof ApiError ? error : internalError(error));
+      const known = toApiError(error);
+      if (known.status === 500) this.logger.error({ err: error }, 'an operation of a WebSocket failed');
+      this.#reject(idOf(json), known);
     }
     this.#isFirst = false;
   }

@@ -2,7 +2,7 @@ import { and, desc, eq, lte, type SQL, sql } from 'drizzle-orm';
 import { queriesOn } from '../../db/query-builder.ts';
 import { swaps } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 
 /** Place of a log on its chain. */
 export type LogPosition = { readonly blockNumber: number; readonly logIndex: number };

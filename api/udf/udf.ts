@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { Address } from 'viem';
 import type { z } from 'zod';
 import { firstIssue } from '../../config/load-chains.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { MAX_BARS } from '../history/bars-declaration.ts';
 import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/history.ts';
@@ -12,7 +13,6 @@ import { listedChains, type MetadataDeps } from '../metadata/metadata.ts';
 import { toListingQuery } from '../metadata/query.ts';
 import type { PoolPageDeps } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
-import type { ServedPool } from '../snapshots/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
 import {
   CONFIG,

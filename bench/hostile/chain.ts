@@ -1,5 +1,4 @@
 import type { Address, Hex } from 'viem';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
@@ -7,6 +6,7 @@ import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { gasHogPool, poolBehind } from '../../test/quotes/hostile-pools.ts';
 import {
   evenShares,

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
-import { DepthEstimates } from '../../api/route/depth-estimates.ts';
 import { type RouteDeps, routeResource } from '../../api/route/route.ts';
-import { PoolTable } from '../../api/snapshots/pool-directory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import { PoolTable } from '../../quoting/pools/pool-directory.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import type { BenchMarket } from './market.ts';
 

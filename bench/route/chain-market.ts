@@ -1,10 +1,10 @@
 import { type Address, numberToHex } from 'viem';
-import type { PoolToken, ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { addLiquidity, deployToken, fundAccounts } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
+import type { PoolToken, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { type BenchMarket, CHAIN_ID, servedPool } from './market.ts';
 import type { MarketPlan, PlannedPool } from './market-plan.ts';
 

@@ -1,7 +1,7 @@
-import { createSnapshotService } from '../../api/snapshots/snapshot-service.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
+import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { benchApp, timeOrder } from './bench-app.ts';

@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
-import { DepthEstimates } from '../../api/route/depth-estimates.ts';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
-import type { DepthSnapshot, SnapshotMap } from '../../api/snapshots/types.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { estimateDepth } from '../../protocol/routing/pool-candidate.ts';
+import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
 import { CHAIN_ID, type WarmMarket, warmMarket } from './market.ts';
 import { type MarketShape, planMarket } from './market-plan.ts';

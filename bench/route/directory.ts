@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import pg from 'pg';
-import { PoolCatalog } from '../../api/snapshots/pool-catalog.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
+import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import {
   createOnchainTables,

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import type { PoolToken, ServedPool } from '../../api/snapshots/pool-directory.ts';
-import type { DepthSnapshot } from '../../api/snapshots/types.ts';
 import { MAX_UINT128 } from '../../protocol/fixed-point.ts';
 import { pricePool, sideCurve } from '../../protocol/layouts/flat/geometry.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import type { PoolToken, ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { MarketPlan, PlannedPool } from './market-plan.ts';
 
 export const CHAIN_ID = 31337;

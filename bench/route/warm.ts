@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
-import type { DepthSnapshot, SnapshotMap } from '../../api/snapshots/types.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
 import { CHAIN_ID, type WarmMarket, warmMarket } from './market.ts';
 import { type MarketShape, planMarket } from './market-plan.ts';

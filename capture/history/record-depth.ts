@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
-import { readDecisions, readPoolsAt } from '../../api/snapshots/catalog-rows.ts';
-import { createPoolReader } from '../../api/snapshots/create-pool-reader.ts';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
-import { PoolMaker } from '../../api/snapshots/pool-maker.ts';
-import type { PoolReader } from '../../api/snapshots/pool-reader.ts';
-import { SnapshotError } from '../../api/snapshots/snapshot-error.ts';
-import { CLOSED_ASK_X64, CLOSED_BID_X64 } from '../../api/snapshots/types.ts';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
+import { readDecisions, readPoolsAt } from '../../quoting/pools/catalog-rows.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { PoolMaker } from '../../quoting/pools/pool-maker.ts';
+import { createPoolReader } from '../../quoting/reads/create-pool-reader.ts';
+import type { PoolReader } from '../../quoting/reads/pool-reader.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64 } from '../../quoting/types.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 export interface DepthDeps {

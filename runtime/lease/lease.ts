@@ -14,6 +14,13 @@ export interface LeaseKeys {
   readonly epoch: string;
 }
 
+/** @param id of what is leased */
+export const leaseKeys = (prefix: string, id: string): LeaseKeys => ({
+  lease: `${prefix}:lease:${id}`,
+  fence: `${prefix}:fence:${id}`,
+  epoch: `${prefix}:epoch`,
+});
+
 /**
  * The right to be the one process that does something. Redis ends it by itself when it is not renewed; the holder knows
  * that end by its own monotonic clock. Whatever it changes or says is to be checked by its fencing token as well, which is

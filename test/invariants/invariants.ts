@@ -51,13 +51,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'No older block is shown than before, unless the chain went back.',
-    test: ['api/snapshots/head-tracker.test.ts', 'a node that lags never takes the head back'],
-    mutation: ['api/snapshots/head-tracker.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
+    test: ['quoting/heads/head-tracker.test.ts', 'a node that lags never takes the head back'],
+    mutation: ['quoting/heads/head-tracker.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
   },
   {
     holds: 'A head is not served beyond its time.',
-    test: ['api/snapshots/head-tracker.test.ts', 'a head is not served beyond its time while the chain cannot be seen'],
-    mutation: ['api/snapshots/head-tracker.ts', 'this.#now() < this.#dueAt + GRACE_MS', 'this.#current'],
+    test: ['quoting/heads/head-tracker.test.ts', 'a head is not served beyond its time while the chain cannot be seen'],
+    mutation: ['quoting/heads/head-tracker.ts', 'this.#now() < this.#dueAt + GRACE_MS', 'this.#current'],
   },
   {
     holds: 'Every amount inside the offered depth fills.',
@@ -213,17 +213,17 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'A process that led a chain before changes nothing at the others.',
-    test: ['api/shared-reads/shared-reads.test.ts', 'messages of a process that led before change nothing'],
-    mutation: ['api/shared-reads/followed-reads.ts', 'if (order < 0n) return;', ''],
+    test: ['quoting/sharing/shared-reads.test.ts', 'messages of a process that led before change nothing'],
+    mutation: ['quoting/sharing/followed-reads.ts', 'if (order < 0n) return;', ''],
   },
   {
     holds: 'What another process read is used at the block that it was read at alone.',
-    test: ['api/shared-reads/shared-reads.test.ts', 'whatever is lost, repeated or late'],
-    mutation: ['api/shared-reads/followed-reads.ts', 'this.#isLive && this.#block?.hash === hash', 'this.#isLive'],
+    test: ['quoting/sharing/shared-reads.test.ts', 'whatever is lost, repeated or late'],
+    mutation: ['quoting/sharing/followed-reads.ts', 'this.#isLive && this.#block?.hash === hash', 'this.#isLive'],
   },
   {
     holds: 'After a missed message nothing of another process is used until all of it came.',
-    test: ['api/shared-reads/shared-reads.test.ts', 'after a missed message nothing is found'],
-    mutation: ['api/shared-reads/followed-reads.ts', '!isWhole && (this.#isBehind || seq !== this.#seq + 1)', 'false'],
+    test: ['quoting/sharing/shared-reads.test.ts', 'after a missed message nothing is found'],
+    mutation: ['quoting/sharing/followed-reads.ts', '!isWhole && (this.#isBehind || seq !== this.#seq + 1)', 'false'],
   },
 ];

@@ -1,11 +1,11 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
 import type { z } from 'zod';
-import { PoolCatalog } from '../../api/snapshots/pool-catalog.ts';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
+import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { type QuoteApi, quoteApi } from '../quotes/quote-api.ts';
 import { type listingReader, readListing, STATUS_MAX_AGE_SECS } from './listing-reader.ts';

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { swap } from '../../indexer/ponder.schema.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { seedAddress } from '../harness/seed-pools.ts';
 import { CHAIN_A } from './listing-fixture.ts';
 

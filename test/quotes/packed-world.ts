@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
-import type { CurveReport } from '../../api/snapshots/snapshot-metrics.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
+import type { CurveReport } from '../../quoting/snapshot-metrics.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import {
   callPool,

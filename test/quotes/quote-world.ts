@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
-import type { SnapshotOptions } from '../../api/snapshots/snapshot-service.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from '../../config/read-budget-schema.ts';
@@ -12,6 +11,7 @@ import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/provi
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
+import type { SnapshotOptions } from '../../quoting/reads/snapshot-service.ts';
 
 /** A chain with the protocol on it, to make pools on. */
 export interface QuoteWorld {

@@ -1,17 +1,17 @@
 import type { Address } from 'viem';
-import {
-  type ExtensionKind,
-  type PoolDirectory,
-  type PoolExtension,
-  PoolTable,
-  type ServedPool,
-} from '../../api/snapshots/pool-directory.ts';
 import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { decodeExtensionOrder } from '../../protocol/layouts/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+import {
+  type ExtensionKind,
+  type PoolDirectory,
+  type PoolExtension,
+  PoolTable,
+  type ServedPool,
+} from '../../quoting/pools/pool-directory.ts';
 
 /** What the directory would know of a pool, read from the chain itself instead of from the indexer. */
 export async function servedPool(

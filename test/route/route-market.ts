@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { administer, deployToken, fundAccounts } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, swapAllowlistExtension } from '../../devnet/pools.ts';
 import { silenceFeed } from '../../devnet/providers.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { evenShares, makePool, type QuoteWorld, type WorldPool } from '../quotes/quote-world.ts';
 import { servedPool } from '../quotes/served-pool.ts';
 

@@ -1,13 +1,13 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { toQuote } from '../../api/quotes/quote-body.ts';
-import { createPoolReader } from '../../api/snapshots/create-pool-reader.ts';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
 import { oracleAbi } from '../../devnet/abi.ts';
 import { swapCall } from '../../devnet/actions.ts';
 import { submit } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { factoryAbi } from '../../devnet/protocol-abi.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { createPoolReader } from '../../quoting/reads/create-pool-reader.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import {
   chainConfig,

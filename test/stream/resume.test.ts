@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
 

@@ -1,18 +1,18 @@
 import { Registry } from 'prom-client';
 import { type Address, type Hex, toHex } from 'viem';
-import { HeadTracker } from '../../api/snapshots/head-tracker.ts';
-import { type PoolDirectory, PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
-import { SnapshotCache } from '../../api/snapshots/snapshot-cache.ts';
-import { SnapshotError } from '../../api/snapshots/snapshot-error.ts';
-import type { DepthSnapshot, PriceSnapshot } from '../../api/snapshots/types.ts';
 import { ChainStream } from '../../api/stream/chain-stream.ts';
 import { streamMetrics } from '../../api/stream/metrics.ts';
-import { BlockWarmer } from '../../api/warming/block-warmer.ts';
-import { RequestedPools } from '../../api/warming/requested-pools.ts';
-import { WarmSchedule } from '../../api/warming/warm-schedule.ts';
 import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
+import { type PoolDirectory, PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { SnapshotCache } from '../../quoting/reads/snapshot-cache.ts';
+import { BlockWarmer } from '../../quoting/requested/block-warmer.ts';
+import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
+import { WarmSchedule } from '../../quoting/requested/warm-schedule.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot, PriceSnapshot } from '../../quoting/types.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;

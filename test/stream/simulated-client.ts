@@ -1,9 +1,9 @@
-import type { ServedPool } from '../../api/snapshots/pool-directory.ts';
 import type { ChainStream } from '../../api/stream/chain-stream.ts';
 import type { Subscriber } from '../../api/stream/subscriber.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
 import { HeldQuotes } from '../../client/stream/held-quotes.ts';
 import type { StreamMessage } from '../../client/stream/types.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { Book, type Received } from './book.ts';
 
 /** Each message counts as this much: few fill a connection. */

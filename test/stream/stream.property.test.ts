@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
-import { FollowedReads } from '../../api/shared-reads/followed-reads.ts';
-import { parseFromLeader } from '../../api/shared-reads/messages.ts';
-import { PublishedReads } from '../../api/shared-reads/published-reads.ts';
-import { PoolTable, type ServedPool } from '../../api/snapshots/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { FollowedReads } from '../../quoting/sharing/followed-reads.ts';
+import { parseFromLeader } from '../../quoting/sharing/messages.ts';
+import { PublishedReads } from '../../quoting/sharing/published-reads.ts';
 import { runs } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient, type Wish } from './simulated-client.ts';

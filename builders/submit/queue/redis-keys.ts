@@ -1,3 +1,5 @@
+import { leaseKeys } from '../../../runtime/lease/lease.ts';
+
 /** Names of everything that quote updates keep in Redis, under one prefix. */
 export class RedisKeys {
   /** Also the prefix of the BullMQ queues. */
@@ -8,13 +10,9 @@ export class RedisKeys {
   }
 
   /** There while a worker holds the endpoint. */
-  lease = (endpointId: string) => `${this.prefix}:lease:${endpointId}`;
-  epoch = () => `${this.prefix}:epoch`;
-  leaseKeys = (endpointId: string) => ({
-    lease: this.lease(endpointId),
-    fence: `${this.prefix}:fence:${endpointId}`,
-    epoch: this.epoch(),
-  });
+  leaseKeys = (endpointId: string) => leaseKeys(this.prefix, endpointId);
+  lease = (endpointId: string) => this.leaseKeys(endpointId).lease;
+  epoch = () => this.leaseKeys('').epoch;
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;
   owner = (chainId: number, uuid: string) => `${this.prefix}:owner:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;

@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { type Hex, zeroAddress } from 'viem';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
+import type { ContractCall } from '../../chain/contract-calls.ts';
+import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
+import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { CodeState } from '../../protocol/curve-search.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { quoteStatus } from '../../protocol/quote-status.ts';
+import { closedSides, type TransferLimits, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
+import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
+import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
+
+/** Of the answer, as much as is decoded: two prices, or the selector of an error. */
+const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
+/** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
+const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000 };
+/** Gas with which the stub asks the provider whatever the calls before it burned. */
+const CERTAIN_QUOTE_GAS = 3_500_000;
+
+/** Code to put in place of pools, so that their providers answer {@link quoteCall}. */
+export const stubs = (pools: readonly ServedPool[]): CodeOverrides =>
+  new Map(
+    pools.map(({ address, layout, immutableProvider }) => [
+      address,
+      layoutAdapter(layout).prices.providerStubCode(immutableProvider ?? zeroAddress),
+    ]),
+  );
+
+/** Asks the pool for its storage. */
+export function storageCall({ address, layout, immutables }: ServedPool): ContractCall {
+  const { data, words } = layoutAdapter(layout).state.call(immutables);
+  return { target: address, data, gas: GAS.extsload + words * GAS.perSlot };
+}
+
+/** Asks the stub in place of the pool for its provider's quote. */
+export function quoteCall({ address, layout }: ServedPool, isCertain = false): ContractCall {
+  const gas = isCertain ? CERTAIN_QUOTE_GAS : GAS.quote;
+  return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas };
+}
+
+/** Whether the stub did not ask the provider because others had burned the gas. */
+export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
+  quote?.success === true && quote.data === '0x';
+
+/**
+ * Asks the pool for its prices, both tokens for its balances, and for the code of both.
+ *
+ * @param watched whose code a formula counts for
+ */
+export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched: Watched = []): BoundedCall[] {
+  return [
+    { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
+    balanceCall(token0.address, address),
+    balanceCall(token1.address, address),
+    codeHashCall(token0.address),
+    codeHashCall(token1.address),
+    ...watched.map(codeHashCall),
+  ];
+}
+
+/** Accounts of a {@link CodeState}. */
+type Watched = CodeState['accounts'];
+
+/** What each token of a pool, token0 first, answered when it was asked to move this much, raw units. */
+export type TransferAnswers = readonly { readonly most: Hex; readonly result: CallResult }[];
+
+/** What the calls of a pool gave; absent where the nodes did not run them. */
+export interface PoolAnswers {
+  readonly storage?: CallResult | undefined;
+  readonly quote?: CallResult | undefined;
+  /** Of {@link priceCalls}. */
+  readonly prices?: readonly CallResult[] | undefined;
+  /** As {@link priceCalls} had it. */
+  readonly watched?: Watched | undefined;
+  /** Absent also where nodes do not apply overrides. */
+  readonly transfers?: TransferAnswers | undefined;
+}
+
+/** A pool that is to be read, and its snapshot of an earlier block, where there is one: most blocks leave a pool as it was. */
+export interface PoolRead {
+  readonly pool: ServedPool;
+  readonly before?: PriceSnapshot | undefined;
+}
+
+/**
+ * The snapshot that the answers of a pool give; an error when its storage was not read or an answer does not decode.
+ *
+ * @param readAt Unix seconds
+ */
+export function decodePool(
+  { pool, before }: PoolRead,
+  block: BlockRef,
+  readAt: number,
+  answers: PoolAnswers,
+): PriceSnapshot | SnapshotError {
+  const fingerprint = fingerprintOf(answers);
+  if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, block, readAt };
+  const { address } = pool;
+  const [prices, ...balances] = answers.prices ?? [];
+  const [balance0Raw, balance1Raw] = [readBalance(balances[0]), readBalance(balances[1])];
+  if (!answers.storage?.success) return new SnapshotError('read_failed', `storage of ${address} was not read`);
+  if (prices?.success && prices.data === '0x') return new SnapshotError('read_failed', `no pool at ${address}`);
+  try {
+    return {
+      pool,
+      block,
+      readAt,
+      fingerprint,
+      ...decodePrices(pool, answers.storage.data, prices, answers, [balance0Raw, balance1Raw]),
+      balance0Raw,
+      balance1Raw,
+      depth: null,
+    };
+  } catch (cause) {
+    return new SnapshotError('read_failed', `${address} does not decode`, { cause });
+  }
+}
+
+/** A hash, since parts of answers would keep the whole text of many pools' answers in memory. */
+function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {
+  const hash = createHash('sha256').update(`${watched}`);
+  for (const { most, result } of transfers) hash.update(`${most} ${result.success} ${result.data} `);
+  for (const result of [storage, quote, ...prices]) hash.update(`${result?.success}`).update(result?.data ?? '');
+  return hash.digest('base64');
+}
+
+/** Prices are exactly the pool's own; the provider's quote only lays the curve. */
+function decodePrices(
+  { layout, immutables }: ServedPool,
+  storage: Hex,
+  answer: CallResult | undefined,
+  { quote, transfers, ...answers }: PoolAnswers,
+  balances: readonly [bigint | null, bigint | null],
+): Pick<PriceSnapshot, 'status' | 'bidX64' | 'askX64' | 'curve' | 'limits'> {
+  const adapter = layoutAdapter(layout);
+  const state = adapter.state.decode(immutables, storage);
+  const prices = answer ? adapter.prices.decode(answer) : 'unread';
+  const curve = typeof prices === 'string' ? null : state.curve(prices, quote, readCode(answers));
+  const price = typeof prices === 'string' ? prices : curve ? 'read' : 'unread';
+  const limits = readLimits(state.heldRaw(), balances, transfers);
+  const { bids, asks } = closedSides(limits);
+  const status = quoteStatus({ price, pauseLevel: state.pauseLevel, bidsRejected: bids, asksRejected: asks });
+  if (status !== 'healthy' || typeof prices === 'string') {
+    return { status, bidX64: CLOSED_BID_X64, askX64: CLOSED_ASK_X64, curve: null, limits };
+  }
+  const bidX64 = bids ? CLOSED_BID_X64 : prices.sellX64;
+  return { status, bidX64, askX64: asks ? CLOSED_ASK_X64 : prices.buyX64, curve, limits };
+}
+
+function readLimits(
+  held: readonly [bigint, bigint],
+  balances: readonly [bigint | null, bigint | null],
+  transfers: TransferAnswers | undefined,
+): TransferLimits {
+  const limitsOf = (token: 0 | 1) => {
+    const tried = transfers?.[token];
+    return tokenLimits(held[token], balances[token], tried ? readMoved(tried.result, BigInt(tried.most)) : null);
+  };
+  return { token0: limitsOf(0), token1: limitsOf(1) };
+}
+
+function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
+  if (!watched || !prices) return undefined;
+  return { accounts: watched, hashes: prices.slice(-watched.length).map(({ data }) => data) };
+}
+
+/** The snapshot with the sides that trade. With both refused the pool does not trade. */
+export function withDepth(
+  { curve: _, fingerprint: __, limits: ___, ...snapshot }: PriceSnapshot,
+  { bids, asks }: TradingSides,
+): DepthSnapshot {
+  const isRejected = bids === null && asks === null;
+  return {
+    ...snapshot,
+    status: isRejected ? 'pool_refused' : snapshot.status,
+    bidX64: bids === null ? CLOSED_BID_X64 : snapshot.bidX64,
+    askX64: asks === null ? CLOSED_ASK_X64 : snapshot.askX64,
+    depth: { bids: bids ?? [], asks: asks ?? [] },
+  };
+}
+
+/** Asks the pool's stop loss for its state; no calls for a pool without one. */
+export function stopLossCalls(pool: ServedPool): ContractCall[] {
+  const plan = guardPlan(pool);
+  if (plan.kind !== 'evaluated' || !plan.stopLoss) return [];
+  const calls = layoutAdapter(pool.layout).stopLoss.calls(plan.stopLoss.address, pool.address, pool.immutables);
+  return calls.map((call) => ({ ...call, gas: GAS.stopLoss + Math.floor(call.data.length / 64) * GAS.perSlot }));
+}
+
+/** @returns null when the extension does not answer as a stop loss does */
+export function decodeStopLoss(
+  { layout, immutables }: ServedPool,
+  answers: readonly CallResult[],
+  timestamp: bigint,
+): StopLossState | null {
+  if (answers.some(({ success }) => !success)) return null;
+  const data = answers.map((answer) => answer.data);
+  try {
+    return layoutAdapter(layout).stopLoss.decode(data, immutables, timestamp);
+  } catch {
+    // Another contract than a stop loss: the caller probes it as it would an unknown one.
+    return null;
+  }
+}

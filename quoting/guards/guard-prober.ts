@@ -1,0 +1,188 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
+import { limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
+import {
+  agreedLevels,
+  type ConfirmedSide,
+  cautiousClaim,
+  claimSide,
+  confirmClaim,
+  type ExecutableLevels,
+  executableLevels,
+  type SideClaim,
+  type TradingSides,
+} from '../../protocol/guards/side-claim.ts';
+import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { decodeStopLoss, stopLossCalls } from '../calls/pool-calls.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { SnapshotObserver } from '../snapshot-metrics.ts';
+
+/** A healthy pool with guards, and what it would trade without them. */
+export interface GuardedPool {
+  readonly pool: ServedPool;
+  readonly curve: PoolCurve;
+}
+
+export interface GuardProberDeps {
+  readonly target: MulticallTarget;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'guardsMismatched'>;
+  readonly logUnknown: LogUnknownError;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** A swap, raw units: positive = exact input, negative = exact output. */
+interface Simulation {
+  readonly pool: Address;
+  readonly side: PoolSide;
+  readonly amount: bigint;
+}
+
+/** What the state of a pool's guards says. */
+interface PoolClaim {
+  readonly stopLoss: StopLossState | null;
+  /** Bids, then asks. */
+  readonly sides: readonly SideClaim[];
+}
+
+/** What one side of a pool with an unknown extension may cost. */
+const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
+/** How long pools whose guards burn all the gas are left alone. */
+const BURNED_MS = 60_000;
+/** Pools, those read last, of which it is remembered. */
+const MAX_POOLS = 10_000;
+const CLOSED: TradingSides = { bids: null, asks: null };
+const SILENCE: CallResult = { success: false, data: '0x' };
+
+/**
+ * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and simulated swaps
+ * confirm the end; of a side whose end is refused, and for unknown extensions, points are simulated.
+ */
+export class GuardProber {
+  readonly #deps: GuardProberDeps;
+  /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
+  readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
+
+  constructor(deps: GuardProberDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Pools whose guards are all known, together.
+   *
+   * @returns in the order of the pools; an error for a pool that alone could not be simulated
+   * @throws RpcFailure when the nodes did not give the state of the guards
+   */
+  async evaluate(
+    block: BlockRef,
+    pools: readonly GuardedPool[],
+    signal: AbortSignal,
+  ): Promise<(TradingSides | SnapshotError)[]> {
+    const claims = await this.#claims(block, pools, signal);
+    const requested = claims.flatMap((claim, index) => {
+      const pool = pools[index]?.pool.address as Address;
+      return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
+    });
+    const results = await this.#simulate(block, requested, signal);
+    const confirmed = claims.map((claim) =>
+      claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
+    );
+    return Promise.all(
+      pools.map(async (guarded, index) => {
+        const sides = confirmed[index];
+        if (!sides || sides.some(({ isContradicted }) => isContradicted)) {
+          this.#deps.observer.guardsMismatched?.();
+          const { address } = guarded.pool;
+          this.#deps.logger.warn({ pool: address }, 'guards did not do what their state says: every bin is probed');
+        }
+        const agreed = sides
+          ? this.#agreed(block, guarded, claims[index]?.stopLoss ?? null, sides, signal)
+          : this.probe(block, guarded, signal);
+        return agreed.catch(asProbeError);
+      }),
+    );
+  }
+
+  /** A pool with an unknown extension: one call a side, whatever the extension does. @throws SnapshotError */
+  async probe(block: BlockRef, { pool: { address }, curve }: GuardedPool, signal: AbortSignal): Promise<TradingSides> {
+    if (this.#burnedOut.has(address)) return CLOSED;
+    const probeSide = (side: PoolSide) => this.#probeOnce(block, address, side, signal);
+    try {
+      const [bids, asks] = await Promise.all([probeSide(curve.bids), probeSide(curve.asks)]);
+      if (isBurnedOut(bids) && isBurnedOut(asks)) this.#burnedOut.set(address, true);
+      return {
+        bids: executableLevels(curve.bids, limitOf(curve.bids, bids)),
+        asks: executableLevels(curve.asks, limitOf(curve.asks, asks)),
+      };
+    } catch (error) {
+      throw asProbeError(error);
+    }
+  }
+
+  /** What the state of the guards says; null of a pool whose stop loss does not answer as one. */
+  async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
+    const groups = pools.map(({ pool }) => stopLossCalls(pool));
+    const requested = groups.filter((calls) => calls.length > 0);
+    const answers = await multicall(this.#deps.target, block, requested, signal);
+    return pools.map(({ pool, curve: { bids, asks } }, index) => {
+      const hasStopLoss = groups[index]?.length !== 0;
+      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
+      if (hasStopLoss && !stopLoss) return null;
+      return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
+    });
+  }
+
+  /** Both sides, each up to the last point at which its guards' state and the chain agree that it trades. */
+  async #agreed(
+    block: BlockRef,
+    { pool: { address }, curve }: GuardedPool,
+    stopLoss: StopLossState | null,
+    [bids, asks]: readonly ConfirmedSide[],
+    signal: AbortSignal,
+  ): Promise<TradingSides> {
+    const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
+      if (confirmed?.levels !== undefined) return confirmed.levels;
+      const claim = cautiousClaim(side, stopLoss);
+      const requested = claim.inputs.map((amount) => ({ pool: address, side, amount }));
+      return agreedLevels(claim, await this.#simulate(block, requested, signal));
+    };
+    const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
+    return { bids: ofBids, asks: ofAsks };
+  }
+
+  /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
+  async #simulate(block: BlockRef, requested: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
+    const groups = requested.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
+    const answers = await boundedCalls(this.#deps.target, block, groups, signal);
+    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+    for (const [index, { pool }] of requested.entries()) this.#deps.logUnknown(pool, results[index]);
+    return results;
+  }
+
+  async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
+    const amounts = withinBudget(side, UNKNOWN_SIDE, (amount) => likelyGasOf(side, amount));
+    const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
+    const { results } = await boundedCallsOnce(this.#deps.target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
+    if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
+    return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? null));
+  }
+}
+
+/** The smallest swap is rejected, and finding that out took the gas of many probes. */
+const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
+  isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
+
+/** Failed probes are the failure of their pool alone. Anything else is a defect and is thrown. */
+function asProbeError(error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  if (!(error instanceof RpcFailure)) throw error;
+  return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
+}

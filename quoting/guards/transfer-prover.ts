@@ -1,0 +1,120 @@
+import { LRUCache } from 'lru-cache';
+import { type Address, type Hex, numberToHex } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCallsWithCode, type ChainTarget } from '../../chain/contract-calls.ts';
+import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { minBigint } from '../../protocol/fixed-point.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { PoolAnswers, TransferAnswers } from '../calls/pool-calls.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+
+export interface TransferProverDeps {
+  readonly target: ChainTarget;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** A token that moved is tried again in the next ten blocks, unless the pool's balance or the token's code changes before. */
+const BLOCKS = 10n;
+/** Pools, those read last, of which it is remembered that their tokens move. */
+const MAX_POOLS = 10_000;
+/** After nodes turned out not to apply overrides, how long before they are asked again. */
+const RETRY_OVERRIDES_MS = 60_000;
+
+/** A pool whose tokens moved whole, as they were then. */
+interface Proven {
+  readonly state: string;
+  readonly answers: TransferAnswers;
+}
+
+/**
+ * Finds how much of its tokens each pool can send and receive: code in place of the pool sends what the bins hold, and has it
+ * sent back.
+ */
+export class TransferProver {
+  readonly #deps: TransferProverDeps;
+  readonly #proven = new LRUCache<Address, Proven>({ max: MAX_POOLS });
+  #noOverridesUntil = 0;
+
+  constructor(deps: TransferProverDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * What is known or asked of pools that have prices, in order.
+   *
+   * @param read what was read of them at the block
+   * @returns undefined of a pool whose transfers could not be tried
+   * @throws RpcFailure when the nodes did not answer
+   */
+  async prove(
+    block: BlockRef,
+    pools: readonly ServedPool[],
+    read: readonly PoolAnswers[],
+    signal: AbortSignal,
+  ): Promise<(TransferAnswers | undefined)[]> {
+    const states = read.map((answers) => stateOf(block, answers));
+    const known = pools.map(({ address }, index) => {
+      const proven = this.#proven.get(address);
+      return proven?.state === states[index] ? proven?.answers : undefined;
+    });
+    const due = pools.flatMap((pool, index) => {
+      const amounts =
+        known[index] || performance.now() < this.#noOverridesUntil ? null : heldBy(pool, read[index] ?? {});
+      return amounts ? [{ pool, index, amounts }] : [];
+    });
+    if (due.length === 0) return known;
+    const groups = due.map(({ pool, amounts }) =>
+      [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
+    );
+    const code = transferCode(due.map(({ pool }) => pool.address));
+    const { isApplied, answers } = await boundedCallsWithCode(this.#deps.target, block, groups, code, signal);
+    if (!isApplied) {
+      this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
+      this.#deps.logger.warn('nodes do not apply state overrides: transfers of tokens are not tried');
+      return known;
+    }
+    for (const [order, { pool, index, amounts }] of due.entries()) {
+      const results = answers[order]?.results;
+      if (!results) continue;
+      const tried = amounts.map((most, token) => ({ most: numberToHex(most), result: plain(results[token]) }));
+      known[index] = tried;
+      const isWhole = tried.every(({ most, result }) => isMovedWhole(result, BigInt(most)));
+      if (isWhole) this.#proven.set(pool.address, { state: states[index] ?? '', answers: tried });
+    }
+    return known;
+  }
+}
+
+const isMovedWhole = (result: CallResult, most: bigint): boolean => {
+  const { amount, sent, received } = readMoved(result, most);
+  return sent === amount && received === amount;
+};
+
+const plain = (result: CallResult | undefined): CallResult => ({
+  success: result?.success ?? false,
+  data: result?.data ?? '0x',
+});
+
+/** What asks for another try when it changes. */
+function stateOf({ number }: BlockRef, { prices = [] }: PoolAnswers): string {
+  const [, ...tokens] = prices.slice(0, 5);
+  return [number / BLOCKS, ...tokens.map(({ data }) => data)].join();
+}
+
+/** What a pool with prices can pay of each token, raw units; null without prices or state. */
+function heldBy({ layout, immutables }: ServedPool, { storage, prices }: PoolAnswers): readonly bigint[] | null {
+  const [price, ...balances] = prices ?? [];
+  if (!storage?.success || !price?.success) return null;
+  try {
+    const held = layoutAdapter(layout)
+      .state.decode(immutables, storage.data as Hex)
+      .heldRaw();
+    return held.map((amount, token) => minBigint(amount, readBalance(balances[token]) ?? amount));
+  } catch {
+    // The pool's own decoding reports it.
+    return null;
+  }
+}

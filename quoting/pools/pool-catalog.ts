@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Address } from 'viem';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { Database } from '../../db/connection.ts';
+import { isTemporaryFailure } from '../../db/failure.ts';
+import { forEachYielding } from '../../runtime/for-each-yielding.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import {
+  type Calibration,
+  type ChainRow,
+  type PoolRow,
+  type ReportRow,
+  readAllPools,
+  readChain,
+  readDecisions,
+  readPoolsSince,
+  readReports,
+} from './catalog-rows.ts';
+import { type PoolDirectory, PoolsUnknownError, PoolTable, type ServedPool } from './pool-directory.ts';
+import { PoolMaker } from './pool-maker.ts';
+
+/** What capture read last of a pool. */
+export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs'>;
+
+export interface PoolCatalogDeps {
+  readonly database: Database;
+  readonly chains: readonly ChainConfig[];
+  readonly logger: Logger;
+  /** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
+  readonly onReport?: (pool: ServedPool, report: PoolReport | null) => void;
+  /** The first poll is made when it resolves; default: at once. */
+  readonly firstIndex?: Promise<void>;
+  /** Milliseconds from the end of a poll to the next; tests set others. */
+  readonly pollMs?: number;
+}
+
+/** Whole seconds; null when not known. */
+export interface DataAges {
+  readonly newestPriceAgeSecs: number | null;
+  readonly oldestPriceAgeSecs: number | null;
+  readonly listingAgeSecs: number | null;
+}
+
+const POLL_MS = 2_000;
+/** Ponder undoes no more blocks: two windows of finality, of at most 240. */
+const MAX_UNDONE_BLOCKS = 480;
+/** A statement of capture that takes longer from its start to its commit shows with the next read of its pools. */
+const CAPTURE_US = 1_000_000;
+
+/** What is known of a chain beside its pools. */
+interface CatalogChain {
+  readonly config: ChainConfig;
+  readonly maker: PoolMaker;
+  /** Pools of blocks that may be undone, and the first of these blocks. */
+  undoable: ReadonlySet<ServedPool>;
+  undoableFrom: number;
+  /** When the newest report that was read was captured, microseconds. */
+  reportedUs: number;
+  funded: ReadonlySet<Address>;
+  /** Ages at a time of `performance.now()`; null while the database does not answer. */
+  ages: (ChainRow & { readonly at: number }) | null;
+}
+
+const newChain = (config: ChainConfig): CatalogChain => ({
+  config,
+  maker: new PoolMaker(config),
+  undoable: new Set(),
+  undoableFrom: 0,
+  reportedUs: 0,
+  funded: new Set(),
+  ages: null,
+});
+
+/**
+ * Which pools there are, and what is known of them without a look at the chain: loaded from the database once, then kept up
+ * to date beside the requests by one poll, which reads what changed. Pools do not change within an index: new ones are found
+ * by their block, those that a reorganisation undid by their absence. All are read again when another index is served,
+ * calibration decided, or an operator delisted a pool or listed it again.
+ */
+export class PoolCatalog implements PoolDirectory {
+  readonly #deps: PoolCatalogDeps;
+  readonly #table = new PoolTable();
+  readonly #chains: ReadonlyMap<number, CatalogChain>;
+  #stopPolling: (() => void) | undefined;
+  /** Of the last whole reading; null before it. */
+  #epoch: string | null = null;
+  #isStopped = false;
+  #polling: Promise<void> | undefined;
+
+  constructor(deps: PoolCatalogDeps) {
+    this.#deps = deps;
+    this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, newChain(chain)]));
+    this.#table.onChange((pool, removal) => {
+      if (removal) deps.onReport?.(pool, null);
+    });
+    const start = () => {
+      if (!this.#isStopped) this.#stopPolling = startRepeating(() => this.#pollQuietly(), deps.pollMs ?? POLL_MS);
+    };
+    if (deps.firstIndex) void deps.firstIndex.then(start);
+    else start();
+  }
+
+  async table(): Promise<PoolTable> {
+    if (this.#epoch !== null) return this.#table;
+    try {
+      await this.#poll();
+      return this.#table;
+    } catch (error) {
+      throw new PoolsUnknownError(await isTemporaryFailure(error, this.#deps.database.$client), error);
+    }
+  }
+
+  /** Whether the pool holds its chain's `readBudget.minFundedUsd` in priced tokens, as listed; false while not known. */
+  isFunded({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
+    return this.#chains.get(chainId)?.funded.has(address) === true;
+  }
+
+  /** How old prices and the listing are; null while the database does not answer. */
+  ages(chainId: number): DataAges {
+    const known = this.#chains.get(chainId)?.ages;
+    const age = (secs: number | null | undefined) =>
+      known && typeof secs === 'number' ? Math.max(0, Math.floor(secs + (performance.now() - known.at) / 1_000)) : null;
+    return {
+      newestPriceAgeSecs: age(known?.newest),
+      oldestPriceAgeSecs: age(known?.oldest),
+      listingAgeSecs: age(known?.listing),
+    };
+  }
+
+  /** Ends the polls. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopPolling?.();
+  }
+
+  async #pollQuietly(): Promise<void> {
+    try {
+      await this.#poll();
+    } catch (error) {
+      for (const chain of this.#chains.values()) chain.ages = null;
+      if (this.#isStopped) return;
+      this.#deps.logger.warn({ err: error }, 'failed to refresh the pool catalog: what is known is served');
+    }
+  }
+
+  #poll(): Promise<void> {
+    this.#polling ??= this.#readChanges().finally(() => {
+      this.#polling = undefined;
+    });
+    return this.#polling;
+  }
+
+  async #readChanges(): Promise<void> {
+    const database = this.#deps.database.$client;
+    const { epoch, ...calibration } = await readDecisions(database);
+    const isReload = epoch !== this.#epoch;
+    for (const chain of this.#chains.values()) {
+      const { chainId, readBudget } = chain.config;
+      const row = await readChain(database, chainId, readBudget.minFundedUsd);
+      chain.ages = { ...row, at: performance.now() };
+      chain.funded = new Set(row.funded);
+      await this.#readPools(chain, row.head, isReload, calibration);
+      await this.#readReports(chain, isReload);
+    }
+    this.#epoch = epoch;
+  }
+
+  async #readPools(chain: CatalogChain, head: number | null, isReload: boolean, by: Calibration): Promise<void> {
+    const { chainId } = chain.config;
+    const database = this.#deps.database.$client;
+    const slices = isReload ? readAllPools(database, chainId) : readPoolsSince(database, chainId, chain.undoableFrom);
+    const removed = new Set(isReload ? this.#table.ofChain(chainId) : chain.undoable);
+    const undoableFrom = Math.max(0, (head ?? 0) - MAX_UNDONE_BLOCKS);
+    const undoable = new Set<ServedPool>();
+    for await (const rows of slices) {
+      await forEachYielding(rows, (row) => {
+        const pool = this.#put(chain, row, by);
+        if (!pool) return;
+        removed.delete(pool);
+        if (row.block >= undoableFrom) undoable.add(pool);
+      });
+    }
+    await forEachYielding(removed, (pool) => this.#table.remove(pool, 'not_served'));
+    chain.undoable = undoable;
+    chain.undoableFrom = undoableFrom;
+  }
+
+  /** What is derived from a pool is kept by its identity: one that did not change stays. */
+  #put({ config: { chainId }, maker }: CatalogChain, row: PoolRow, by: Calibration): ServedPool | null {
+    const known = this.#table.find(chainId, row.address);
+    if (known && row.isDelisted) this.#table.remove(known, 'delisted');
+    const pool = row.isDelisted ? null : maker.make(row, by);
+    if (known && isDeepStrictEqual(known, pool)) return known;
+    if (pool) this.#table.put(pool);
+    return pool;
+  }
+
+  async #readReports(chain: CatalogChain, isReload: boolean): Promise<void> {
+    const { chainId } = chain.config;
+    const since = isReload ? 0 : chain.reportedUs - CAPTURE_US;
+    for await (const rows of readReports(this.#deps.database.$client, chainId, since)) {
+      await forEachYielding(rows, ({ address, capturedUs, ...report }) => {
+        const pool = this.#table.find(chainId, address);
+        if (pool) this.#deps.onReport?.(pool, report);
+        chain.reportedUs = capturedUs;
+      });
+    }
+  }
+}

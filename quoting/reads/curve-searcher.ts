@@ -1,0 +1,178 @@
+import { randomInt } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Address, type Hex, zeroAddress } from 'viem';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
+import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
+import type { LogUnknownError } from '../../chain/unknown-errors.ts';
+import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolCurve } from '../../protocol/curve.ts';
+import type { CurveKnowledge, CurveSearch, SearchChain, SearchEnd } from '../../protocol/curve-search.ts';
+import { stringifyJson } from '../../runtime/json.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { batched } from '../calls/batched.ts';
+import { guardPlan, type ServedPool, swapGuards } from '../pools/pool-directory.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { SnapshotObserver } from '../snapshot-metrics.ts';
+
+export interface CurveSearcherDeps {
+  readonly target: ChainTarget;
+  /** Pools that may be simulated whole at one block. */
+  readonly simulatedPoolsPerRead: number;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'curve'>;
+  readonly logUnknown: LogUnknownError;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** Of one pool. */
+interface SimulatedSwaps {
+  readonly swaps: readonly BoundedCall[];
+  readonly silenced: readonly Address[];
+  readonly signal: AbortSignal;
+}
+
+/** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
+const SPARED_MS = 60_000;
+/** Pools, those read last, of which it is remembered what was found out. */
+const MAX_POOLS = 10_000;
+/** As much as a provider may take through the pool. */
+const SEARCH_GAS = 3_000_000n;
+/** The amounts of a simulated swap: a selector and two words. */
+const KEPT_BYTES = 68;
+const DRAWS = 2 ** 31;
+/** Code that answers any call with its selector, as an extension that may have to. */
+const NO_OBJECTION: Hex = '0x5f3560e01c60e01b5f5260205ff3';
+const SILENCE: CallResult = { success: false, data: '0x' };
+const identity = (answer: Hex): Hex => answer;
+
+/**
+ * Asks the chain for curves that are not computed from state and quote alone, and remembers what counts at later blocks.
+ * Simulated swaps of pools that are searched at the same block share their calls.
+ */
+export class CurveSearcher {
+  readonly #deps: CurveSearcherDeps;
+  readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
+  readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
+  /** The pools that are simulated whole at the last block. */
+  #simulated: { readonly hash: Hex; readonly pools: Set<Address> } = { hash: '0x', pools: new Set() };
+
+  constructor(deps: CurveSearcherDeps) {
+    this.#deps = deps;
+  }
+
+  /** What earlier searches found out about a pool. */
+  known(pool: Address): CurveKnowledge | undefined {
+    return this.#known.get(pool);
+  }
+
+  /**
+   * Searches the curve of a pool at the block of its state.
+   *
+   * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
+   */
+  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<PoolCurve> {
+    if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
+    const context = {
+      pool: pool.address,
+      known: this.#known.get(pool.address),
+      immutableProvider: pool.immutableProvider,
+      isGuarded: guardPlan(pool).kind !== 'none',
+      evaluatedGuards: guardPlan(pool).kind === 'evaluated' ? swapGuards(pool).map(({ address }) => address) : [],
+      isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
+      draw: () => randomInt(DRAWS),
+      refuted: (inputs: unknown) => {
+        const fields = { pool: pool.address, blockNumber: Number(block.number), inputs: stringifyJson(inputs) };
+        this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
+      },
+    };
+    const swaps = { asked: 0, silent: 0 };
+    const end = await this.#run(pool, () => search.find(context, this.#chain(block, pool, swaps, signal)));
+    if (end.known) this.#known.set(pool.address, end.known);
+    else this.#known.delete(pool.address);
+    this.#deps.observer.curve?.({ pool: pool.address, method: end.method, dropped: end.dropped });
+    if (end.method !== 'none') return end.curve;
+    if (2 * swaps.silent > swaps.asked) this.#spared.set(pool.address, true);
+    throw new SnapshotError('unavailable', `no depth of ${pool.address}: ${end.reason}`);
+  }
+
+  async #run(pool: ServedPool, find: () => Promise<SearchEnd>): Promise<SearchEnd> {
+    try {
+      return await find();
+    } catch (error) {
+      if (error instanceof SnapshotError || error instanceof RpcFailure) throw error;
+      throw new SnapshotError('read_failed', `the search for the curve of ${pool.address} failed`, { cause: error });
+    }
+  }
+
+  /** @throws SnapshotError when other pools have all the places at this block */
+  #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
+    if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
+    this.#simulated.pools.add(address);
+    if (this.#simulated.pools.size <= this.#deps.simulatedPoolsPerRead) return;
+    this.#simulated.pools.delete(address);
+    throw new SnapshotError('unavailable', 'the limit of simulated pools at this block is reached');
+  }
+
+  /** The chain as a search of one pool asks it; counts its swaps. */
+  #chain(
+    block: BlockRef,
+    pool: ServedPool,
+    count: { asked: number; silent: number },
+    signal: AbortSignal,
+  ): SearchChain {
+    const { target, logUnknown } = this.#deps;
+    const { address } = pool;
+    return {
+      simulate: async (searched, silenced) => {
+        const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
+        const simulated = await this.#simulate(block, { swaps, silenced, signal });
+        // An unknown extension may revert with anything.
+        if (guardPlan(pool).kind !== 'probed') for (const result of simulated.results) logUnknown(address, result);
+        count.asked += simulated.results.length;
+        count.silent += simulated.results.filter(({ data }) => data === '0x').length;
+        return simulated;
+      },
+      ask: (to, data) => {
+        const call = { from: zeroAddress, to, data, gas: SEARCH_GAS, block };
+        return target.rpc.call(call, identity, signal).catch(nothingWhenRejected);
+      },
+      codes: (accounts) =>
+        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRejected))),
+      program: (data, silenced) => {
+        this.#reserveSimulation(block, pool);
+        return this.#runProgram(block, data, silenced, signal);
+      },
+    };
+  }
+
+  /** A node that refuses to put other code in place runs the program with the extensions as they are. */
+  async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
+    const { target } = this.#deps;
+    const program = { data, gas: CALL_GAS_CAP };
+    if (silenced.length === 0) return runProgram(target, block, program, identity, signal);
+    return runProgram(target, block, program, identity, signal, withoutObjection(silenced)).catch((error) => {
+      if (!isRefusal(error)) throw error;
+      return runProgram(target, block, program, identity, signal);
+    });
+  }
+
+  /** Guards that some leave out are known contracts of the deployment: the swaps of other pools do not need them either. */
+  readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
+    const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
+    const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
+    const { target } = this.#deps;
+    const { isApplied, answers } = await boundedCallsWithCode(target, block, groups, code, asked[0]?.signal);
+    const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
+    return asked.map(({ swaps }) => ({ results: results.splice(0, swaps.length), isSilenced: isApplied }));
+  });
+}
+
+/** Code to put in place of extensions. */
+const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>
+  new Map(extensions.map((extension) => [extension, NO_OBJECTION]));
+
+/** Of a contract that reverts, and of a node that does not return code: no formula counts for code that is unknown. */
+function nothingWhenRejected(error: unknown): Hex {
+  if (isRefusal(error)) return '0x';
+  throw error;
+}

@@ -1,0 +1,267 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { perObject } from '../../runtime/per-object.ts';
+import type { HeadTracker } from '../heads/head-tracker.ts';
+import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
+import { isExhausted, SnapshotError } from '../snapshot-error.ts';
+import type { SnapshotObserver } from '../snapshot-metrics.ts';
+import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapshot, SnapshotMap } from '../types.ts';
+import type { PoolReader } from './pool-reader.ts';
+
+export interface SnapshotCacheDeps {
+  readonly clock: HeadTracker<ReportedHead>;
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  /** Longest wait for a read that another request started. */
+  readonly waitTimeoutMs: number;
+  /** Longest wait for the head. */
+  readonly readTimeoutMs: number;
+  /** Bound of the cache, in bins. */
+  readonly cacheBins: number;
+  /** Whether a read that times out is unavailable (503) for the request that started it, as on Ethereum, and not failed (500). */
+  readonly slowIsUnavailable: boolean;
+  readonly observer: Pick<Partial<SnapshotObserver>, 'lookup'>;
+}
+
+/** What an entry is asked for: prices alone, or prices and depth. */
+type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
+type Kind = keyof Kinds;
+
+/** The reads of one pool at one head, each made when it is first asked for. */
+interface Entry {
+  readonly pool: ServedPool;
+  readonly head: ReportedHead;
+  readonly reads: { [K in Kind]?: SharedRead<Kinds[K]> };
+}
+
+/** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
+export class SnapshotCache implements ChainSnapshots {
+  readonly #deps: SnapshotCacheDeps;
+  readonly #entries: LRUCache<Address, Entry>;
+
+  constructor(deps: SnapshotCacheDeps) {
+    this.#deps = deps;
+    this.#entries = new LRUCache({
+      maxSize: deps.cacheBins,
+      sizeCalculation: ({ pool: { immutables } }) => immutables.highestBin - immutables.lowestBin + 1,
+    });
+  }
+
+  get clock(): HeadTracker<ReportedHead> {
+    return this.#deps.clock;
+  }
+
+  cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
+    const snapshot = this.#fresh(pool, kind);
+    if (snapshot) this.#deps.observer.lookup?.('cached');
+    return snapshot;
+  }
+
+  isCached(snapshot: Snapshot, kind: Kind): boolean {
+    const isFresh = this.#fresh(snapshot.pool, kind) === snapshot;
+    if (isFresh) this.#deps.observer.lookup?.('cached');
+    return isFresh;
+  }
+
+  #fresh(pool: ServedPool, kind: Kind): Snapshot | undefined {
+    const head = this.#deps.clock.fresh();
+    const entry = head && this.#entries.get(pool.address);
+    if (entry?.head.block.hash !== head?.block.hash) return undefined;
+    const outcome = entry?.reads[readKind(pool, kind)]?.settled;
+    if (!outcome || outcome instanceof SnapshotError) return undefined;
+    return kind === 'prices' ? withoutLevels(outcome) : outcome;
+  }
+
+  isRead(pool: ServedPool, kind: Kind): boolean {
+    const entry = this.#entries.peek(pool.address);
+    const read = entry?.reads[readKind(pool, kind)];
+    return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.clock.current?.block.hash;
+  }
+
+  async prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
+    const [guarded, free] = [pools.filter(isGuarded), pools.filter((pool) => !isGuarded(pool))];
+    const [depths, prices] = await Promise.all([
+      this.#read('depths', guarded, options),
+      this.#read('prices', free, options),
+    ]);
+    const read = [...depths].map(([address, outcome]) => {
+      return [address, outcome instanceof SnapshotError ? outcome : withoutLevels(outcome)] as const;
+    });
+    return new Map<Address, Snapshot | SnapshotError>([...prices, ...read]);
+  }
+
+  depths(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap<DepthSnapshot>> {
+    return this.#read('depths', pools, options);
+  }
+
+  async #read<K extends Kind>(
+    kind: K,
+    pools: readonly ServedPool[],
+    { signal, at }: ReadOptions,
+  ): Promise<Map<Address, Kinds[K] | SnapshotError>> {
+    const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
+    if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
+    const shared = pools.map((pool) => this.#startRead(kind, head, pool));
+    for (const source of ['cached', 'joined', 'read'] as const) {
+      const count = shared.filter((each) => each.source === source).length;
+      if (count > 0) this.#deps.observer.lookup?.(source, count);
+    }
+    const pending = shared.filter(({ read }) => read.settled === undefined);
+    if (pending.length > 0) {
+      const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
+      await Promise.all([waitFor(own, signal), waitFor(others, signal, this.#deps.waitTimeoutMs)]);
+    }
+    const outcomes = new Map(
+      shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
+        const settled = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
+        const isTooOld = !(settled instanceof SnapshotError) && this.#deps.clock.isTooOld(settled.block);
+        const outcome = isTooOld ? new SnapshotError('unavailable', 'the block became too old') : settled;
+        const { address } = entry.pool;
+        return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
+      }),
+    );
+    // A request that joined a scheduled read reads by itself when the budget of that one is exhausted.
+    const unpaid = at ? [] : pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+    if (unpaid.length === 0) return outcomes;
+    return new Map([...outcomes, ...(await this.#read(kind, unpaid, { ...(signal && { signal }) }))]);
+  }
+
+  async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
+    const read = new SharedRead(this.#deps.clock.head());
+    await waitFor([{ read }], signal, this.#deps.readTimeoutMs);
+    const head = read.settled ?? timedOut();
+    return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
+  }
+
+  #newest(at: ReportedHead): ReportedHead | SnapshotError {
+    const { current } = this.#deps.clock;
+    return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain advanced');
+  }
+
+  /** The read that a request needs: started by it, or by another. */
+  #startRead<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
+    const before = this.#pricesSoFar(pool);
+    const entry = this.#entryAt(head, pool);
+    const known = entry.reads[kind];
+    if (known && !known.mayRetry) {
+      const source = known.settled ? 'cached' : 'joined';
+      return { entry, read: known, isFirst: false, source };
+    }
+    return { entry, read: this.#start[kind](entry, head, before), isFirst: true, source: 'read' };
+  }
+
+  readonly #start: {
+    readonly [K in Kind]: (entry: Entry, head: ReportedHead, before?: PriceSnapshot) => SharedRead<Kinds[K]>;
+  } = {
+    prices: (entry, head, before) => {
+      entry.reads.prices = new SharedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
+      return entry.reads.prices;
+    },
+    depths: (entry, head, before) => {
+      const known = entry.reads.prices;
+      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
+      entry.reads.depths = new SharedRead(prices.outcome.then((read) => this.#depth(head, read)));
+      return entry.reads.depths;
+    },
+  };
+
+  /** Calls for depth are made at this head: who read the prices may have had another budget. */
+  #depth(head: ReportedHead, prices: PriceSnapshot | SnapshotError): Promise<DepthSnapshot> {
+    if (prices instanceof SnapshotError) throw prices;
+    const { block } = prices.block.hash === head.block.hash ? head : prices;
+    return this.#deps.reader.depth(head, { ...prices, block });
+  }
+
+  #pricesSoFar({ address }: ServedPool): PriceSnapshot | undefined {
+    const outcome = this.#entries.peek(address)?.reads.prices?.settled;
+    return outcome instanceof SnapshotError ? undefined : outcome;
+  }
+
+  #entryAt(head: ReportedHead, pool: ServedPool): Entry {
+    const known = this.#entries.get(pool.address);
+    if (
+      known &&
+      (known.head.block.hash === head.block.hash || known.head.block.hash === this.#deps.clock.current?.block.hash)
+    )
+      return known;
+    const entry: Entry = { pool, head, reads: {} };
+    this.#entries.set(pool.address, entry);
+    return entry;
+  }
+
+  /** A read that took longer than the next block's must not show its client an older block than others saw meanwhile. */
+  #newerOutcome<K extends Kind>(kind: K, entry: Entry): Kinds[K] | undefined {
+    const latest = this.#entries.get(entry.pool.address);
+    if (!latest || latest.head.block.number <= entry.head.block.number) return undefined;
+    const outcome = latest.reads[kind]?.settled;
+    return outcome instanceof SnapshotError ? undefined : outcome;
+  }
+
+  /** A timeout is a failure for the request that started the read, and stays a timeout for requests that joined it. */
+  #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
+    if (error.code !== 'timed_out' || !isFirst || signal?.aborted || this.#deps.slowIsUnavailable) return error;
+    return new SnapshotError('read_failed', error.message, { cause: error.cause });
+  }
+}
+
+/** Only with depth is it known which sides a pool's guards close, so its prices alone come from there. */
+const readKind = (pool: ServedPool, kind: Kind): Kind => (kind === 'prices' && isGuarded(pool) ? 'depths' : kind);
+
+const planOf = perObject(guardPlan);
+const isGuarded = (pool: ServedPool): boolean => planOf(pool).kind !== 'none';
+
+/** The same object for the same snapshot, so that its serialised quote is reused. */
+const withoutLevels = perObject(
+  (snapshot: Snapshot): Snapshot => (snapshot.depth ? { ...snapshot, depth: null } : snapshot),
+);
+
+/** A read that several requests wait for. */
+class SharedRead<T> {
+  /** Never rejects. */
+  readonly outcome: Promise<T | SnapshotError>;
+  /** The outcome, once there is one. */
+  settled: T | SnapshotError | undefined;
+
+  constructor(value: Promise<T>) {
+    this.outcome = value.catch(asSnapshotError).then((outcome) => {
+      this.settled = outcome;
+      return outcome;
+    });
+  }
+
+  /** Whether the chain was not read: the same read may succeed at once. A pool's own failure stays for the block. */
+  get mayRetry(): boolean {
+    return this.settled instanceof SnapshotError && this.settled.cause instanceof RpcFailure;
+  }
+}
+
+/** Waits until all reads have their outcomes, at most until the signal aborts or this time passed; the reads continue for others. */
+async function waitFor(
+  shared: readonly { readonly read: SharedRead<unknown> }[],
+  signal: AbortSignal | undefined,
+  limitMs?: number,
+): Promise<void> {
+  // Nothing is left to wait for its time: each of thousands of requests would hold it for seconds.
+  const done = new AbortController();
+  const limits: Promise<unknown>[] = [];
+  if (signal) limits.push(aborted(signal, done.signal));
+  if (limitMs !== undefined) limits.push(sleep(limitMs, undefined, { signal: done.signal }));
+  await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
+}
+
+const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: done });
+  });
+
+const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
+
+/** The reason why a pool has no snapshot. */
+function asSnapshotError(error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  const isLate = error instanceof RpcFailure && ['timeout', 'aborted', 'exhausted'].includes(error.code);
+  return new SnapshotError(isLate ? 'timed_out' : 'read_failed', 'the pool was not read', { cause: error });
+}

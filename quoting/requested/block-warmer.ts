@@ -1,0 +1,240 @@
+import { setMaxListeners } from 'node:events';
+import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ChainTail } from '../heads/chain-tail.ts';
+import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
+import { isExhausted, SnapshotError } from '../snapshot-error.ts';
+import type { CurveReport } from '../snapshot-metrics.ts';
+import type { ChainSnapshots, Snapshot, SnapshotMap } from '../types.ts';
+import { type QuoteKind, type RequestedPool, type RequestedPools, warmKey } from './requested-pools.ts';
+import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
+
+export interface BlockWarmerDeps {
+  readonly chainId: number;
+  readonly requested: RequestedPools;
+  readonly snapshots: ChainSnapshots;
+  readonly directory: PoolDirectory;
+  readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
+  /** How its curve became known last; undefined before, and where fees are public. */
+  readonly curveMethodOf: (pool: ServedPool) => CurveReport['method'] | undefined;
+  readonly logger: Logger;
+  readonly now?: Clock;
+}
+
+/** What became of requested pools at one block. */
+export interface WarmResult {
+  readonly block: BlockRef;
+  /** The block and those below it. */
+  readonly branch: ChainTail;
+  readonly kind: QuoteKind;
+  /** Each snapshot is of this block. A pool that the budget had no calls for, or that is read for keys only, is `timed_out`. */
+  readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
+  /** When the chain's head was seen and when the reads were done, by `performance.now()`. */
+  readonly seenAt: number;
+  readonly readyAt: number;
+}
+
+/** Takes what each run brought, and null when nothing is requested any more: heads are not seen from then on. Must not throw. */
+export type WarmListener = (result: WarmResult | null) => void;
+
+interface SeenHead {
+  readonly head: ReportedHead;
+  readonly branch: ChainTail;
+  readonly seenAt: number;
+}
+
+const KINDS = ['prices', 'depths'] as const;
+/** Longest run: what is not read by then is reported as `timed_out`. */
+const RUN_MS = 3_000;
+/** How often failed reads are retried at the same block, and whether the chain is reachable at all. */
+const RETRY_MS = 5_000;
+const TICK_MS = 500;
+
+const notRead = () => new SnapshotError('timed_out', 'the pool was not read at this block');
+const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node gives the head', { cause });
+
+/**
+ * Reads the requested pools of one chain at each head, one head after the other; of heads that come meanwhile only the newest
+ * counts. Pools that become requested between two heads are read at the last one. Without requested pools no head is polled.
+ */
+export class BlockWarmer {
+  readonly #deps: BlockWarmerDeps;
+  readonly #now: Clock;
+  readonly #listeners = new Set<WarmListener>();
+  #seen: SeenHead | undefined;
+  /** What was read at the last head; failed reads are not in it. */
+  #done: { readonly hash: string; readonly keys: Set<string> } = { hash: '', keys: new Set() };
+  /** Ends what runs while pools are requested. */
+  #stopWatching: (() => void) | undefined;
+  #isDue = false;
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+  /**
+   * At the last head whose run is over: how many pools were requested, without those that are read for keys only, and how
+   * many of them were not read.
+   */
+  coverage = { requested: 0, unread: 0 };
+
+  constructor(deps: BlockWarmerDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+    deps.snapshots.clock.onHead((head, branch) => this.#takeHead(head, branch));
+    deps.requested.onRequested(() => this.#run());
+  }
+
+  /** Calls with what each run brought, prices first. */
+  onResult(listener: WarmListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads no more. Resolves when the run in progress is over. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#sleep();
+    await this.#running;
+  }
+
+  #takeHead(head: ReportedHead, branch: ChainTail): void {
+    this.#seen = { head, branch, seenAt: this.#now() };
+    if (this.#stopWatching) this.#run();
+  }
+
+  /** Runs until nothing is due; a call during a run makes another one follow. */
+  #run(): void {
+    if (this.#isClosed) return;
+    this.#isDue = true;
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    // Whatever becomes requested in this turn belongs to one run.
+    await null;
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false;
+      await this.#runOnce().catch((error) => this.#deps.logger.error({ err: error }, 'failed to read requested pools'));
+    }
+  }
+
+  async #runOnce(): Promise<void> {
+    const { chainId, requested, snapshots, directory } = this.#deps;
+    if (requested.list().length === 0) return this.#sleep();
+    this.#stopWatching ??= this.#watch();
+    const table = await directory.table();
+    // Brings the head by `onHead` when it is new.
+    const failure = await snapshots.clock.head().then(() => null, unreachable);
+    const seen = this.#seen;
+    if (!seen) return;
+    this.#isDue = false;
+    const reads = requested.list().flatMap((request): WarmRead[] => {
+      const pool = table.find(chainId, request.address);
+      return pool ? [{ ...request, pool }] : [];
+    });
+    const hash = failure ? '' : seen.head.block.hash;
+    const isNew = this.#done.hash !== hash;
+    if (isNew) this.#done = { hash, keys: new Set() };
+    if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
+    else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
+    const ahead = reads.filter((read) => !this.#isForKeys(read));
+    this.coverage = {
+      requested: poolCount(ahead),
+      unread: poolCount(ahead.filter((read) => !this.#isDone(read))),
+    };
+  }
+
+  async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
+    const { schedule, snapshots } = this.#deps;
+    const { head } = seen;
+    const pending = requested.filter((read) => !this.#isDone(read));
+    const isThere = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
+    const there = pending.filter(isThere);
+    const ahead = requested.filter((read) => !this.#isForKeys(read));
+    const batches = schedule.plan(ahead, (read) => !isThere(read));
+    for (const read of there) schedule.markRead(read);
+    const signal = AbortSignal.timeout(RUN_MS);
+    // Each batch waits for it; Node warns of more than ten.
+    setMaxListeners(0, signal);
+    const parts = [
+      { reads: there, at: head },
+      ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, block: { ...head.block, reserve } } })),
+    ];
+    const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
+      const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {
+        const pools = reads.filter((read) => read.kind === kind).map(({ pool }) => pool);
+        return snapshots[kind](pools, { at, signal });
+      });
+      return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
+    };
+    const found = { prices: readKind('prices'), depths: readKind('depths') };
+    const exhausted = new Set<WarmRead>();
+    for (const kind of KINDS) {
+      const outcomes = await found[kind];
+      this.#report(seen, kind, pending, (read) => {
+        const outcome = outcomes.get(read.address) ?? notRead();
+        if (isExhausted(outcome)) exhausted.add(read);
+        return this.#atBlock(head, read, outcome);
+      });
+    }
+    for (const batch of batches) schedule.settle(batch, (read) => !exhausted.has(read));
+  }
+
+  #isDone(request: RequestedPool): boolean {
+    return this.#done.keys.has(warmKey(request));
+  }
+
+  /** Whether every level of the pool is simulated and no key requests it. */
+  #isForKeys({ pool, kind, byKey }: WarmRead): boolean {
+    const method = this.#deps.curveMethodOf(pool);
+    return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
+  }
+
+  #atBlock({ block: { hash } }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {
+    if (isExhausted(outcome)) return notRead();
+    if (outcome instanceof SnapshotError) return outcome;
+    if (outcome.block.hash !== hash) return notRead();
+    if (this.#done.hash === hash) this.#done.keys.add(warmKey(read));
+    return outcome;
+  }
+
+  /** Shows what became of the reads of a kind. */
+  #report(
+    { head: { block }, branch, seenAt }: SeenHead,
+    kind: QuoteKind,
+    reads: readonly WarmRead[],
+    outcomeOf: (read: WarmRead) => Snapshot | SnapshotError,
+  ): void {
+    const ofKind = reads.filter((read) => read.kind === kind);
+    const outcomes = new Map(ofKind.map((read) => [read.address, outcomeOf(read)]));
+    const readyAt = this.#now();
+    for (const listener of this.#listeners) listener({ block, branch, kind, outcomes, seenAt, readyAt });
+  }
+
+  #watch(): () => void {
+    const stopWatching = this.#deps.snapshots.clock.watch();
+    let ticks = 0;
+    const tick = () => {
+      ticks += 1;
+      // Clients learn at once that a head became too old.
+      const isOutdated = this.#done.hash !== '' && !this.#deps.snapshots.clock.known;
+      if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
+    };
+    const retry = setInterval(tick, TICK_MS).unref();
+    return () => {
+      stopWatching();
+      clearInterval(retry);
+    };
+  }
+
+  #sleep(): void {
+    this.#stopWatching?.();
+    this.#stopWatching = undefined;
+    this.#done = { hash: '', keys: new Set() };
+    this.coverage = { requested: 0, unread: 0 };
+    for (const listener of this.#listeners) listener(null);
+  }
+}
+
+const poolCount = (of: readonly RequestedPool[]): number => new Set(of.map(({ address }) => address)).size;

@@ -1,0 +1,128 @@
+import type { Address } from 'viem';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+
+/** Prices alone, or prices and depth: two reads with different results. */
+export type QuoteKind = 'prices' | 'depths';
+
+/** A pool that is to be read at each new block. */
+export interface RequestedPool {
+  readonly address: Address;
+  readonly kind: QuoteKind;
+  /** Whether a client with a key requests it. */
+  readonly byKey: boolean;
+}
+
+export interface RequestedPoolsDeps {
+  /** How long after a request its pools count as requested. */
+  readonly warmMs: number;
+  readonly now?: Clock;
+}
+
+/** How many subscriptions pin a pool, and until when it counts as requested without them. */
+interface Request extends RequestedPool {
+  pins: number;
+  until: number;
+}
+
+const KINDS = ['prices', 'depths'] as const;
+
+/**
+ * The pools of one chain that clients request: within the last `warmMs`, or by subscriptions, which pin them. Those that
+ * clients request of other processes may be added.
+ */
+export class RequestedPools {
+  readonly #warmMs: number;
+  readonly #now: Clock;
+  /** By key of the read and by whether clients with keys request it. */
+  readonly #requests = new Map<string, Request>();
+  #elsewhere: ReadonlyMap<string, RequestedPool> = new Map();
+  readonly #listeners = new Set<() => void>();
+
+  constructor({ warmMs, now = () => performance.now() }: RequestedPoolsDeps) {
+    this.#warmMs = warmMs;
+    this.#now = now;
+  }
+
+  /** Calls when a pool becomes requested that was not. */
+  onRequested(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Notes pools that a client requests now. */
+  markRequested(pools: readonly Pick<ServedPool, 'address'>[], kind: QuoteKind, byKey: boolean): void {
+    if (this.#warmMs === 0) return;
+    const until = this.#now() + this.#warmMs;
+    for (const { address } of pools) this.#note({ address, kind, byKey }, 0, until);
+  }
+
+  /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases it */
+  pin(address: Address, kind: QuoteKind, byKey: boolean): () => void {
+    const request = this.#note({ address, kind, byKey }, 1, 0);
+    return () => {
+      request.pins -= 1;
+      request.until = this.#now() + this.#warmMs;
+    };
+  }
+
+  #note(pool: RequestedPool, pins: number, until: number): Request {
+    const key = requestKey(pool);
+    const known = this.#requests.get(key);
+    const request = known ?? { ...pool, pins: 0, until: 0 };
+    const isNew = !known || !this.#isRequested(known);
+    this.#requests.set(key, request);
+    request.pins += pins;
+    request.until = Math.max(request.until, until);
+    if (isNew) for (const listener of this.#listeners) listener();
+    return request;
+  }
+
+  /** All pools that are requested now, of whatever process. */
+  list(): RequestedPool[] {
+    return merged([...this.#elsewhere.values(), ...this.own()]);
+  }
+
+  /** Pools that are requested of this process now. Forgets the others. */
+  own(): RequestedPool[] {
+    for (const [key, request] of this.#requests) if (!this.#isRequested(request)) this.#requests.delete(key);
+    return merged([...this.#requests.values()]);
+  }
+
+  /** Whether a pool is requested in any way. */
+  has(address: Address): boolean {
+    return KINDS.some((kind) => {
+      if (this.#elsewhere.has(warmKey({ kind, address }))) return true;
+      return [true, false].some((byKey) => {
+        const request = this.#requests.get(requestKey({ address, kind, byKey }));
+        return request !== undefined && this.#isRequested(request);
+      });
+    });
+  }
+
+  /** Takes the pools that clients request of other processes, in place of those taken before. */
+  setElsewhere(pools: readonly RequestedPool[]): void {
+    const isFirst = this.#elsewhere.size === 0 && pools.length > 0;
+    this.#elsewhere = new Map(merged(pools).map((pool) => [warmKey(pool), pool]));
+    // Who requested them has read them at this block: only who waits for requests must hear of them.
+    if (isFirst) for (const listener of this.#listeners) listener();
+  }
+
+  #isRequested({ pins, until }: Request): boolean {
+    return pins > 0 || until > this.#now();
+  }
+}
+
+/** Each read once, for a key if any of its requests is. */
+function merged(requests: readonly RequestedPool[]): RequestedPool[] {
+  const reads = new Map<string, RequestedPool>();
+  for (const { address, kind, byKey } of requests) {
+    const key = warmKey({ address, kind });
+    reads.set(key, { address, kind, byKey: byKey || reads.get(key)?.byKey === true });
+  }
+  return [...reads.values()];
+}
+
+const requestKey = (request: RequestedPool): string => `${warmKey(request)}${request.byKey}`;
+
+/** Names what is read of a requested pool. */
+export const warmKey = ({ kind, address }: Pick<RequestedPool, 'kind' | 'address'>): string => `${kind}${address}`;

@@ -1,0 +1,117 @@
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { CallBudget, READ_CLASSES, type ReadClass } from '../../chain/read-schedule/call-budget.ts';
+import { ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import { type RequestedPool, warmKey } from './requested-pools.ts';
+
+/** A requested pool that is served. */
+export type WarmRead = RequestedPool & { readonly pool: ServedPool };
+
+/** Reads of one class at one block, which share calls. */
+export class WarmBatch {
+  readonly kind: ReadClass;
+  readonly reads: readonly WarmRead[];
+  readonly #budget: CallBudget;
+  /** Calls that were made. */
+  calls = 0;
+  /** Whether a call was not made. */
+  isExhausted = false;
+
+  constructor(kind: ReadClass, reads: readonly WarmRead[], budget: CallBudget) {
+    this.kind = kind;
+    this.reads = reads;
+    this.#budget = budget;
+  }
+
+  /** Takes a call from the budget of the class. @returns false when there is none: it must not be made */
+  readonly reserve = (): boolean => {
+    const isReserved = this.#budget.reserve(this.kind);
+    if (isReserved) this.calls += 1;
+    else this.isExhausted = true;
+    return isReserved;
+  };
+}
+
+export interface WarmScheduleDeps {
+  readonly callsPerMinute: number;
+  readonly isFunded: (pool: ServedPool) => boolean;
+  readonly now?: Clock;
+}
+
+/** Of the next batch of a class: most reads, and the calls that it waits for. */
+interface Pace {
+  readonly limit: number;
+  readonly calls: number;
+  /** Whether the last one had too few: the next waits for calls of its own class, since others may take what is spare. */
+  readonly isExhausted: boolean;
+}
+
+const NO_PACE: Pace = { limit: Number.POSITIVE_INFINITY, calls: 1, isExhausted: false };
+/** A batch may have this much more reads than one that was limited and had all its calls. */
+const GROWTH = 1.25;
+
+/**
+ * Decides which requested pools are read at a block, each class by its own part of the budget. A class is read once the budget
+ * has the calls that its last batch took. When the budget was exhausted within a batch, the next ones have fewer reads: those
+ * that had their turn longest ago.
+ */
+export class WarmSchedule {
+  readonly budget: CallBudget;
+  readonly #isFunded: WarmScheduleDeps['isFunded'];
+  readonly #scheduler: ReadScheduler<WarmRead>;
+  readonly #paces = new Map<ReadClass, Pace>();
+
+  constructor({ callsPerMinute, isFunded, now = () => performance.now() }: WarmScheduleDeps) {
+    this.budget = new CallBudget(callsPerMinute, READ_CLASSES, now);
+    this.#isFunded = isFunded;
+    this.#scheduler = new ReadScheduler(now);
+  }
+
+  /**
+   * The batches to read now; {@link settle} must follow for each.
+   *
+   * @param requested all reads of the chain: the turns of any other are forgotten
+   * @param isPending false for those that need no call at this block
+   */
+  plan(requested: readonly WarmRead[], isPending: (read: WarmRead) => boolean): WarmBatch[] {
+    this.#scheduler.set(requested.map((item) => ({ key: warmKey(item), kind: this.#classOf(item), item })));
+    return READ_CLASSES.flatMap((kind) => {
+      const { limit, calls, isExhausted } = this.#paceOf(kind);
+      const reads = this.#scheduler.due(kind).filter(isPending).slice(0, limit);
+      const needed = Math.max(1, Math.min(calls, this.budget.burst(kind)));
+      const left = this.budget.saved(kind) + (isExhausted && limit === 1 ? 0 : this.budget.spare(kind));
+      if (reads.length === 0 || left < needed) return [];
+      return [new WarmBatch(kind, reads, this.budget)];
+    });
+  }
+
+  /** Notes that a read had its turn. */
+  markRead(read: RequestedPool): void {
+    this.#scheduler.record(warmKey(read), { gas: 0, isFailed: false });
+  }
+
+  /** Ends a batch. @param isRead false for reads for which the budget had no calls */
+  settle({ kind, reads, calls, isExhausted }: WarmBatch, isRead: (read: WarmRead) => boolean): void {
+    const read = reads.filter(isRead);
+    // One that takes more than can be saved must not keep the others from their turns.
+    for (const each of reads.length > 1 ? read : reads) this.markRead(each);
+    const { limit, calls: usual } = this.#paceOf(kind);
+    const grown = reads.length < limit ? limit : Math.ceil(limit * GROWTH);
+    this.#paces.set(
+      kind,
+      isExhausted
+        ? { limit: Math.max(1, read.length), calls: this.budget.burst(kind), isExhausted }
+        : // A batch between two blocks has few reads: the next one may have all of them.
+          { limit: grown, calls: Math.max(calls, usual / GROWTH), isExhausted },
+    );
+  }
+
+  #paceOf(kind: ReadClass): Pace {
+    return this.#paces.get(kind) ?? NO_PACE;
+  }
+
+  #classOf({ byKey, pool }: WarmRead): ReadClass {
+    if (byKey) return 'keyed';
+    return this.#isFunded(pool) ? 'funded' : 'remaining';
+  }
+}
