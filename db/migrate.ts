@@ -3,14 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { ConfigError } from '../config/config-error.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { ADVISORY_LOCKS } from './advisory-locks.ts';
 import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
 
 const MIGRATIONS = `${PROJECT_ROOT}migrations/`;
 /** `0001_name.sql`: the number orders the files, gaps are fine. */
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** Any fixed number: it keeps two runners on one database apart. */
-const LOCK_ID = 7_203_145_901;
 
 type MigrationFile = { readonly name: string; readonly sql: string; readonly checksum: string };
 
@@ -37,7 +36,7 @@ export async function migrate(
   });
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK_ID]);
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCKS.migrations]);
     return await runPending(client, directory);
   } finally {
     await client.end();

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { deflate, inflate } from 'node:zlib';
 import type pg from 'pg';
+import { ADVISORY_LOCKS } from '../../db/advisory-locks.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
@@ -34,8 +35,6 @@ export type RefreshDeps = {
   readonly classify: (facts: PoolFacts, registry: OperatorRegistry) => PoolTier | null;
 };
 
-/** Any fixed number: lets one process refresh at a time. */
-const LOCK_ID = 7_203_145_902;
 /** Pools read at a time: few round trips, and no long pause of the event loop. */
 const SLICE = 1_000;
 
@@ -54,7 +53,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
   const { database, fiatMaxAgeSecs, version } = deps;
   return inTransaction(database, 'READ COMMITTED', async (publisher) => {
     // Held while pools are computed too: what is published later was also read later.
-    await publisher.query('SELECT pg_advisory_xact_lock($1)', [LOCK_ID]);
+    await publisher.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.listing]);
     const blocks = [...(await readIndexedBlocks(database))].map(([chainId, block]) => ({ chainId, ...block }));
     const last = await lastPublished(database);
     const toTs = windowEnd(blocks, last.toTs);

@@ -1,11 +1,8 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
+import { ADVISORY_LOCKS } from '../../db/advisory-locks.ts';
 import { actAs } from '../../db/process-roles.ts';
 import type { Queryable } from '../../db/transaction.ts';
-
-/** First halves of the keys of Postgres's advisory locks; the second half distinguishes schemas. */
-const SCHEMA_LOCK = 7_203_145;
-const CACHE_LOCK = 7_203_146;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -27,7 +24,7 @@ export async function tryLockSchema(
 ): Promise<boolean> {
   const lock = until === 'session' ? 'pg_try_advisory_lock' : 'pg_try_advisory_xact_lock';
   const { rows } = await client.query<{ taken: boolean }>(`SELECT ${lock}($1, hashtext($2)) AS taken`, [
-    SCHEMA_LOCK,
+    ADVISORY_LOCKS.indexSchema,
     schema,
   ]);
   return rows[0]?.taken === true;
@@ -36,7 +33,7 @@ export async function tryLockSchema(
 /** Keeps indexers from reading the cached logs until the transaction ends, unless one is reading them now. */
 export async function tryLockCache(transaction: Queryable): Promise<boolean> {
   const { rows } = await transaction.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS taken', [
-    CACHE_LOCK,
+    ADVISORY_LOCKS.indexCache,
   ]);
   return rows[0]?.taken === true;
 }
@@ -48,7 +45,7 @@ export async function writtenSchemas(database: Queryable, schemas: readonly stri
      JOIN pg_locks ON locktype = 'advisory' AND granted AND objsubid = 2 AND classid = $1
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
        AND objid::int8 = hashtext(schema)::int8 & 4294967295`,
-    [SCHEMA_LOCK, schemas],
+    [ADVISORY_LOCKS.indexSchema, schemas],
   );
   return new Set(rows.map(({ schema }) => schema));
 }
@@ -89,7 +86,7 @@ export class SchemaLock {
     await session.connect();
     try {
       if (!(await tryLockSchema(session, this.#schema, 'session'))) throw new SchemaTakenError(this.#schema);
-      if (this.#readsCache) await session.query('SELECT pg_advisory_lock_shared($1, 0)', [CACHE_LOCK]);
+      if (this.#readsCache) await session.query('SELECT pg_advisory_lock_shared($1, 0)', [ADVISORY_LOCKS.indexCache]);
     } catch (error) {
       await session.end();
       throw error;
@@ -101,7 +98,7 @@ export class SchemaLock {
   async leaveCache(): Promise<void> {
     if (!this.#readsCache) return;
     this.#readsCache = false;
-    await this.#session?.query('SELECT pg_advisory_unlock_shared($1, 0)', [CACHE_LOCK]);
+    await this.#session?.query('SELECT pg_advisory_unlock_shared($1, 0)', [ADVISORY_LOCKS.indexCache]);
   }
 
   async release(): Promise<void> {
