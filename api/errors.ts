@@ -1,7 +1,9 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Address } from 'viem';
 import { AppError } from '../config/app-error.ts';
 import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
+import type { SnapshotError } from '../quoting/snapshot-error.ts';
 
 /** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
 export type ErrorBody = { readonly error: string; readonly code?: string };
@@ -63,6 +65,20 @@ export const unavailable = (cause?: unknown, headers: Readonly<Record<string, st
 
 export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });
+
+/** The answer to a pool that is unknown, delisted, on another chain or on a disabled release. */
+export const poolNotServed = (pool: Address): ApiError =>
+  new ApiError(404, { error: `Pair metadata not found for ${pool}` });
+
+/**
+ * The answer to a pool without a quote: 500 when the chain did not give it, 503 when it did not come in time.
+ *
+ * @param error undefined of a pool that is not served
+ */
+export function quoteFailure(pool: Address, error: SnapshotError | undefined): ApiError {
+  if (!error) return poolNotServed(pool);
+  return error.code === 'read_failed' ? internalError(error) : unavailable(error);
+}
 
 /** What a client is told of something thrown: anything that is not expected is a defect, answered with a bare 500. */
 export function toApiError(error: unknown): ApiError {

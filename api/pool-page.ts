@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import type pg from 'pg';
 import type { z } from 'zod';
 import type { PoolDirectory, ServedPool } from '../quoting/pools/pool-directory.ts';
-import { poolAddressParam, poolNotServed } from './quotes/quotes.ts';
-import { chainIdParam, clampSize, parseQuery, type ServedChains, servedChain } from './request.ts';
+import { poolNotServed } from './errors.ts';
+import { chainIdParam, clampSize, parseQuery, poolAddressParam, type ServedChains, servedChain } from './request.ts';
 
 /** What endpoints need that list rows of one pool. */
 export interface PoolPageDeps {

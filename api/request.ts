@@ -1,8 +1,10 @@
 import type { Context } from 'hono';
+import type { Address } from 'viem';
 import { z } from 'zod';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { firstIssue } from '../config/load-chains.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
+import { parseAddress } from './hex.ts';
 
 /** Every endpoint that counts in a limit lies below it; an invalid key is refused all over it. */
 export const PUBLIC_PREFIX = '/public/';
@@ -27,6 +29,14 @@ export function servedChain(chains: ServedChains, chainId: string): ChainConfig 
   const chain = chains.get(Number(chainId));
   if (!chain) throw unknownChain(chainId);
   return chain;
+}
+
+/** @throws ApiError 400 with the text for what is wrong with the address of the path */
+export function poolAddressParam(text: string): Address {
+  const address = parseAddress(text);
+  if (address) return address;
+  const hasPrefix = /^0x/i.test(text);
+  throw badRequest(hasPrefix ? 'Invalid pool address format' : 'pool_address is not a valid EVM address');
 }
 
 /** A whole number of a query string. */
@@ -56,4 +66,27 @@ export function parseQuery<S extends z.ZodType>(c: Context, schema: S): z.output
   const parsed = schema.safeParse(c.req.query());
   if (!parsed.success) throw badQuery(firstIssue(parsed.error));
   return parsed.data;
+}
+
+/** @throws ApiError 400, plain text, unless it is absent, `true` or `false` */
+export function depthParam(c: Context): boolean {
+  const text = c.req.query('depth') ?? 'true';
+  if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
+  return text === 'true';
+}
+
+/**
+ * The pools of a list, each at its first position, with the spelling that it has there.
+ *
+ * @throws ApiError 400 when there are none, or one is no address
+ */
+export function namedPools(pools: readonly string[]): ReadonlyMap<Address, string> {
+  if (pools.length === 0) throw badRequest('pools must name at least one pool address');
+  const spellings = new Map<Address, string>();
+  for (const [index, spelling] of pools.entries()) {
+    const address = parseAddress(spelling);
+    if (!address) throw badRequest(`pools[${index}] is not a valid pool address`);
+    if (!spellings.has(address)) spellings.set(address, spelling);
+  }
+  return spellings;
 }

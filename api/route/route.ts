@@ -8,13 +8,13 @@ import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/pl
 import { type Hop, makeHop } from '../../protocol/routing/routes.ts';
 import type { Candidate, ChainDepthEstimates, DepthEstimates } from '../../quoting/depth-estimates.ts';
 import type { PoolDirectory, ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { RequestNotes } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { ChainSnapshots, DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
-import type { QuotesDeps } from '../quotes/quotes.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
@@ -44,7 +44,7 @@ export interface RouteDeps {
   /** Where others than the usual ones hold, as in tests. */
   readonly limits?: Partial<RouteLimits>;
   /** Told which pools plans use. */
-  readonly warmers?: QuotesDeps['warmers'];
+  readonly warmers?: RequestNotes;
 }
 
 /** A plan and the block of its pools; of several, the oldest. */

@@ -1,8 +1,8 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { quoteFailure } from '../errors.ts';
 import { quoteJson } from '../quotes/quote-body.ts';
-import { quoteFailure } from '../quotes/quotes.ts';
 import type { LatestQuote } from './latest-quotes.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
-import { namedPools } from '../quotes/quotes.ts';
+import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
 import type { Subscriber } from './subscriber.ts';

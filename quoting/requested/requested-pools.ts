@@ -112,6 +112,11 @@ export class RequestedPools {
   }
 }
 
+/** Where it is noted what clients request of each chain. */
+export interface RequestNotes {
+  of(chainId: number): { readonly requested: Pick<RequestedPools, 'markRequested'> };
+}
+
 /** Each read once, for a key if any of its requests is. */
 function merged(requests: readonly RequestedPool[]): RequestedPool[] {
   const reads = new Map<string, RequestedPool>();
