@@ -93,6 +93,8 @@ function quotingFloors() {
 
 /** Tests beside the code may use everything, and so may `test/` and `bench/`. */
 const TESTS = ['^(test|bench)/', '[.](test|fixture)[.]ts$', '^vitest[.]config[.]ts$'];
+/** The files that `api/resources.ts` lists. */
+const HANDLERS = `^api/(${['chains/chains', 'explorer/status', 'history/history', 'metadata/metadata', 'pamm/pamm-quote', 'quotes/quotes', 'route/route', 'stream/stream', 'trades/trades', 'udf/udf'].join('|')})[.]ts$`;
 const OURS = '^(?!node_modules/|ponder:)';
 
 const inside = (folder) => `^${folder.replaceAll('.', '[.]')}${folder.endsWith('.ts') ? '$' : '/'}`;
@@ -114,6 +116,13 @@ module.exports = {
       severity: 'error',
       from: {},
       to: { circular: true },
+    },
+    {
+      name: 'resources do not use each other',
+      comment: 'What two of them need is no handler of one: it has a file of its own.',
+      severity: 'error',
+      from: { path: '^api/([^/]+)', pathNot: ['^api/resources[.]ts$', ...TESTS] },
+      to: { path: HANDLERS, pathNot: '^api/$1/' },
     },
     {
       name: 'folders are listed',

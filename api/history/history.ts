@@ -8,16 +8,12 @@ import { INTERVALS, listBars, MAX_BARS, RawBarsQuery } from './bars-declaration.
 import { type DaysPage, listDays, MAX_DAYS, RawDaysQuery } from './days-declaration.ts';
 import { DEFAULT_LIMIT } from './declare-page.ts';
 import { type DepthPage, listDepth, RawDepthQuery } from './depth-declaration.ts';
+import { FINAL_MAX_AGE_SECS, NEWEST } from './pages.ts';
 import { type Bars, selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
 import { selectDepth } from './select-depth.ts';
 import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
 import { selectRates } from './usd-rates.ts';
-
-/** Later than any block. */
-export const NEWEST = 2 ** 40;
-/** How long caches may keep a page that does not change any more. */
-export const FINAL_MAX_AGE_SECS = 3_600;
 
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
 export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({

@@ -1,11 +1,10 @@
 import type { Context } from 'hono';
 import type pg from 'pg';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { ApiError } from '../errors.ts';
 import { sendReusable } from '../http/reusable.ts';
 import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../request.ts';
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
+import { listedChains } from './listed-chains.ts';
 import type { ListedChain } from './listing-sql.ts';
 import { createPageReader } from './page.ts';
 import { type ListingQuery, parseChainIds, toListingQuery } from './query.ts';
@@ -51,20 +50,3 @@ export const metadataResource = defineResource(
     };
   },
 );
-
-/** @throws ApiError 404 when none of the chains has the release enabled */
-export function listedChains(
-  chains: readonly ChainConfig[],
-  { contractVersion }: Pick<ListingQuery, 'contractVersion'>,
-): ListedChain[] {
-  const listed = chains.map(({ chainId, deployments }) => {
-    const shown = deployments.filter(
-      (each) => each.enabled && (contractVersion === null || each.contractVersion === contractVersion),
-    );
-    return { chainId, factories: shown.map(({ poolFactory }) => poolFactory) };
-  });
-  if (contractVersion !== null && listed.every(({ factories }) => factories.length === 0)) {
-    throw new ApiError(404, { error: `Unknown contract_version: ${contractVersion}` });
-  }
-  return listed;
-}

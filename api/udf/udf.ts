@@ -5,11 +5,11 @@ import { firstIssue } from '../../config/load-chains.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { MAX_BARS } from '../history/bars-declaration.ts';
-import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/history.ts';
+import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/pages.ts';
 import { type BarRow, selectBars } from '../history/select-bars.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
+import { listedChains } from '../metadata/listed-chains.ts';
 import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
-import { listedChains, type MetadataDeps } from '../metadata/metadata.ts';
 import { toListingQuery } from '../metadata/query.ts';
 import type { PoolPageDeps } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
@@ -33,7 +33,7 @@ import {
 } from './declaration.ts';
 import { quotientFloor } from './numbers.ts';
 
-type UdfDeps = PoolPageDeps & Pick<MetadataDeps, 'statusMaxAgeSecs'>;
+type UdfDeps = PoolPageDeps & { readonly statusMaxAgeSecs: number };
 
 const DAY = RESOLUTIONS['1D'];
 /** Days with trades in which a price is looked for. */

@@ -1,0 +1,21 @@
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { ApiError } from '../errors.ts';
+import type { ListedChain } from './listing-sql.ts';
+import type { ListingQuery } from './query.ts';
+
+/** @throws ApiError 404 when none of the chains has the release enabled */
+export function listedChains(
+  chains: readonly ChainConfig[],
+  { contractVersion }: Pick<ListingQuery, 'contractVersion'>,
+): ListedChain[] {
+  const listed = chains.map(({ chainId, deployments }) => {
+    const shown = deployments.filter(
+      (each) => each.enabled && (contractVersion === null || each.contractVersion === contractVersion),
+    );
+    return { chainId, factories: shown.map(({ poolFactory }) => poolFactory) };
+  });
+  if (contractVersion !== null && listed.every(({ factories }) => factories.length === 0)) {
+    throw new ApiError(404, { error: `Unknown contract_version: ${contractVersion}` });
+  }
+  return listed;
+}
