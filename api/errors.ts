@@ -80,7 +80,7 @@ export function quoteFailure(pool: Address, error: SnapshotError | undefined): A
   return error.code === 'read_failed' ? internalError(error) : unavailable(error);
 }
 
-/** What a client is told of something thrown: anything that is not expected is a defect, answered with a bare 500. */
+/** The answer to something thrown: anything that is not expected is a defect, answered with a bare 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof PoolsUnknownError)

@@ -89,7 +89,9 @@ test('what is not JSON is refused as JSON.parse does', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const now = read(rounded, text);
-      if (!now.error?.startsWith('Duplicate key')) expect(now).toEqual(read(JSON.parse, text));
+      // Writing makes 0 of -0.
+      const native = read((each) => JSON.parse(JSON.stringify(JSON.parse(each))), text);
+      if (!now.error?.startsWith('Duplicate key')) expect(now).toEqual(native);
     }),
     { numRuns: runs(400) },
   );
