@@ -12,6 +12,7 @@ import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { onFreePort } from '../../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { ServiceError } from '../../devnet/services/service-error.ts';
 import type { ServiceProcess } from '../../devnet/services/service-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createDatabase } from '../harness/database.ts';
@@ -117,6 +118,8 @@ function startProcess(name: ProcessName, env: Readonly<Record<string, string>>):
       env: { ...env, HOST: '127.0.0.1', PORT: String(port) },
       ready: `${url}/health`,
       startTimeoutMs: 90_000,
+    }).catch((error: ServiceError) => {
+      throw new ServiceError(`${error.message}\n${error.log}`, error.log);
     });
     return { ...service, url };
   });
