@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     setupFiles: ['test/harness/seed-properties.ts'],
     // End-to-end tests wait for most of their time.
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 2 * availableParallelism(),
     // Tests start some hundred processes of ours: each finds its packages compiled by one before it.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     sequence: { sequencer: LongestFirst },

