@@ -59,7 +59,7 @@ function chainOf(rpcUrls: readonly string[], wsUrls: readonly string[] = []) {
 }
 
 /** Ponder's client of a chain with these nodes, and what it logs. */
-async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = TIMEOUT_MS) {
+async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = 5_000) {
   const { chains } = parseChainsFile({ chains: [chainOf(rpcUrls, wsUrls)] }, 'test');
   const counted: string[] = [];
   const gateway = await openGateway(chains, (_, method) => counted.push(method), silent, timeoutMs);
@@ -123,7 +123,7 @@ test('logs of a block that no node has are given up within seconds, other reques
 test('requests are as many as before when a node answers again that was silent', async () => {
   let isSilent = true;
   const url = await startNode(() => (isSilent ? undefined : ok('0x1')));
-  const { rpc, logged } = await openPonder([url]);
+  const { rpc, logged } = await openPonder([url], [], TIMEOUT_MS);
   const ask = (count: number) =>
     Promise.all(Array.from({ length: count }, () => rpc.request({ method: 'eth_chainId' })));
   const first = ask(40);
@@ -147,7 +147,7 @@ test('a node that has enough is asked less often', async () => {
 
 test('an answer that is too large is one that Ponder asks for in parts', async () => {
   const url = await startNode(() => ok('a'.repeat(11_000_000)));
-  const { rpc, logged } = await openPonder([url], [], 5_000);
+  const { rpc, logged } = await openPonder([url]);
   const params = [{ fromBlock: '0x1', toBlock: '0x100' }];
   await expect(rpc.request({ method: 'eth_getLogs', params })).rejects.toThrow('backend response too large');
   expect(logged()).toEqual([]);
