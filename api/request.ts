@@ -78,7 +78,7 @@ export function depthParam(c: Context): boolean {
 /**
  * The pools of a list, each at its first position, with the spelling that it has there.
  *
- * @throws ApiError 400 when there are none, or one is no address
+ * @throws ApiError 400 when there are none, or one is not an address
  */
 export function namedPools(pools: readonly string[]): ReadonlyMap<Address, string> {
   if (pools.length === 0) throw badRequest('pools must name at least one pool address');

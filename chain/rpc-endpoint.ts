@@ -10,7 +10,7 @@ const Answer = z.object({
 /** Of the message of an error. */
 const KEPT_CHARACTERS = 200;
 const TOO_MANY_REQUESTS = 429;
-/** As public gateways say it: whoever asked may ask for less. */
+/** In words that clients of public nodes know: they ask for less then. */
 const TOO_LARGE = { code: -32_000, message: 'backend response too large' };
 
 export type RpcOutcome = 'ok' | RpcFailure['code'];
@@ -66,7 +66,7 @@ export class RpcEndpoint {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
     const { status, text } = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
-    // Whatever its body: another node, or a later time, may do.
+    // Even with an error of JSON-RPC as its body it is no refusal of what was asked: another node may answer.
     if (status === TOO_MANY_REQUESTS) {
       const answer = { code: TOO_MANY_REQUESTS, message: 'too many requests' };
       throw new RpcFailure('unreachable', this.#noAnswer(method), answer);
@@ -92,5 +92,7 @@ export class RpcEndpoint {
     return new RpcFailure(code, messages[code]);
   }
 
-  readonly #noAnswer = (method: string) => `${this.label} gave no answer to ${method}`;
+  #noAnswer(method: string): string {
+    return `${this.label} gave no answer to ${method}`;
+  }
 }

@@ -1,7 +1,7 @@
 import { numberToHex, pad } from 'viem';
 import { expect, test } from 'vitest';
 
-/** What the patches `failed-head` and `interrupted-reorganisation` do: a chain is indexed soon, and as it is, after its node failed. */
+/** The patches `failed-head` and `interrupted-reorganisation`: once a node that failed answers again, its chain is indexed as it is. */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <T>(file: string) => import(new URL(file, PONDER).href) as Promise<T>;

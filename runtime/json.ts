@@ -49,7 +49,7 @@ function checkKeys(text: string): boolean {
   return hasLong;
 }
 
-/** @throws TypeError on platforms that do not give the source: it would be rounded silently */
+/** @throws TypeError where `JSON.parse` does not pass on the text of a number: without it, an integer would be rounded silently */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number') return value;
   const source = context?.source;

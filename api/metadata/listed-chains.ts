@@ -3,7 +3,12 @@ import { ApiError } from '../errors.ts';
 import type { ListedChain } from './listing-sql.ts';
 import type { ListingQuery } from './query.ts';
 
-/** @throws ApiError 404 when none of the chains has the release enabled */
+/**
+ * The factories of each chain whose pools a listing shows: those of enabled deployments, of the requested release where one is
+ * named.
+ *
+ * @throws ApiError 404 when none of the chains has that release enabled
+ */
 export function listedChains(
   chains: readonly ChainConfig[],
   { contractVersion }: Pick<ListingQuery, 'contractVersion'>,

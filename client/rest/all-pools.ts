@@ -46,7 +46,8 @@ export async function* allPools(
       }
       [offset, total] = [page.nextOffset, page.total];
     }
-    // Pools shown before and again were listed as the last walk ended: when they are as many as it counted, none is missing.
+    // A pool that two walks showed was listed when the first of them ended. When as many pools were shown twice as were listed
+    // then, none is missing.
     if (pages < 2 || again.size >= totalBefore) return;
     quiet = yielded.size > before.size ? 0 : quiet + 1;
   }

@@ -3,20 +3,21 @@ import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 
-/** What Ponder asks. An id of null asks for no answer. */
+/** What Ponder sends. It wants no answer to one whose id is null, by which viem keeps a socket alive. */
 export const NodeRequest = z.object({
   id: z.number().nullable(),
   method: z.string(),
   params: z.array(z.unknown()).default([]),
 });
 
-export type NodeRequest = z.infer<typeof NodeRequest>;
+/** What Ponder asks of a node. */
+export type NodeQuestion = Pick<z.infer<typeof NodeRequest>, 'method' | 'params'>;
 export type NodeAnswer = { readonly result: unknown } | { readonly error: NodeError };
 
 const INTERNAL_ERROR = -32_603;
-/** Of an error that Ponder takes as final. */
+/** Code of an error after which Ponder does not ask again. */
 const NOT_SUPPORTED = -32_004;
-/** A node behind a balancer may not have the newest block yet. */
+/** Before each further try: a node behind a balancer may not have the newest block yet. */
 const UNKNOWN_BLOCK_PAUSES_MS = [125, 250, 500];
 const UNKNOWN_BLOCK = /unknown block|block.*not.*found|header not found/is;
 
@@ -24,13 +25,21 @@ const BLOCK_METHODS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const noSuchBlock = new RpcFailure('refused', 'no node knows the block');
 const LogsOfBlock = z.tuple([z.object({ blockHash: z.string() })]);
 
+/** Hash of the block whose logs are asked for; undefined for any other question. */
+export function blockOfLogs({ method, params }: NodeQuestion): string | undefined {
+  return method === 'eth_getLogs' ? LogsOfBlock.safeParse(params).data?.[0].blockHash : undefined;
+}
+
 /**
- * Asks the nodes of a chain what Ponder asks, and answers as a node would: errors of nodes as they are, others without URLs.
- * Logs of a block that no node knows are a final error after a second: as a rule it was reorganised away, and Ponder, which
- * asks ten times, would let the chain wait for a minute.
+ * Asks the nodes of a chain what Ponder asks, and answers as a node would. An error that a node wrote is passed on as it is;
+ * one of ours names no URL.
+ *
+ * When no node knows the block whose logs are asked for, the answer after a second is an error that Ponder takes as final. As a rule the block
+ * was reorganised away; Ponder alone would ask ten times, and the chain would stand still for a minute.
  */
-export async function answerRequest(rpc: ChainRpc, { method, params }: NodeRequest): Promise<NodeAnswer> {
-  const isOfBlock = method === 'eth_getLogs' && LogsOfBlock.safeParse(params).success;
+export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
+  const { method, params } = question;
+  const isOfBlock = blockOfLogs(question) !== undefined;
   const check = (result: unknown) => {
     if (result === null && BLOCK_METHODS.includes(method)) throw noSuchBlock;
     return result;

@@ -4,15 +4,15 @@ import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 /** A block as a node wrote it. */
 type PolledBlock = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
 
-/** What Ponder offers to who follows the heads of a chain for it. */
+/** Where the heads of a chain come from and go to. */
 export interface HeadTaker<Block extends PolledBlock = PolledBlock> {
   /** Asks a node for its newest block. */
   readonly poll: () => Promise<Block>;
   /** Takes a block that was looked up. */
   readonly onBlock: (block: Block) => unknown;
-  /** Takes a header that a socket told. @throws when it lacks a field */
+  /** Takes a header that a socket pushed. @throws when it lacks a field */
   readonly onHeader: (header: Readonly<Record<string, unknown>>) => unknown;
-  /** Counts a failure. @throws when there were too many */
+  /** Takes why a look failed, or why a header could not be used. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -7,7 +7,7 @@ import { closeHeadFeeds, type HeadFeed, openHeadFeeds } from '../../chain/head-f
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { NodeRequest } from './answer-request.ts';
+import { type NodeQuestion, NodeRequest } from './answer-request.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
@@ -26,7 +26,7 @@ interface ChainNodes {
 }
 
 export interface Gateway {
-  /** Nobody else can guess it. */
+  /** A part of it is random, so that no other process of this machine can use the nodes. */
   readonly url: string;
   readonly close: () => void;
 }
@@ -73,7 +73,7 @@ export async function openGateway(
   };
 }
 
-/** All lanes share the breakers of the nodes. */
+/** The nodes of a chain, for each lane in the order in which it asks them. All lanes share their breakers. */
 function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainCall): ChainRpc[] {
   const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
   return lanesOf(chain.rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
@@ -85,17 +85,16 @@ function serve(socket: WebSocket, { chain, feed, blocks }: ChainNodes, rpc: Chai
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
-  const answer = async (request: NodeRequest) => {
-    if (request.method !== 'eth_subscribe') return blocks.answer(rpc, request);
+  const answer = async (question: NodeQuestion) => {
+    if (question.method !== 'eth_subscribe') return blocks.answer(rpc, question);
     const retryMs = pollingIntervalMs(chain.blockTimeMs);
     socket.once('close', followHeads(takerOf(rpc, push, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
     return { result: SUBSCRIPTION };
   };
   socket.on('message', (data) => {
-    const request = NodeRequest.parse(JSON.parse(String(data)));
-    const { id } = request;
+    const { id, ...question } = NodeRequest.parse(JSON.parse(String(data)));
     if (id !== null) {
-      answer(request).then(
+      answer(question).then(
         (answered) => send({ id, ...answered }),
         (error: unknown) => logger.error({ err: error }, 'no answer to Ponder'),
       );

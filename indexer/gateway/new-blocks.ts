@@ -2,14 +2,15 @@ import { LRUCache } from 'lru-cache';
 import { type Hex, zeroHash } from 'viem';
 import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { answerRequest, type NodeAnswer, type NodeRequest } from './answer-request.ts';
+import { answerRequest, blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 
+const Text = z.custom<Hex>((value) => typeof value === 'string');
 /** What Ponder needs of a header. */
 export const PonderHeader = z.looseObject({
-  hash: z.custom<Hex>((value) => typeof value === 'string'),
-  number: z.custom<Hex>((value) => typeof value === 'string'),
-  timestamp: z.custom<Hex>((value) => typeof value === 'string'),
+  hash: Text,
+  number: Text,
+  timestamp: Text,
   parentHash: z.string(),
   logsBloom: z.string(),
 });
@@ -20,57 +21,65 @@ export type PonderHeader = z.infer<typeof PonderHeader>;
 const REMEMBERED_HEADS = 64;
 const NO_LOGS_BLOOM = `0x${'0'.repeat(512)}`;
 
-const LogsOfBlock = z.tuple([z.object({ blockHash: z.string() })]);
 const WholeBlock = z.tuple([z.string(), z.literal(true)]);
 const Logs = z.array(z.looseObject({ topics: z.array(z.string()) }));
 
+/** What a node answered when it was asked for the logs of a block, and those that may be indexed. */
+interface LogsAnswer {
+  readonly answer: NodeAnswer;
+  /** Undefined while the logs are not known: a failure, or a node that lags. */
+  readonly indexed: readonly unknown[] | undefined;
+}
+
+interface Head {
+  readonly header: PonderHeader;
+  /** Absent until they are asked for, and after they did not become known. */
+  logs?: Promise<LogsAnswer> | undefined;
+}
+
 /**
- * The heads of a chain that were sent to Ponder. For each it asks at once for the block, with all transactions, and for all
- * logs. Where no log may be indexed, its header stands for the block, as one without logs and transactions: such a head costs
- * one call.
+ * The heads of a chain that were sent to Ponder. For each of them Ponder asks at once for the whole block and for its logs.
+ * When no log may be indexed, Ponder is given the header in place of the block, with neither logs nor transactions, so that
+ * such a head costs one call.
  */
 export class NewBlocks {
-  readonly #headers = new LRUCache<string, PonderHeader>({ max: REMEMBERED_HEADS });
-  readonly #logs = new LRUCache<string, Promise<NodeAnswer>>({ max: REMEMBERED_HEADS });
+  readonly #heads = new LRUCache<string, Head>({ max: REMEMBERED_HEADS });
 
   sent(header: PonderHeader): void {
-    this.#headers.set(header.hash, header);
+    if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, { header });
   }
 
-  async answer(rpc: ChainRpc, request: NodeRequest): Promise<NodeAnswer> {
-    const header = this.#headers.get(hashOf(request) ?? zeroHash);
-    if (!header) return answerRequest(rpc, request);
-    const answer = await this.#logsOf(rpc, header);
-    const indexed = indexedLogs(answer, header);
-    if (request.method === 'eth_getLogs') return indexed ? { result: indexed } : answer;
-    if (indexed?.length !== 0) return answerRequest(rpc, request);
-    return { result: { ...header, logsBloom: NO_LOGS_BLOOM, transactions: [] } };
-  }
-
-  /** Asks once for the logs of a block, and again while they are not known. */
-  #logsOf(rpc: ChainRpc, header: PonderHeader): Promise<NodeAnswer> {
-    const { hash } = header;
-    const known = this.#logs.get(hash);
-    if (known) return known;
-    const asked = answerRequest(rpc, { id: null, method: 'eth_getLogs', params: [{ blockHash: hash }] });
-    this.#logs.set(hash, asked);
-    const forget = () => this.#logs.delete(hash);
-    asked.then((answer) => indexedLogs(answer, header) ?? forget(), forget);
-    return asked;
+  async answer(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
+    const head = this.#heads.get(blockOfLogs(question) ?? wholeBlock(question) ?? zeroHash);
+    if (!head) return answerRequest(rpc, question);
+    const { answer, indexed } = await logsOf(rpc, head);
+    if (question.method === 'eth_getLogs') return indexed ? { result: indexed } : answer;
+    if (indexed?.length !== 0) return answerRequest(rpc, question);
+    return { result: { ...head.header, logsBloom: NO_LOGS_BLOOM, transactions: [] } };
   }
 }
 
-/** Those logs of a block that may be indexed; undefined while its logs are not known. */
-function indexedLogs(answer: NodeAnswer, { logsBloom }: PonderHeader): readonly unknown[] | undefined {
+/** Asks once for the logs of a head, and again while they are not known. */
+function logsOf(rpc: ChainRpc, head: Head): Promise<LogsAnswer> {
+  if (head.logs) return head.logs;
+  const forget = () => {
+    head.logs = undefined;
+  };
+  head.logs = readLogs(rpc, head.header);
+  head.logs.then(({ indexed }) => indexed ?? forget(), forget);
+  return head.logs;
+}
+
+async function readLogs(rpc: ChainRpc, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
+  const answer = await answerRequest(rpc, { method: 'eth_getLogs', params: [{ blockHash: hash }] });
   const logs = 'result' in answer ? Logs.safeParse(answer.result).data : undefined;
   // A node that lags may answer with none. Ponder finds that out by the bloom filter, and asks again.
-  if (!logs || (logs.length === 0 && logsBloom !== NO_LOGS_BLOOM)) return undefined;
-  return logs.filter(({ topics: [topic] }) => topic !== undefined && INDEXED_TOPICS.has(topic));
+  const isIncomplete = logs?.length === 0 && logsBloom !== NO_LOGS_BLOOM;
+  const indexed = logs?.filter(({ topics: [topic] }) => topic !== undefined && INDEXED_TOPICS.has(topic));
+  return { answer, indexed: isIncomplete ? undefined : indexed };
 }
 
-/** Of the block whose logs, or which itself, is asked for. */
-function hashOf({ method, params }: NodeRequest): string | undefined {
-  if (method === 'eth_getLogs') return LogsOfBlock.safeParse(params).data?.[0].blockHash;
-  if (method === 'eth_getBlockByHash') return WholeBlock.safeParse(params).data?.[0];
-  return undefined;
+/** Hash of the block that is asked for with all its transactions. */
+function wholeBlock({ method, params }: NodeQuestion): string | undefined {
+  return method === 'eth_getBlockByHash' ? WholeBlock.safeParse(params).data?.[0] : undefined;
 }

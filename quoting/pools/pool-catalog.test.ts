@@ -1,11 +1,9 @@
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
-import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import {
   FACTORY,
   openSeeder,
@@ -43,19 +41,16 @@ const [LISTED, LOCKED, DELISTED, DISABLED, FOREIGN] = [1, 2, 3, 4, 5].map((n) =>
   ...Array<`0x${string}`>,
 ] as [`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`];
 
-let home: TestDatabase;
+let home: IndexedDatabase;
 let database: Database;
-let client: pg.Client;
+let client: IndexedDatabase['client'];
 let seeder: Seeder;
 let catalog: PoolCatalog;
 const logger = createLogger('test', 'silent');
 
 beforeAll(async () => {
-  home = await createDatabase();
-  await migrate(home.url);
-  client = new pg.Client({ connectionString: home.url });
-  await client.connect();
-  await createOnchainTables(client);
+  home = await createIndexedDatabase();
+  client = home.client;
   seeder = openSeeder(home.url);
   await seedToken(seeder.db, { chainId: 7, address: TOKEN0, symbol: 'WETH', decimals: 18 });
   await seedToken(seeder.db, { chainId: 7, address: TOKEN1, symbol: null, name: null, decimals: null });
@@ -78,7 +73,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   catalog.stop();
-  await Promise.all([client.end(), seeder.end(), database.$client.end()]);
+  await Promise.all([seeder.end(), database.$client.end()]);
   await home.drop();
 });
 

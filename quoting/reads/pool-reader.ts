@@ -151,7 +151,8 @@ export class PoolReader {
   /**
    * A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it.
    *
-   * @throws RpcFailure when it refuses storage too by now: the block was reorganised away between the two calls
+   * @throws RpcFailure when the node refuses the storage of this block as well by now: the block was reorganised away after its
+   *   storage was read
    */
   async #withoutPrices(
     block: BlockRef,
