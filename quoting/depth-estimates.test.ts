@@ -1,34 +1,17 @@
-import type { Address } from 'viem';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DepthLevel } from '../protocol/depth.ts';
 import { choosePools } from '../protocol/routing/choose-pools.ts';
 import type { TradeType } from '../protocol/routing/fill-curve.ts';
-import { tokenScale } from '../protocol/scaling.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import { PoolTable, type ServedPool } from './pools/pool-directory.ts';
+import { numberedAddress as address, flatPool, numberedToken as token } from './pools/served-pool.fixture.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import type { DepthSnapshot } from './types.ts';
 
 /** Two pools of a pair in a direction. */
 const MAX_READS = 8;
-const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
-const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
-
-function pool(number: number, tokens: readonly [number, number] = [1, 2], layout = 'flat'): ServedPool {
-  return {
-    chainId: 1,
-    address: address(number),
-    contractVersion: 'v1',
-    layout,
-    token0: token(tokens[0]),
-    token1: token(tokens[1]),
-    pair: 'A/B',
-    immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
-    immutableProvider: null,
-    extensions: [],
-    stopLossMark: 'mean',
-  };
-}
+const pool = (number: number, [first, second] = [1, 2], layout = 'flat'): ServedPool =>
+  flatPool(number, { token0: token(first), token1: token(second), layout });
 
 const level = (cumulativeInput: bigint, cumulativeOutput: bigint): DepthLevel => ({
   bin: 0,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Address, concatHex, encodeAbiParameters, type Hex, parseAbiParameters, toHex, zeroHash } from 'viem';
+import { concatHex, encodeAbiParameters, type Hex, parseAbiParameters, toHex, zeroHash } from 'viem';
 import { expect, it } from 'vitest';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
@@ -7,26 +7,12 @@ import { poolStateOf, tradableQuote } from '../../protocol/layouts/flat/pool-sta
 import { tokenScale } from '../../protocol/scaling.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { encodeBin, encodeSlot0 } from '../../test/protocol/flat-storage.ts';
-import type { ServedPool } from '../pools/pool-directory.ts';
+import { flatPool } from '../pools/served-pool.fixture.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { PriceSnapshot } from '../types.ts';
 import { decodePool, type PoolAnswers, withDepth } from './pool-calls.ts';
 
-const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
-const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
-const pool: ServedPool = {
-  chainId: 1,
-  address: address(9),
-  contractVersion: 'v1',
-  layout: 'flat',
-  pair: 'T1/T2',
-  token0: token(1),
-  token1: token(2),
-  immutableProvider: null,
-  extensions: [],
-  stopLossMark: 'mean',
-  immutables: { lowestBin: -1, highestBin: 1, scale: tokenScale(18, 18) },
-};
+const pool = flatPool(9, { immutables: { lowestBin: -1, highestBin: 1, scale: tokenScale(18, 18) } });
 const block = (number: bigint) => ({ number, hash: toHex(number, { size: 32 }), timestamp: 12n * number });
 
 const success = (data: Hex): CallResult => ({ success: true, data });

@@ -1,27 +1,17 @@
-import type { Address } from 'viem';
 import { expect, it } from 'vitest';
 import { tokenPaths } from '../../protocol/routing/graph.ts';
-import { tokenScale } from '../../protocol/scaling.ts';
 import { type PoolExtension, PoolTable, type ServedPool } from './pool-directory.ts';
+import { numberedAddress as address, flatPool, numberedToken as token } from './served-pool.fixture.ts';
 
-const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
-const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
-
-function pool(number: number, chainId: number, extensions: readonly Omit<PoolExtension, 'address'>[] = []): ServedPool {
-  return {
+const pool = (
+  number: number,
+  chainId: number,
+  extensions: readonly Omit<PoolExtension, 'address'>[] = [],
+): ServedPool =>
+  flatPool(number, {
     chainId,
-    address: address(number),
-    contractVersion: 'v1',
-    layout: 'flat',
-    token0: token(1),
-    token1: token(2),
-    pair: 'T1/T2',
-    immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
-    immutableProvider: null,
     extensions: extensions.map((extension, index) => ({ ...extension, address: address(900 + index) })),
-    stopLossMark: 'mean',
-  };
-}
+  });
 
 const directPools = (table: PoolTable) =>
   [...tokenPaths(table.graph(1), address(1), address(2))].flatMap(({ legs }) => legs[0]);

@@ -4,9 +4,9 @@ import { ChainStream } from '../../api/stream/chain-stream.ts';
 import { streamMetrics } from '../../api/stream/metrics.ts';
 import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import { tokenScale } from '../../protocol/scaling.ts';
 import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
 import { SnapshotCache } from '../../quoting/reads/snapshot-cache.ts';
 import { BlockWarmer } from '../../quoting/requested/block-warmer.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
@@ -17,22 +17,7 @@ import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;
 const FREE = { out: null, in: null };
-const address = (number: number): Address => toHex(number, { size: 20 });
-const token = (number: number) => ({ address: address(number), symbol: `T${number}`, decimals: 18 });
-
-const poolOf = (number: number): ServedPool => ({
-  chainId: CHAIN,
-  address: address(100 + number),
-  contractVersion: 'v1',
-  layout: 'flat',
-  pair: 'T1/T2',
-  token0: token(1),
-  token1: token(2),
-  immutableProvider: null,
-  extensions: [],
-  stopLossMark: 'mean',
-  immutables: { lowestBin: 0, highestBin: 0, scale: tokenScale(18, 18) },
-});
+const poolOf = (number: number): ServedPool => flatPool(100 + number, { chainId: CHAIN });
 
 interface Block {
   readonly ref: BlockHeader;
