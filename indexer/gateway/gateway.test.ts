@@ -177,7 +177,6 @@ test.each([
   ['without logs', [], '0x0', 0],
   ['with logs of others', [{ topics: [pad('0xbeef')] }, { topics: [] }], '0x1', 0],
   ['with a log that is indexed', [{ topics: [pad('0xbeef')] }, { topics: [topic] }], '0x1', 1],
-  ['of a node that lacks its logs', [], '0x1', 1],
 ] as const)('of a new block %s, the logs are read once, and the block where it may matter', async (...of) => {
   const [, logs, bloom, blocks] = of;
   const block = { ...blockOf(7), logsBloom: pad(bloom, { size: 256 }) };
@@ -199,6 +198,20 @@ test.each([
   expect(found).toEqual(logs.filter(({ topics: [first] }) => first === topic));
   expect(counted.filter((method) => method === 'eth_getLogs')).toHaveLength(1);
   expect(counted.filter((method) => method === 'eth_getBlockByHash')).toHaveLength(blocks);
+});
+
+test('of a new block whose logs its node lacks, they are read again, and so is the block', async () => {
+  const block = { ...blockOf(7), logsBloom: pad('0x1', { size: 256 }) };
+  const url = await startNode(({ method }) => ok(method === 'eth_getLogs' ? [] : block));
+  const { rpc, counted } = await openPonder([url]);
+  await new Promise((resolve) => {
+    rpc.subscribe({ onBlock: resolve, onError: resolve });
+  });
+  counted.length = 0;
+  expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: hash }] })).toEqual([]);
+  expect(await rpc.request({ method: 'eth_getBlockByHash', params: [hash, true] })).toEqual(block);
+  const read = counted.filter((method) => method !== 'eth_getBlockByNumber');
+  expect(read).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
 });
 
 test('the topics of logs that may be indexed are those of all contracts', async () => {
