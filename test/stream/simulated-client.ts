@@ -116,7 +116,8 @@ export class SimulatedClient {
     if (!before || sentBefore.event === 'gap') this.#first = blockNumber;
     if (before && fromBlock !== undefined)
       this.reorgs.push({ from: fromBlock, before, after: blockHash, first: this.#first });
-    else if (before && holdsQuotes) this.steps.push({ before, after: blockHash });
+    // After a gap it holds nothing: what was replaced before does not concern it.
+    else if (before && holdsQuotes && sentBefore.event !== 'gap') this.steps.push({ before, after: blockHash });
     this.#messageHash = blockHash;
     this.hash = this.book.block === null ? null : blockHash;
   }
