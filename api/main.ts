@@ -1,5 +1,3 @@
-import cluster from 'node:cluster';
-import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { Hono } from 'hono';
 import { assertChainIds } from '../chain/chain-ids.ts';
@@ -17,17 +15,15 @@ import { createSharedChains, startSharedReads } from '../quoting/sharing/start-s
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
-import { ProcessCalls } from '../runtime/process-calls.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
-import { createStop, stopOnSignal } from '../runtime/shutdown.ts';
+import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { type Operations, startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
-import { bookOver, leadProcesses } from './process-group.ts';
 import { bindResources } from './resources.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
@@ -50,7 +46,7 @@ const SETTINGS = [
   'EXPLORER',
   'EXPLORER_LOGO',
   'PORT',
-  'API_PROCESSES',
+  'REUSE_PORT',
   'OPERATIONS_PORT',
   'HOST',
   'LOG_LEVEL',
@@ -69,14 +65,6 @@ async function serve(): Promise<void> {
   const settings = readEnvironment(SETTINGS, env);
   const file = loadChainsFile(settings.CHAINS_CONFIG);
   const logger = createLogger('api', settings.LOG_LEVEL);
-  const { HOST: host, OPERATIONS_PORT: operationsPort, API_PROCESSES: processes } = settings;
-  const count = processes === 'auto' ? availableParallelism() : processes;
-  if (count > 1 && cluster.isPrimary) {
-    logStart(logger);
-    await leadProcesses({ count, host, operationsPort, stream: file.stream, logger });
-    return;
-  }
-  const leader = cluster.isWorker ? followLeader() : undefined;
   const pageFiles =
     settings.EXPLORER === 'on' ? await readPageFiles({ ...file.explorer, logo: settings.EXPLORER_LOGO }) : null;
   const metrics = createMetrics('api');
@@ -114,7 +102,6 @@ async function serve(): Promise<void> {
     ...common,
     chainIds: [...chains.keys()],
     config: file.stream,
-    book: leader && bookOver(leader, logger),
     warmers,
     snapshots,
     directory: catalog,
@@ -128,7 +115,6 @@ async function serve(): Promise<void> {
     knownHead: (chainId) => snapshots.of(chainId).clock.told?.block,
     readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
     warnings: pamm.warnings,
-    shownMetrics: leader ? { contentType: metrics.contentType, metrics: () => leader.call('metrics') } : metrics,
   });
   const app = createApp(
     bindResources({
@@ -162,10 +148,13 @@ async function serve(): Promise<void> {
       },
     },
   );
-  const server = await startServer(app, settings.HOST, settings.PORT, undefined, WEB_SOCKET_PATHS);
-  const operationsServer = leader ? undefined : await serveOperations(operations, settings);
+  const server = await startServer(app, settings.HOST, settings.PORT, {
+    webSockets: WEB_SOCKET_PATHS,
+    reusePort: settings.REUSE_PORT === 'on',
+  });
+  const operationsServer = await serveOperations(operations, settings);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
-  const steps = [
+  stopOnSignal(logger, [
     ['streams', async () => streams.stop()],
     ['http', () => server.stop(GRACE_MS)],
     ['warmers', () => warmers.stop()],
@@ -178,21 +167,7 @@ async function serve(): Promise<void> {
     ['wait for the first index', async () => stopping.abort()],
     ['redis', async () => redis.disconnect()],
     ['database', () => database.$client.end()],
-  ] as const;
-  if (!leader) {
-    stopOnSignal(logger, steps);
-    return;
-  }
-  const stop = createStop(logger, steps);
-  leader.answer('metrics', () => metrics.getMetricsAsJSON());
-  leader.answer('readiness', operations.readiness);
-  leader.answer('stop', () => stop('stop of the group'));
-}
-
-/** The process that leads this one. It alone stops it: supervisors and terminals send their signals to both. */
-function followLeader(): ProcessCalls {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-  return new ProcessCalls(process);
+  ]);
 }
 
 /** The operator's routes on a port of their own, if they are to have one. */
@@ -203,5 +178,5 @@ async function serveOperations(
   if (OPERATIONS_PORT === undefined) return undefined;
   const app = new Hono();
   operations.pages(app);
-  return startServer(app, HOST, OPERATIONS_PORT, undefined, null, 'OPERATIONS_PORT');
+  return startServer(app, HOST, OPERATIONS_PORT, { setting: 'OPERATIONS_PORT' });
 }

@@ -7,7 +7,7 @@ const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss:// URL' });
 const aboveZero = z.coerce.number().positive();
 const wholeNumber = z.coerce.number().int();
-const onOrOff = z.enum(['on', 'off']).default('on');
+const onOrOff = z.enum(['on', 'off']);
 const port = wholeNumber.min(0).max(65_535);
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
@@ -34,9 +34,9 @@ export const settings = {
   PAMM_AUDIT_RETENTION_DAYS: aboveZero
     .default(30)
     .describe('Builders: days that the audit trail of quote updates is kept.'),
-  PAMM_SIMULATION: onOrOff.describe(
-    'Builders: `off` skips the background simulation of live quote updates on Ethereum chains.',
-  ),
+  PAMM_SIMULATION: onOrOff
+    .default('on')
+    .describe('Builders: `off` skips the background simulation of live quote updates on Ethereum chains.'),
   INDEXING_MAX_LAG_SECS: aboveZero
     .default(30)
     .describe('API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.'),
@@ -56,17 +56,16 @@ export const settings = {
     .describe(
       "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
     ),
-  EXPLORER: onOrOff.describe('API: `off` serves no web page.'),
+  EXPLORER: onOrOff.default('on').describe('API: `off` serves no web page.'),
   EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
   PORT: port.describe(
     'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
   ),
-  API_PROCESSES: z
-    .union([z.literal('auto'), z.coerce.number().int().min(1).max(256)], {
-      error: 'not a whole number from 1 to 256, nor "auto"',
-    })
-    .default(1)
-    .describe('API: processes that share `PORT` on this machine; `auto`: one per core.'),
+  REUSE_PORT: onOrOff
+    .default('off')
+    .describe(
+      'API: `on` lets several processes of one machine listen on `PORT`, each with an `OPERATIONS_PORT` of its own.',
+    ),
   OPERATIONS_PORT: port
     .optional()
     .describe(

@@ -48,6 +48,7 @@ const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.m
 
 /** Environment variables that no longer do anything, and what to use instead. */
 const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['API_PROCESSES', 'start several processes with REUSE_PORT=on, or behind a balancer'],
   ['OPERATOR_KEY', 'the queue dashboard is gone: pamm_queue_depth says what waits'],
   ['PRICE_STATUS_MAX_AGE_SECS', 'a price status is shown for 60 s'],
   ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],

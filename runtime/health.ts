@@ -7,7 +7,7 @@ import { withTimeout } from './with-timeout.ts';
 export type ReadinessCheck = () => Promise<string | null>;
 
 /** What `/ready` shows, with details besides. */
-export type Readiness = {
+type Readiness = {
   readonly ready: boolean;
   /** Reasons by name of the check. */
   readonly failures: Readonly<Record<string, string | null>>;
@@ -31,25 +31,16 @@ const NOT_READY_STANDS_MS = 250;
  * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
  * by name) and `/metrics` (Prometheus text).
  */
-export function mountHealth(app: Pick<Hono, 'get'>, deps: HealthDeps): void {
-  mountReadiness(app, deps.metrics, () => checkReadiness(deps));
-}
-
-/** Runs all checks. */
-export async function checkReadiness({ checks, details }: Omit<HealthDeps, 'metrics'>): Promise<Readiness> {
-  const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
-  const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
-  return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
-}
-
-/** The same routes over a readiness that is found in another way. */
-export function mountReadiness(
-  app: Pick<Hono, 'get'>,
-  metrics: HealthDeps['metrics'],
-  check: () => Promise<Readiness>,
-): void {
+export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
-  const readiness = sharedForAWhile(check, ({ ready }) => (ready ? STANDS_MS : NOT_READY_STANDS_MS));
+  const readiness = sharedForAWhile(
+    async (): Promise<Readiness> => {
+      const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
+      const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
+      return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
+    },
+    ({ ready }) => (ready ? STANDS_MS : NOT_READY_STANDS_MS),
+  );
   app.get('/ready', async (c) => {
     const answer = await readiness();
     return c.json(answer, answer.ready ? 200 : 503);

@@ -27,7 +27,7 @@ const echo: WebApp = {
 };
 
 async function start(app: WebApp = echo, times?: typeof QUICK): Promise<number> {
-  const server = await startServer(app, '127.0.0.1', 0, times);
+  const server = await startServer(app, '127.0.0.1', 0, { times });
   servers.push(server);
   return server.port;
 }

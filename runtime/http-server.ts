@@ -36,6 +36,16 @@ const TIMES = {
   idleTimeout: 30_000,
 };
 
+export interface ServerSettings {
+  readonly times?: typeof TIMES | undefined;
+  /** Paths at which a handler may open a WebSocket; an `Upgrade` elsewhere is ignored. */
+  readonly webSockets?: RegExp | null;
+  /** That the port came from. */
+  readonly setting?: string;
+  /** Whether other processes may listen on the same port: the kernel hands connections to all of them. */
+  readonly reusePort?: boolean;
+}
+
 /** Of the request line and headers: a lookup of 500 pools takes 23 kB, and one of too many must get its error. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const SWEEP_MS = 50;
@@ -44,17 +54,13 @@ const SWEEP_MS = 50;
  * Serves an app over HTTP. What never becomes a request (broken HTTP, headers too large or too slow) is answered by the
  * server itself, with the same JSON bodies as any other error.
  *
- * @param webSockets paths at which a handler may open a WebSocket; an `Upgrade` elsewhere is ignored
- * @param setting that the port came from
  * @throws ConfigError when the port cannot be listened on
  */
 export async function startServer(
   app: WebApp,
   host: string,
   port: number,
-  times = TIMES,
-  webSockets: RegExp | null = null,
-  setting = 'PORT',
+  { times = TIMES, webSockets = null, setting = 'PORT', reusePort = false }: ServerSettings = {},
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;
   const sockets = createWebSocketServer();
@@ -72,7 +78,7 @@ export async function startServer(
     if (response.socket) response.writeContinue();
     server.emit('request', request, response);
   });
-  server.listen(port, host);
+  server.listen({ port, host, reusePort });
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new ConfigError(`${setting}: cannot listen on ${host}:${port} (${cause.code})`, { cause });
   });

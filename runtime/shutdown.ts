@@ -10,15 +10,8 @@ type Step = readonly [name: string, stop: () => Promise<unknown>];
  * one still runs; a second signal, or {@link LIMIT_MS}, ends the process with 1.
  */
 export function stopOnSignal(logger: Logger, steps: readonly Step[]): void {
-  const stop = createStop(logger, steps);
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-}
-
-/** @returns runs the steps as {@link stopOnSignal} does, on its first call */
-export function createStop(logger: Logger, steps: readonly Step[]): (signal: string) => Promise<void> {
   let stopping = false;
-  return async (signal) => {
+  const stop = async (signal: string) => {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => process.exit(1), LIMIT_MS).unref();
@@ -28,4 +21,6 @@ export function createStop(logger: Logger, steps: readonly Step[]): (signal: str
     }
     process.exit(0);
   };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
 }

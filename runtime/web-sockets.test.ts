@@ -27,7 +27,7 @@ function echo(): Hono {
 }
 
 async function start(): Promise<RunningServer> {
-  const server = await startServer(echo(), '127.0.0.1', 0, undefined, /\/ws$/);
+  const server = await startServer(echo(), '127.0.0.1', 0, { webSockets: /\/ws$/ });
   servers.push(server);
   return server;
 }

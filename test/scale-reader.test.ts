@@ -55,8 +55,9 @@ let askers: Promise<void>[] = [];
 beforeAll(async () => {
   world = await startFailingWorld({
     prefix: 'pamm',
+    processes: PROCESSES,
     output: logLines(),
-    env: { API_PROCESSES: String(PROCESSES), LOG_LEVEL: 'info' },
+    env: { LOG_LEVEL: 'info' },
   });
   followers = Array.from({ length: FOLLOWERS }, (_, index) => follow(index));
   askers = Array.from({ length: ASKERS }, ask);
@@ -156,8 +157,14 @@ async function takeover(from: number, of: number): Promise<number> {
 }
 
 /** Processes that wait for the CPU may lose a lease: then another one leads soon. */
-const oneLeads = () => expect.poll(async () => (await scrape(world.api.url)).sum('chain_leader'), RECOVERY).toBe(1);
-const chainCalls = async () => (await scrape(world.api.url)).sum('rpc_requests_total', { method: 'eth_call' }) ?? 0;
+const oneLeads = () => expect.poll(() => total('chain_leader'), RECOVERY).toBe(1);
+const chainCalls = () => total('rpc_requests_total', { method: 'eth_call' });
+
+/** Over all processes. */
+async function total(name: string, labels?: Readonly<Record<string, string>>): Promise<number> {
+  const pages = await Promise.all(world.processes.map(({ operations }) => scrape(operations)));
+  return pages.reduce((sum, page) => sum + (page.sum(name, labels) ?? 0), 0);
+}
 
 test('one of the processes reads the chain for all', { timeout: 120_000 }, async () => {
   await leader();

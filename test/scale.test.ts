@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Address } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { evenBins } from '../devnet/pools.ts';
-import { onFreePort } from '../devnet/services/on-free-port.ts';
 import { startOwnProcess } from '../devnet/services/own-process.ts';
 import type { ServiceProcess } from '../devnet/services/service-process.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
@@ -28,7 +27,8 @@ import { connectSse, type SseClient } from './stream/sse-client.ts';
 
 const CHAIN = 31337;
 const PROCESSES = 3;
-const PER_ADDRESS = 8;
+const REQUESTS = 60;
+const STREAMS = 24;
 const EVENTUALLY = { timeout: 60_000, interval: 100 };
 const ROUTE = '/public/v1/evm/:chain_id/:pool_address/bid_ask';
 
@@ -38,12 +38,10 @@ let redis: TestRedis;
 let folder: TempFolder;
 let chainsFile: string;
 let pool: Address;
-let api: Api;
-const clients: SseClient[] = [];
-/** Requests that the API has answered. */
-let answered = 0;
+let base: string;
+let apis: Api[] = [];
 
-type Api = ServiceProcess & { readonly base: string; readonly operations: string };
+type Api = ServiceProcess & { readonly operations: string };
 
 beforeAll(async () => {
   [world, database, redis, folder] = await Promise.all([
@@ -58,16 +56,13 @@ beforeAll(async () => {
   await seed();
   chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(chainsOf(world)));
-  api = await startApi();
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}/public/v1/evm/${CHAIN}`;
+  apis = await Promise.all(Array.from({ length: PROCESSES }, () => startApi(port)));
 }, 240_000);
 
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await expect.poll(openConnections, EVENTUALLY).toBe(0);
-});
-
 afterAll(async () => {
-  await api?.stop();
+  await Promise.all(apis.map((api) => api.stop()));
   await Promise.all([world?.stop(), database?.drop(), redis?.drop(), folder?.remove()]);
 });
 
@@ -109,52 +104,34 @@ const chainsOf = ({ anvil, deployment }: QuoteWorld) => ({
       deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: deployment.poolFactory }],
     },
   ],
-  stream: { connectionsPerAddress: PER_ADDRESS },
+  stream: { connectionsPerAddress: STREAMS },
   limits: { enabled: false },
   quotes: stillQuotes,
 });
 
-function startApi(env: Readonly<Record<string, string>> = {}): Promise<Api> {
-  return onFreePort(async (port) => {
-    answered = 0;
-    const operationsPort = await freePort();
-    const operations = `http://127.0.0.1:${operationsPort}`;
-    const service = await startOwnProcess({
-      main: 'api',
-      env: {
-        CHAINS_CONFIG: chainsFile,
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        API_PROCESSES: String(PROCESSES),
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        OPERATIONS_PORT: String(operationsPort),
-        LOG_LEVEL: 'warn',
-        EXPLORER: 'off',
-        ...env,
-      },
-      ready: `${operations}/health`,
-      startTimeoutMs: 120_000,
-      stopTimeoutMs: 20_000,
-    });
-    return { ...service, base: `http://127.0.0.1:${port}/public/v1/evm/${CHAIN}`, operations };
+/** One of the processes that listen on the port. */
+async function startApi(port: number): Promise<Api> {
+  const operationsPort = await freePort();
+  const operations = `http://127.0.0.1:${operationsPort}`;
+  const service = await startOwnProcess({
+    main: 'api',
+    env: {
+      CHAINS_CONFIG: chainsFile,
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      REUSE_PORT: 'on',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      OPERATIONS_PORT: String(operationsPort),
+      LOG_LEVEL: 'warn',
+      EXPLORER: 'off',
+    },
+    ready: `${operations}/health`,
+    startTimeoutMs: 120_000,
+    stopTimeoutMs: 20_000,
   });
+  return { ...service, operations };
 }
-
-/** Those that serve, as the system knows them. */
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    // A process that ended and that nobody waited for has state Z.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
 
 interface Answer {
   readonly status: number;
@@ -162,19 +139,13 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Asks over a connection of its own, so that requests come to processes in turn. */
+/** Asks over a connection of its own, so that requests come to all processes. */
 function ask(): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = get(`${api.base}/${pool}/bid_ask`, { agent: false }, async (response) => {
+    const request = get(`${base}/${pool}/bid_ask`, { agent: false }, async (response) => {
       try {
-        const parts: Buffer[] = [];
-        for await (const part of response) parts.push(part);
-        answered += 1;
-        resolve({
-          status: response.statusCode ?? 0,
-          block: Number(response.headers['x-block-number']),
-          body: JSON.parse(Buffer.concat(parts).toString()),
-        });
+        const body = JSON.parse((await buffer(response)).toString());
+        resolve({ status: response.statusCode ?? 0, block: Number(response.headers['x-block-number']), body });
       } catch (error) {
         reject(error);
       }
@@ -183,107 +154,39 @@ function ask(): Promise<Answer> {
   });
 }
 
-async function open(): Promise<SseClient> {
-  const client = await connectSse(`${api.base}/stream?pools=${pool}&depth=false`);
-  if (client.status === 200) clients.push(client);
-  return client;
-}
+const countedBy = async ({ operations }: Api) =>
+  (await scrape(operations)).sum('http_request_duration_seconds_count', { route: ROUTE, status: '200' }) ?? 0;
 
-async function readiness() {
-  const response = await fetch(`${api.operations}/ready`);
-  return { status: response.status, ...((await response.json()) as { readonly processes: object }) };
-}
-
-const counted = async () =>
-  (await scrape(api.operations)).sum('http_request_duration_seconds_count', { route: ROUTE, status: '200' }) ?? 0;
-const openConnections = async () => (await scrape(api.operations)).sum('stream_connections') ?? 0;
-const allAnswer = () =>
-  expect
-    .poll(async () => (await readiness()).processes, EVENTUALLY)
-    .toEqual({ configured: PROCESSES, answering: PROCESSES });
-
-test('requests on one port are served by all processes, and counted as of one', { timeout: 120_000 }, async () => {
-  expect(childrenOf(api.pid)).toHaveLength(PROCESSES);
-  await allAnswer();
+test('processes of one port all serve, each with its own metrics', { timeout: 120_000 }, async () => {
   const head = Number(await world.chain.client.getBlockNumber());
-  const answers = await Promise.all(Array.from({ length: 40 }, ask));
+  const answers = await Promise.all(Array.from({ length: REQUESTS }, ask));
   for (const { status, block } of answers) expect([status, block]).toEqual([200, head]);
   const [first] = answers;
   for (const { body } of answers) expect({ ...body, serverTs: 0 }).toEqual({ ...first?.body, serverTs: 0 });
-  await expect.poll(counted, EVENTUALLY).toBe(answered);
-  // Figures of the chain are no sums: one chain has one head, however many look at it.
-  expect((await scrape(api.operations)).sum('indexing_head_block')).toBe(head);
+  await expect
+    .poll(async () => (await Promise.all(apis.map(countedBy))).reduce((sum, count) => sum + count), EVENTUALLY)
+    .toBe(REQUESTS);
+  for (const count of await Promise.all(apis.map(countedBy))) expect(count).toBeGreaterThan(0);
 });
 
-test('connections of an address are counted over all processes', { timeout: 120_000 }, async () => {
-  const opened = await Promise.all(Array.from({ length: PER_ADDRESS }, open));
-  expect(opened.map(({ status }) => status)).toEqual(opened.map(() => 200));
-  for (let attempt = 0; attempt < PROCESSES; attempt += 1) expect((await open()).status).toBe(429);
-  opened[0]?.close();
-  await expect.poll(async () => (await open()).status, EVENTUALLY).toBe(200);
-  expect((await open()).status).toBe(429);
-});
-
-test('a process that dies takes its own streams with it alone, and is replaced', { timeout: 180_000 }, async () => {
-  const opened = await Promise.all(Array.from({ length: PER_ADDRESS }, open));
+test('one that stops ends its own streams in order, and the others serve', { timeout: 120_000 }, async () => {
+  const streams = await Promise.all(
+    Array.from({ length: STREAMS }, () => connectSse(`${base}/stream?pools=${pool}&depth=false`)),
+  );
   const ended = new Set<SseClient>();
-  for (const client of opened) void client.ended.then(() => ended.add(client));
-  await Promise.all(Array.from({ length: 2 * PROCESSES }, ask));
-  await expect.poll(counted, EVENTUALLY).toBe(answered);
-  const [victim = 0, ...others] = childrenOf(api.pid);
-  process.kill(victim, 'SIGKILL');
-  // Connections are handed out in turn, so each process has some.
-  await expect.poll(() => ended.size, EVENTUALLY).toBeGreaterThan(0);
-  await allAnswer();
-  // About a fair share of all.
-  expect(ended.size).toBeLessThanOrEqual((2 * PER_ADDRESS) / PROCESSES);
-  const now = childrenOf(api.pid);
-  expect(now).toHaveLength(PROCESSES);
-  expect(now).toEqual(expect.arrayContaining(others));
-  expect(now).not.toContain(victim);
-  // A count that fell would read as a restart of everything.
-  expect(await counted()).toBe(answered);
-  const freed = ended.size;
-  for (let count = 0; count < freed; count += 1) expect((await open()).status).toBe(200);
-  expect((await open()).status).toBe(429);
-  expect(ended.size).toBe(freed);
-});
-
-test('while a process hangs, the others serve and its counts stand', { timeout: 180_000 }, async () => {
-  await Promise.all(Array.from({ length: 2 * PROCESSES }, ask));
-  await allAnswer();
-  await expect.poll(counted, EVENTUALLY).toBe(answered);
-  const [paused = 0] = childrenOf(api.pid);
-  process.kill(paused, 'SIGSTOP');
-  try {
-    await expect
-      .poll(readiness, EVENTUALLY)
-      .toMatchObject({ status: 200, processes: { configured: PROCESSES, answering: PROCESSES - 1 } });
-    expect(await counted()).toBe(answered);
-  } finally {
-    process.kill(paused, 'SIGCONT');
-  }
-  await allAnswer();
-});
-
-test('a stop that a supervisor sends to every process is orderly', { timeout: 180_000 }, async () => {
-  const client = await open();
-  await expect.poll(() => client.messages.length, EVENTUALLY).toBeGreaterThan(0);
-  const children = childrenOf(api.pid);
-  for (const pid of [...children, api.pid]) process.kill(pid, 'SIGTERM');
-  expect(await api.ended).toBe('exit code 0');
-  await client.ended;
-  expect(client.messages.at(-1)).toMatchObject({ event: 'bye', data: { reason: 'shutdown' } });
-  expect(children.filter(isRunning)).toEqual([]);
-  clients.length = 0;
-  api = await startApi();
-});
-
-test('no process outlives the one that leads it', { timeout: 180_000 }, async () => {
-  const children = childrenOf(api.pid);
-  expect(children).toHaveLength(PROCESSES);
-  process.kill(api.pid, 'SIGKILL');
-  await api.ended;
-  await expect.poll(() => children.filter(isRunning), EVENTUALLY).toEqual([]);
-  api = await startApi();
+  for (const client of streams) void client.ended.then(() => ended.add(client));
+  const connectionsOf = async ({ operations }: Api) => (await scrape(operations)).sum('stream_connections') ?? 0;
+  const counts = await vi.waitUntil(async () => {
+    const now = await Promise.all(apis.map(connectionsOf));
+    return now.reduce((sum, count) => sum + count) === STREAMS && now;
+  }, EVENTUALLY);
+  const [stopped, ...others] = apis;
+  await stopped?.stop();
+  await expect.poll(() => ended.size, EVENTUALLY).toBe(counts[0]);
+  for (const client of ended) expect(client.messages.at(-1)).toMatchObject({ event: 'bye' });
+  const answers = await Promise.all(Array.from({ length: REQUESTS }, ask));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(ended.size).toBe(counts[0]);
+  expect(await Promise.all(others.map(connectionsOf))).toEqual(counts.slice(1));
+  for (const client of streams) client.close();
 });

@@ -4,7 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
-import { checkReadiness, type HealthDeps, mountHealth, type Readiness } from '../../runtime/health.ts';
+import { mountHealth } from '../../runtime/health.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
@@ -18,30 +18,18 @@ export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs' | 'knownHead' 
   /** What the operator should know, by subject. */
   readonly warnings: () => Promise<Readonly<Record<string, string>>>;
   readonly metrics: Registry;
-  /** What `/metrics` shows. */
-  readonly shownMetrics: HealthDeps['metrics'];
 };
 
 export type Operations = {
   /** `/health`, `/ready` and `/metrics`. */
   readonly pages: (app: Hono) => void;
-  /** What `/ready` shows. */
-  readonly readiness: () => Promise<Readiness>;
   /** How far the index of each chain is behind it, by the last poll. */
   readonly lags: () => readonly ChainLag[];
   stop(): void;
 };
 
 /** Watches the index of every chain with an enabled deployment, and shows the operator how the process is. */
-export function startOperations({
-  chains,
-  quotes,
-  database,
-  warnings,
-  metrics,
-  shownMetrics,
-  ...deps
-}: OperationsDeps): Operations {
+export function startOperations({ chains, quotes, database, warnings, metrics, ...deps }: OperationsDeps): Operations {
   const watch = new IndexingWatch({
     ...deps,
     chains: chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
@@ -54,8 +42,7 @@ export function startOperations({
   const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
   const details = async () => ({ warnings: await warnings(), chains: lags() });
   return {
-    pages: (app) => mountHealth(app, { metrics: shownMetrics, checks, details }),
-    readiness: () => checkReadiness({ checks, details }),
+    pages: (app) => mountHealth(app, { metrics, checks, details }),
     lags,
     stop: startRepeating(() => watch.poll(), POLL_MS),
   };
@@ -68,8 +55,6 @@ export function registerIndexingMetrics(registry: Registry, lags: () => readonly
       name,
       help,
       labelNames: ['chain'],
-      // Processes see the same chain.
-      aggregator: 'max',
       registers: [registry],
       collect() {
         this.reset();

@@ -60,7 +60,6 @@ export function startPamm(options: PammOptions): Pamm {
   new Gauge({
     name: 'pamm_worker_missing',
     help: '1 while no builders worker takes the quote updates of this API',
-    aggregator: 'max',
     registers: [metrics],
     async collect() {
       const missing = await workerMissing();

@@ -4,7 +4,6 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { tooManyRequests, unavailable, waitSecsCeil } from '../errors.ts';
-import { type ConnectionBook, ConnectionCounts, type ConnectionOwner, type Refusal } from './connection-counts.ts';
 import type { ByeReason } from './types.ts';
 
 /** A connection from before its handshake until its socket is closed. */
@@ -23,16 +22,17 @@ const RETRY_MS = 10_000;
 /** A revoked key counts no longer after this time: it was valid when the connection opened. */
 const CHECK_EVERY_MS = 60_000;
 
+/** Connections per Trading API key; further ones get 429. */
+const MAX_PER_KEY = 200;
+
 /** The open streams of this process, SSE and WebSocket together. Those beyond the bounds are refused. */
 export class Connections {
-  readonly #book: ConnectionBook;
-  readonly #open = new Map<Connection, number>();
-  #lastId = 0;
+  readonly #config: StreamConfig;
+  readonly #open = new Set<Connection>();
   #isOver = false;
 
-  /** @param book counts those of other processes, too; default: of this one alone */
-  constructor(config: StreamConfig, book: ConnectionBook = new ConnectionCounts(config).bookOf(0)) {
-    this.#book = book;
+  constructor(config: StreamConfig) {
+    this.#config = config;
   }
 
   get size(): number {
@@ -41,13 +41,13 @@ export class Connections {
 
   get byTransport(): Readonly<Record<Connection['transport'], number>> {
     const counts = { sse: 0, websocket: 0 };
-    for (const { transport } of this.#open.keys()) counts[transport] += 1;
+    for (const { transport } of this.#open) counts[transport] += 1;
     return counts;
   }
 
   /** Keys that have connections. */
   get keyIds(): string[] {
-    return [...new Set([...this.#open.keys()].flatMap(({ keyId }) => keyId ?? []))];
+    return [...new Set([...this.#open].flatMap(({ keyId }) => keyId ?? []))];
   }
 
   /**
@@ -55,45 +55,40 @@ export class Connections {
    *
    * @throws ApiError 503 when all are in use or the process stops, 429 when its key or address has too many
    */
-  async add(connection: Connection): Promise<void> {
-    this.#lastId += 1;
-    const id = this.#lastId;
-    assertTaken(await this.#book.take(id, ownerOf(connection)));
-    this.#open.set(connection, id);
-    if (!this.#isOver) return;
-    this.remove(connection);
-    throw unavailable(new Error('the process stops'));
+  add(connection: Connection): void {
+    if (this.#isOver) throw unavailable(new Error('the process stops'));
+    if (this.#open.size >= this.#config.connections) {
+      const headers = { 'Retry-After': String(waitSecsCeil(RETRY_MS)) };
+      throw unavailable(new Error('all connections of the streams are in use'), headers);
+    }
+    this.#assertRoom(connection);
+    this.#open.add(connection);
   }
 
   /** Counts a connection for a key from now on. @throws ApiError 429; it counts as before then */
-  async useKey(connection: Connection, keyId: string): Promise<void> {
-    const id = this.#open.get(connection);
-    if (id !== undefined) assertTaken(await this.#book.move(id, { ...ownerOf(connection), keyId }));
+  useKey(connection: Connection, keyId: string): void {
+    this.#assertRoom({ ...connection, keyId });
     connection.keyId = keyId;
   }
 
   /** Takes a connection out of the count, once however often it is called. */
   remove(connection: Connection): void {
-    const id = this.#open.get(connection);
     this.#open.delete(connection);
-    if (id !== undefined) this.#book.release(id);
   }
 
   /** Ends all connections and takes no more, or ends those of a key. */
   end(reason: ByeReason, keyId?: string): void {
     if (keyId === undefined) this.#isOver = true;
-    for (const each of [...this.#open.keys()]) if (keyId === undefined || each.keyId === keyId) each.end(reason);
+    for (const each of [...this.#open]) if (keyId === undefined || each.keyId === keyId) each.end(reason);
   }
-}
 
-const ownerOf = ({ address, keyId }: Connection): ConnectionOwner => ({ address, keyId });
-
-/** @throws ApiError 503 or 429 */
-function assertTaken(refusal: Refusal | null): void {
-  if (refusal === null) return;
-  if (refusal === 'crowded') throw tooManyRequests(RETRY_MS);
-  const headers = { 'Retry-After': String(waitSecsCeil(RETRY_MS)) };
-  throw unavailable(new Error('all connections of the streams are in use'), headers);
+  /** A connection with a key counts for the key, one without for its address. */
+  #assertRoom({ keyId, address }: Pick<Connection, 'keyId' | 'address'>): void {
+    const most = keyId === null ? this.#config.connectionsPerAddress : MAX_PER_KEY;
+    let count = 0;
+    for (const each of this.#open) if (each.keyId === keyId && (keyId !== null || each.address === address)) count += 1;
+    if (count >= most) throw tooManyRequests(RETRY_MS);
+  }
 }
 
 /**

@@ -52,7 +52,7 @@ test('connections of a revoked key are reported; those of other keys are not, no
       connections.remove(connection);
     };
     const connection: Connection = { transport: 'sse', address: '10.0.0.1', keyId, end };
-    await connections.add(connection);
+    connections.add(connection);
   }
   const startChecks = (of: pg.Pool) => startKeyChecks(connections, of, createLogger('test', 'silent'), 20);
   const unreachable = new pg.Pool({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });

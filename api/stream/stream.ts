@@ -45,7 +45,7 @@ export const streamResource = defineResource([openStream], ({ chains, streams, t
       keyId: key?.keyId ?? null,
       end: (reason) => subscriber?.close(reason),
     };
-    await streams.connections.add(connection);
+    streams.connections.add(connection);
     const opened = stream.open(sseTransport(outgoing), key !== null);
     subscriber = opened;
     const forget = () => {

@@ -7,7 +7,6 @@ import type { SnapshotService } from '../../quoting/types.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
 import { ChainStream } from './chain-stream.ts';
-import type { ConnectionBook } from './connection-counts.ts';
 import { Connections, startKeyChecks } from './connections.ts';
 import { streamMetrics } from './metrics.ts';
 
@@ -18,8 +17,6 @@ export interface StreamsDeps {
   readonly snapshots: SnapshotService;
   readonly directory: PoolDirectory;
   readonly database: Queryable;
-  /** Of all processes that share the bounds of connections; default: of this one alone. */
-  readonly book?: ConnectionBook | undefined;
   readonly metrics: Registry;
   readonly logger: Logger;
 }
@@ -41,8 +38,8 @@ export interface Streams {
 }
 
 /** Starts the streams, their heartbeats and the checks of their clients' keys. */
-export function startStreams({ chainIds, config, book, database, logger, ...deps }: StreamsDeps): Streams {
-  const connections = new Connections(config, book);
+export function startStreams({ chainIds, config, database, logger, ...deps }: StreamsDeps): Streams {
+  const connections = new Connections(config);
   const metrics = streamMetrics(deps.metrics, () => connections.byTransport, chainIds);
   const startStream = (chainId: number) => {
     const [warmer, snapshots] = [deps.warmers.of(chainId), deps.snapshots.of(chainId)];

@@ -56,7 +56,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
       keyId: key?.keyId ?? null,
       end: (reason) => session?.end(reason),
     };
-    await connections.add(connection);
+    connections.add(connection);
     const { socket: tcp } = (c.env as HttpBindings).incoming;
     // However a connection ends, and when it was never opened: its socket closes.
     tcp.once('close', () => connections.remove(connection));
@@ -71,7 +71,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
           const identify = async (presented: string) => {
             const identity = await verifyKey(presented, () => triesFrom);
             if (!identity) throw invalidApiKey();
-            await connections.useKey(connection, identity.keyId);
+            connections.useKey(connection, identity.keyId);
             subscriber.hasKey = true;
           };
           session = new WsSession(raw, stream, subscriber, identify, logger);

@@ -17,7 +17,6 @@ import { millisecondsNow } from '../stream/now.ts';
 
 /** In a block a third of the pools change; those of the last group never do. */
 const GROUPS = [60, 60, 60, 20];
-/** Connections are handed to processes in turn. */
 const STREAMS_PER_PROCESS = 2;
 const WARM_UP_BLOCKS = 8;
 const LAST_UPDATES_MS = 3_000;
@@ -84,11 +83,12 @@ async function bench(counts: readonly number[], seconds: number): Promise<void> 
 }
 
 async function measure(setup: ApiSetup, chain: StreamChain, processes: number, seconds: number): Promise<Figures> {
-  const api = await serveApi({ ...setup, env: { API_PROCESSES: String(processes) } });
+  const apis = await Promise.all(Array.from({ length: processes }, () => serveApi(setup)));
+  const urls = apis.map(({ url }) => url);
   const redis = new Redis(setup.redisUrl);
-  const streams = new Streams(api.url, chain, STREAMS_PER_PROCESS * processes);
+  const streams = new Streams(urls, chain);
   try {
-    await allServe(api.url, chain, processes);
+    await allServe(urls, chain);
     streams.open();
     await everySecond(WARM_UP_BLOCKS, 0, mineNext(chain));
     const [calls, bytes] = [chain.node.calls(), await netBytes(redis)];
@@ -108,20 +108,19 @@ async function measure(setup: ApiSetup, chain: StreamChain, processes: number, s
   } finally {
     streams.close();
     redis.disconnect();
-    await api.stop();
+    await Promise.all(apis.map((api) => api.stop()));
   }
 }
 
-/** Resolves when one process reads the chain, and all answer: connections come to them in turn. */
-async function allServe(url: string, { chainId, pools }: StreamChain, processes: number): Promise<void> {
-  const quote = `${url}/public/v1/evm/${chainId}/${pools[0]?.[0]}/bid_ask`;
-  const ask = async () => (await fetch(quote, { headers: { Connection: 'close' } })).status;
+/** Resolves when one process reads the chain, and all answer. */
+async function allServe(urls: readonly string[], { chainId, pools }: StreamChain): Promise<void> {
+  const ask = async (url: string) => (await fetch(`${url}/public/v1/evm/${chainId}/${pools[0]?.[0]}/bid_ask`)).status;
   for (const deadline = Date.now() + START_LIMIT_MS; Date.now() < deadline; await sleep(500)) {
-    const statuses = await Promise.all(Array.from({ length: 3 * processes }, ask));
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    if (statuses.every((status) => status === 200) && /^chain_leader\{.*\} 1$/m.test(metrics)) return;
+    const statuses = await Promise.all(urls.map(ask));
+    const metrics = await Promise.all(urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+    if (statuses.every((status) => status === 200) && /^chain_leader\{.*\} 1$/m.test(metrics.join('\n'))) return;
   }
-  throw new Error(`${processes} processes do not serve`);
+  throw new Error(`${urls.length} processes do not serve`);
 }
 
 /** Streams of all pools of a chain. */
@@ -129,22 +128,22 @@ class Streams {
   /** When the last message of a block came, by stream and hash. */
   readonly updates = new Map<string, number>();
   readonly count: number;
-  readonly #url: string;
+  readonly #urls: readonly string[];
   readonly #chain: StreamChain;
   #connections: ReturnType<typeof connectSse>[] = [];
 
-  constructor(url: string, chain: StreamChain, count: number) {
-    this.#url = url;
+  constructor(urls: readonly string[], chain: StreamChain) {
+    this.#urls = urls;
     this.#chain = chain;
-    this.count = count;
+    this.count = STREAMS_PER_PROCESS * urls.length;
   }
 
   open(): void {
     const { chainId, pools } = this.#chain;
     this.#connections = Array.from({ length: this.count }, (_, stream) =>
       connectSse(
-        this.#url,
-        { chainId, pools: pools.flat(), depth: stream % 2 === 0 },
+        this.#urls[stream % this.#urls.length] as string,
+        { chainId, pools: pools.flat(), depth: stream < this.count / 2 },
         {
           message: (_event, _id, text) => {
             const hash = /"blockHash":"(0x\w+)"/.exec(text)?.[1];

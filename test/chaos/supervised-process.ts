@@ -9,6 +9,8 @@ export interface ProcessPlan {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   readonly port: number;
+  /** Of `/health`, where it is not `port`. */
+  readonly operationsPort?: number;
   readonly output?: NodeJS.WritableStream | undefined;
 }
 
@@ -30,6 +32,8 @@ const MAX_RESTART_MS = 2_000;
 export class SupervisedProcess {
   readonly name: string;
   readonly url: string;
+  /** Of its own `/health` and `/metrics`. */
+  readonly operations: string;
   readonly #plan: ProcessPlan;
   readonly #outages: Outage[] = [];
   /** How it ended without having been killed, oldest first. */
@@ -46,6 +50,7 @@ export class SupervisedProcess {
     this.#plan = plan;
     this.name = plan.name;
     this.url = `http://${HOST}:${plan.port}`;
+    this.operations = `http://${HOST}:${plan.operationsPort ?? plan.port}`;
   }
 
   get kills(): number {
@@ -90,9 +95,9 @@ export class SupervisedProcess {
     return this.#outages.some((outage) => outage.fromMs <= toMs && outage.toMs >= fromMs);
   }
 
-  /** Resolves when a path answers 200. @throws Error when it does not in time */
+  /** Resolves when a path of the operator answers 200. @throws Error when it does not in time */
   async answers(path: string, limitMs: number): Promise<void> {
-    for (const deadline = Date.now() + limitMs; !(await isOk(this.url + path)); await sleep(HEALTH_POLL_MS)) {
+    for (const deadline = Date.now() + limitMs; !(await isOk(this.operations + path)); await sleep(HEALTH_POLL_MS)) {
       if (Date.now() > deadline) throw new Error(`${this.name} does not answer ${path} after ${limitMs / 1_000} s`);
     }
   }
@@ -138,7 +143,7 @@ export class SupervisedProcess {
   /** Ends the outage when the process is healthy. */
   async #noteHealth(running: GuardedProcess): Promise<boolean> {
     while (this.#running === running) {
-      if ((await isOk(`${this.url}/health`)) && this.#running === running && !this.#killing) {
+      if ((await isOk(`${this.operations}/health`)) && this.#running === running && !this.#killing) {
         if (this.#outage !== undefined) this.#outage.toMs = Date.now();
         this.#outage = undefined;
         return true;

@@ -121,7 +121,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       pages: await pagesOf(),
     },
   );
-  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
+  const server = await startServer(app, '127.0.0.1', 0, { webSockets: WEB_SOCKET_PATHS });
   const [first, second, hostile] = pools;
   if (!first || !second || !hostile) throw new Error('the market has too few pools');
   return {

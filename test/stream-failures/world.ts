@@ -19,6 +19,8 @@ export interface FailingWorld {
   readonly chain: StreamChain;
   readonly truth: Truth;
   readonly api: SupervisedProcess;
+  /** All that listen on the port of `api`, itself too. */
+  readonly processes: readonly SupervisedProcess[];
   /** The way to the node: the node itself keeps running. */
   readonly node: KillableServer;
   readonly postgres: KillableServer;
@@ -31,6 +33,8 @@ export interface FailingWorld {
 }
 
 export interface FailingWorldOptions {
+  /** How many processes listen on one port. */
+  readonly processes?: number;
   /** More of the environment of the API. */
   readonly env?: Readonly<Record<string, string>>;
   /** Takes what the API logs. */
@@ -45,7 +49,12 @@ const GROUPS = [4, 4, 2];
 const BLOCK_PAUSE_MS = 350;
 const START_LIMIT_MS = 60_000;
 
-export async function startFailingWorld({ env, output, prefix }: FailingWorldOptions = {}): Promise<FailingWorld> {
+export async function startFailingWorld({
+  processes: count = 1,
+  env,
+  output,
+  prefix,
+}: FailingWorldOptions = {}): Promise<FailingWorld> {
   const [postgres, redis, folder, chain] = await Promise.all([
     startPostgres({ durable: true }),
     startRedis({ durable: true, ...(prefix !== undefined && { prefix }) }),
@@ -57,22 +66,32 @@ export async function startFailingWorld({ env, output, prefix }: FailingWorldOpt
   const node = await startRpcProxy(`http://127.0.0.1:${wire.port}`, false);
   const config = join(folder.path, 'chains.json');
   await writeFile(config, JSON.stringify(chainsOf(chain, node.url, `ws://127.0.0.1:${wire.port}`)));
-  const api = new SupervisedProcess({
-    name: 'api',
-    main: 'api',
-    port: await freePort(),
-    env: {
-      CHAINS_CONFIG: config,
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-      EXPLORER: 'off',
-      LOG_LEVEL: 'error',
-      ...env,
-    },
-    output,
-  });
-  api.start();
-  await api.answers('/health', START_LIMIT_MS);
+  const port = await freePort();
+  const startApi = async (): Promise<SupervisedProcess> => {
+    const operationsPort = await freePort();
+    const api = new SupervisedProcess({
+      name: 'api',
+      main: 'api',
+      port,
+      operationsPort,
+      env: {
+        CHAINS_CONFIG: config,
+        DATABASE_URL: postgres.url,
+        REDIS_URL: redis.url,
+        REUSE_PORT: 'on',
+        OPERATIONS_PORT: String(operationsPort),
+        EXPLORER: 'off',
+        LOG_LEVEL: 'error',
+        ...env,
+      },
+      output,
+    });
+    api.start();
+    await api.answers('/health', START_LIMIT_MS);
+    return api;
+  };
+  const processes = await Promise.all(Array.from({ length: count }, startApi));
+  const [api] = processes as [SupervisedProcess];
   const truth = new Truth(chain);
   const end = new AbortController();
   const mining = new Mining(chain, truth, node);
@@ -81,6 +100,7 @@ export async function startFailingWorld({ env, output, prefix }: FailingWorldOpt
     chain,
     truth,
     api,
+    processes,
     node: new KillableServer('node', { kill: wire.stop, restart: wire.restart }),
     postgres: new KillableServer('postgres', postgres),
     redis: new KillableServer('redis', redis),
@@ -89,7 +109,7 @@ export async function startFailingWorld({ env, output, prefix }: FailingWorldOpt
     stop: async () => {
       end.abort();
       await mined;
-      await api.stop();
+      await Promise.all(processes.map((each) => each.stop()));
       await node.stop();
       await wire.stop();
       await Promise.all([chain.stop(), postgres.stop(), redis.stop(), folder.remove()]);

@@ -49,7 +49,7 @@ async function serve(stream: ChainStream) {
     metrics: createMetrics('test'),
     logger,
   });
-  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
+  const server = await startServer(app, '127.0.0.1', 0, { webSockets: WEB_SOCKET_PATHS });
   ends.push(async () => {
     connections.end('shutdown');
     await server.stop(1_000);

@@ -90,7 +90,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     metrics,
     logger,
   });
-  const server = await startServer(app, '127.0.0.1', 0, undefined, WEB_SOCKET_PATHS);
+  const server = await startServer(app, '127.0.0.1', 0, { webSockets: WEB_SOCKET_PATHS });
   const base = `http://127.0.0.1:${server.port}/public/v1/evm/${chain.chainId}`;
   return {
     base,
