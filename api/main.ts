@@ -4,15 +4,10 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
-import { waitForIndex } from '../db/first-index.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
-import { DepthEstimates, reportedDepth } from '../quoting/depth-estimates.ts';
-import { PoolCatalog } from '../quoting/pools/pool-catalog.ts';
-import { startSnapshots } from '../quoting/reads/snapshot-service.ts';
-import { startPoolWarmers } from '../quoting/requested/pool-warmers.ts';
-import { createSharedChains, startSharedReads } from '../quoting/sharing/start-shared-reads.ts';
-import { type RunningServer, startServer } from '../runtime/http-server.ts';
+import { openChains } from '../quoting/open-chains.ts';
+import { startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
@@ -22,7 +17,7 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
-import { type Operations, startOperations } from './observability/operations.ts';
+import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { startStreams } from './stream/streams.ts';
@@ -31,7 +26,6 @@ import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 const DEFAULT_PORT = '3000';
 /** Requests in flight at a stop get this long. */
 const GRACE_MS = 10_000;
-
 /** A count of requests that Redis does not answer in this time is kept in memory instead. */
 const COUNT_TIMEOUT_MS = 200;
 
@@ -63,120 +57,63 @@ runMain(async () => {
 async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(SETTINGS, env);
+  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
   const file = loadChainsFile(settings.CHAINS_CONFIG);
+  const page = settings.EXPLORER === 'on' && { ...file.explorer, logo: settings.EXPLORER_LOGO };
+  const pageFiles = page && (await readPageFiles(page));
   const logger = createLogger('api', settings.LOG_LEVEL);
-  const pageFiles =
-    settings.EXPLORER === 'on' ? await readPageFiles({ ...file.explorer, logo: settings.EXPLORER_LOGO }) : null;
   const metrics = createMetrics('api');
-  const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
+  const onStop = stopOnSignal(logger);
+
   // The API only reads: a replica, when there is one, takes all of it.
-  const readUrl = settings.DATABASE_REPLICA_URL ?? settings.DATABASE_URL;
-  const database = openDatabase(readUrl, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
+  const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, undefined, SHORT_STATEMENTS);
+  onStop('database', () => database.$client.end());
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
   logStart(logger);
-  const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
-  const common = { chains: file.chains, quotes: file.quotes, database: database.$client, metrics, logger };
-  const stopping = new AbortController();
-  const estimates = new DepthEstimates();
-  const catalog = new PoolCatalog({
-    ...common,
-    database,
-    firstIndex: waitForIndex(database.$client, stopping.signal),
-    onReport: (pool, report) => estimates.of(pool.chainId).record(pool, report && reportedDepth(pool, report)),
-  });
-  const shared = createSharedChains(file.chains);
-  const snapshots = startSnapshots({
-    ...common,
-    shared,
-    onCurve: (chainId, report) => estimates.of(chainId).report(report),
-  });
-  const warmers = startPoolWarmers({
-    ...common,
-    snapshots,
-    directory: catalog,
-    isFunded: (pool) => catalog.isFunded(pool),
-    curveMethodOf: (pool) => estimates.of(pool.chainId).curveMethod(pool),
-  });
-  const streams = startStreams({
-    ...common,
-    chainIds: [...chains.keys()],
-    config: file.stream,
-    warmers,
-    snapshots,
-    directory: catalog,
-  });
-  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
-  const sharedReads = startSharedReads({ ...common, reads: shared, warmers, redisUrl, prefix: queuePrefix });
-  const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
-  const operations = startOperations({
-    ...common,
-    maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
-    knownHead: (chainId) => snapshots.of(chainId).clock.told?.block,
-    readHead: async (chainId) => (await snapshots.of(chainId).clock.head()).block,
-    warnings: pamm.warnings,
-  });
-  const app = createApp(
-    bindResources({
-      ...pamm.deps,
-      chains,
-      directory: catalog,
-      snapshots,
-      estimates,
-      warmers,
-      streams,
-      trustedProxies: settings.TRUSTED_PROXIES,
-      database: database.$client,
-      statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
-      lags: operations.lags,
-      ages: (chainId) => catalog.ages(chainId),
-    }),
-    {
-      verifyKey: createKeyVerifier(database.$client),
-      rateLimit: {
-        limits: file.limits,
-        redis,
-        prefix: settings.QUEUE_PREFIX,
-        trustedProxies: settings.TRUSTED_PROXIES,
-      },
-      webSockets: { chains, streams },
-      metrics,
-      logger,
-      pages: (it) => {
-        if (settings.OPERATIONS_PORT === undefined) operations.pages(it);
-        if (pageFiles) mountExplorer(it, pageFiles);
-      },
-    },
-  );
-  const server = await startServer(app, settings.HOST, settings.PORT, {
-    webSockets: WEB_SOCKET_PATHS,
-    reusePort: settings.REUSE_PORT === 'on',
-  });
-  const operationsServer = await serveOperations(operations, settings);
-  logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
-  stopOnSignal(logger, [
-    ['streams', async () => streams.stop()],
-    ['http', () => server.stop(GRACE_MS)],
-    ['warmers', () => warmers.stop()],
-    ['shared reads', () => sharedReads.stop()],
-    ['pamm', () => pamm.stop()],
-    ['operations', async () => operationsServer?.stop(0)],
-    ['indexing watch', async () => operations.stop()],
-    ['head feeds', async () => snapshots.stop()],
-    ['pool catalog', async () => catalog.stop()],
-    ['wait for the first index', async () => stopping.abort()],
-    ['redis', async () => redis.disconnect()],
-    ['database', () => database.$client.end()],
-  ]);
-}
+  const redis = connectFailFast(redisUrl, logger, { commandTimeout: COUNT_TIMEOUT_MS });
+  onStop('redis', () => redis.disconnect());
 
-/** The operator's routes on a port of their own, if they are to have one. */
-async function serveOperations(
-  operations: Operations,
-  { HOST, OPERATIONS_PORT }: { readonly HOST: string; readonly OPERATIONS_PORT?: number | undefined },
-): Promise<RunningServer | undefined> {
-  if (OPERATIONS_PORT === undefined) return undefined;
-  const app = new Hono();
-  operations.pages(app);
-  return startServer(app, HOST, OPERATIONS_PORT, { setting: 'OPERATIONS_PORT' });
+  const common = { database: database.$client, metrics, logger };
+  const { chains, catalog } = openChains({ ...file, redisUrl, queuePrefix, ...common, database }, onStop);
+  const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
+  const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
+  onStop('pamm', () => pamm.stop());
+  const { INDEXING_MAX_LAG_SECS: maxLagSecs } = settings;
+  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings: pamm.warnings });
+  onStop('indexing watch', () => operations.stop());
+
+  const routes = bindResources({
+    ...pamm.deps,
+    ...common,
+    chains,
+    directory: catalog,
+    streams,
+    trustedProxies,
+    statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
+    lags: operations.lags,
+    ages: (chainId) => catalog.ages(chainId),
+  });
+  const app = createApp(routes, {
+    verifyKey: createKeyVerifier(database.$client),
+    rateLimit: { limits: file.limits, redis, prefix: queuePrefix, trustedProxies },
+    webSockets: { streams },
+    metrics,
+    logger,
+    pages: (it) => {
+      if (settings.OPERATIONS_PORT === undefined) operations.pages(it);
+      if (pageFiles) mountExplorer(it, pageFiles);
+    },
+  });
+  const reusePort = settings.REUSE_PORT === 'on';
+  const server = await startServer(app, host, settings.PORT, { webSockets: WEB_SOCKET_PATHS, reusePort });
+  onStop('http', () => server.stop(GRACE_MS));
+  // Before the server, which waits for its connections to end.
+  onStop('streams', () => streams.stop());
+  if (settings.OPERATIONS_PORT !== undefined) {
+    const pages = new Hono();
+    operations.pages(pages);
+    await startServer(pages, host, settings.OPERATIONS_PORT, { setting: 'OPERATIONS_PORT' });
+  }
+  logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
 }

@@ -25,7 +25,7 @@ export function chainIdParam(c: Context): string {
 }
 
 /** @throws ApiError 404 `Unknown chainId: <id>` when the chain is not served */
-export function servedChain(chains: ServedChains, chainId: string): ChainConfig {
+export function servedChain<C>(chains: ReadonlyMap<number, C>, chainId: string): C {
   const chain = chains.get(Number(chainId));
   if (!chain) throw unknownChain(chainId);
   return chain;

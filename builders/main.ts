@@ -47,13 +47,12 @@ runMain(async () => {
   void warnWithoutAppendOnlyFile(redis, logger);
   logger.info('ready');
 
-  stopOnSignal(logger, [
-    ['deliveries', () => worker.stop()],
-    ['audit trail', () => auditWriter.stop()],
-    ['health server', async () => server?.stop(1_000)],
-    ['database', () => database.$client.end()],
-    ['Redis', async () => redis.disconnect()],
-  ]);
+  const onStop = stopOnSignal(logger);
+  onStop('Redis', () => redis.disconnect());
+  onStop('database', () => database.$client.end());
+  onStop('health server', () => server?.stop(1_000));
+  onStop('audit trail', () => auditWriter.stop());
+  onStop('deliveries', () => worker.stop());
 });
 
 /** Order and cancels survive a crash of Redis only in its append-only file. */

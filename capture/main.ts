@@ -63,9 +63,8 @@ runMain(async () => {
   const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;
   logger.info({ port: server?.port }, 'capture is running');
 
-  stopOnSignal(logger, [
-    ['health server', async () => server?.stop(1_000)],
-    ['jobs', () => jobs.stop()],
-    ['database', () => database.$client.end()],
-  ]);
+  const onStop = stopOnSignal(logger);
+  onStop('database', () => database.$client.end());
+  onStop('jobs', () => jobs.stop());
+  onStop('health server', () => server?.stop(1_000));
 });

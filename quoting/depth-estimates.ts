@@ -143,17 +143,6 @@ class LiveCandidate implements Candidate {
   }
 }
 
-/** What routes know of pools, by chain. */
-export class DepthEstimates {
-  readonly #chains = new Map<number, ChainDepthEstimates>();
-
-  of(chainId: number): ChainDepthEstimates {
-    const chain = this.#chains.get(chainId) ?? new ChainDepthEstimates();
-    this.#chains.set(chainId, chain);
-    return chain;
-  }
-}
-
 /**
  * What a pool claims to give by its balances and prices: the whole balance at the best price, since it has no more, and
  * nothing unless it is healthy.

@@ -5,7 +5,6 @@ import type { Depth } from '../protocol/depth.ts';
 import type { LazyCurve } from '../protocol/layout.ts';
 import type { PriceProviderStatus } from '../protocol/quote-status.ts';
 import type { TransferLimits } from '../protocol/transfers/transfer-limits.ts';
-import type { HeadTracker } from './heads/head-tracker.ts';
 import type { ServedPool } from './pools/pool-directory.ts';
 import type { SnapshotError } from './snapshot-error.ts';
 
@@ -59,8 +58,6 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  * result. Never rejects for a pool's or a chain's sake: failures are entries of the map.
  */
 export interface ChainSnapshots {
-  /** Reports the block that quotes are read at. */
-  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'told' | 'onHead' | 'watch'>;
   /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Whether `cached` would give this snapshot. */
@@ -71,11 +68,6 @@ export interface ChainSnapshots {
   prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
   /** Prices and depth, guards applied. */
   depths(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
-}
-
-export interface SnapshotService {
-  /** @throws RangeError when the chain is not configured */
-  of(chainId: number): ChainSnapshots;
 }
 
 export interface ReadOptions {

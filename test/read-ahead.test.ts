@@ -44,7 +44,7 @@ async function open(pools: readonly Address[], headers: Record<string, string> =
 const callsOf = ({ calls }: StreamApi) => calls.filter((method) => /^eth_(call|getCode)$/.test(method)).length;
 
 /** Scheduled calls of the last minute. */
-const spentBy = ({ warmer: { schedule } }: StreamApi) =>
+const spentBy = ({ chain: { schedule } }: StreamApi) =>
   READ_CLASSES.reduce((sum, kind) => sum + schedule.budget.spent(kind), 0);
 
 describe('a chain with a block a second', () => {
@@ -90,7 +90,7 @@ describe('a chain with a block a second', () => {
     api = await startApi(WarmBudgetConfig.parse({}));
     const [keyed, anonymous] = [await open(pools.slice(0, 5), KEY), await open(pools)];
     expect(await usable(4, [keyed, anonymous])).toEqual(Array.from({ length: 4 }, () => [5, 12]));
-    expect(api.warmer.warmer.coverage).toEqual({ requested: 12, unread: 0 });
+    expect(api.chain.warmer.coverage).toEqual({ requested: 12, unread: 0 });
   });
 
   test('short of calls, keyed pools are read at every block whatever an anonymous stream requests, whose pools take turns', async () => {

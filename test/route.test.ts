@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { openDatabase } from '../db/connection.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import type { QuoteOptions } from '../quoting/chain-bounds.ts';
 import { PoolCatalog } from '../quoting/pools/pool-catalog.ts';
-import type { SnapshotOptions } from '../quoting/reads/snapshot-service.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase } from './harness/database.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const directory = () => fixedDirectory(Object.values(market.pools).map(({ served }) => served));
 
-function appOver(rpcUrls: readonly string[], quotes: SnapshotOptions = eagerQuotes, change = {}): Hono {
+function appOver(rpcUrls: readonly string[], quotes: QuoteOptions = eagerQuotes, change = {}): Hono {
   return routeApp({ chain: chainConfig(CHAIN_ID, rpcUrls, change), directory: directory(), quotes });
 }
 

@@ -106,10 +106,10 @@ test('a pool of which clients heard is read when the block comes: a request find
   await quoteOf(first.address, true);
   await movePrice(world, first, 2_050);
   const block = await blockNow();
-  const { requested } = api.warmer;
+  const { requested } = api.chain;
   expect(requested.list().map(({ address }) => address)).toContain(first.address);
   await new Promise<void>((resolve) => {
-    api.warmer.warmer.onResult((round) => {
+    api.chain.warmer.onResult((round) => {
       if (round?.kind === 'depths' && Number(round.block.number) >= block) resolve();
     });
   });

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { everyRoute } from '../../test/harness/every-route.ts';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { quotedChains } from '../../test/quotes/quoted-chains.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { createApp } from '../app.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
@@ -46,18 +46,15 @@ afterAll(async () => {
 /** Every endpoint, those of bid and ask over a chain without pools. Returns the base URL. */
 async function startApi(limits: LimitsConfig, { trustedProxies = 1, prefix = 'test' } = {}): Promise<string> {
   const chains = new Map([[chain.chainId, chain]]);
-  const quotes = QuotesConfig.parse({});
-  const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
+  const directory = fixedDirectory([]);
+  const quoted = quotedChains([chain], directory, { quotes: QuotesConfig.parse({}) });
   const others = everyRoute(chains).filter(({ route }) => !quotesResource.routes.includes(route));
-  const app = createApp(
-    [...others, ...bindRoutes(quotesResource, { chains, directory: fixedDirectory([]), snapshots })],
-    {
-      verifyKey: async (key) => (key.startsWith('good') ? { keyId: key, holder: key } : null),
-      rateLimit: { limits, redis, prefix, trustedProxies },
-      metrics: createMetrics('test'),
-      logger,
-    },
-  );
+  const app = createApp([...others, ...bindRoutes(quotesResource, { chains: quoted, directory })], {
+    verifyKey: async (key) => (key.startsWith('good') ? { keyId: key, holder: key } : null),
+    rateLimit: { limits, redis, prefix, trustedProxies },
+    metrics: createMetrics('test'),
+    logger,
+  });
   const server = await startServer(app, '127.0.0.1', 0);
   servers.push(server);
   return `http://127.0.0.1:${server.port}`;

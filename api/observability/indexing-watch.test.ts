@@ -21,20 +21,26 @@ let known: BlockPoint | undefined;
 let polls: number;
 let watch: IndexingWatch;
 
+const heads = {
+  get told() {
+    return known && { block: headOf(known) };
+  },
+  head: async () => {
+    polls += 1;
+    if (head) return { block: headOf(head) };
+    throw new Error('the node is unreachable');
+  },
+};
+
 beforeEach(() => {
   nowMs = 0;
   known = undefined;
   polls = 0;
   watch = new IndexingWatch({
-    chains: [CHAIN],
+    chains: [{ ...CHAIN, heads }],
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
-    knownHead: () => known && headOf(known),
-    readHead: async () => {
-      polls += 1;
-      return head ? headOf(head) : Promise.reject(new Error('the node is unreachable'));
-    },
     now: () => nowMs,
   });
 });
@@ -147,12 +153,13 @@ test('nothing is ready before it was seen to follow', async () => {
 
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
   const two = new IndexingWatch({
-    chains: [CHAIN, { ...CHAIN, chainId: 8 }],
+    chains: [
+      { ...CHAIN, heads: { told: undefined, head: () => new Promise(() => undefined) } },
+      { ...CHAIN, chainId: 8, heads: { told: undefined, head: async () => ({ block: headOf(block(1)) }) } },
+    ],
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
-    knownHead: () => undefined,
-    readHead: (chainId) => (chainId === 7 ? new Promise(() => undefined) : Promise.resolve(headOf(block(1)))),
   });
   await two.poll();
   expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([

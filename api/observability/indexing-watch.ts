@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 
 /** How far the index of a chain is behind the chain, as `/ready` shows it. */
@@ -22,7 +22,14 @@ export type ChainLag = {
 };
 
 type Head = Pick<BlockRef, 'number' | 'timestamp'>;
-type WatchedChain = Pick<ChainConfig, 'chainId' | 'name' | 'blockTimeMs'>;
+type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs'> & {
+  readonly heads: {
+    /** The head if it is known without asking a node. */
+    readonly told: { readonly block: Head } | undefined;
+    /** Asks a node. */
+    head(): Promise<{ readonly block: Head }>;
+  };
+};
 
 export type IndexingWatchDeps = {
   readonly chains: readonly WatchedChain[];
@@ -31,10 +38,6 @@ export type IndexingWatchDeps = {
   /** How far nodes may be behind the index, in milliseconds: beyond that quotes are too old. */
   readonly maxQuoteAgeMs: (chain: WatchedChain) => number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
-  /** The head of a chain if it is known without asking a node. */
-  readonly knownHead: (chainId: number) => Head | undefined;
-  /** Asks a node. */
-  readonly readHead: (chainId: number) => Promise<Head>;
   /** Milliseconds. */
   readonly now?: () => number;
 };
@@ -102,12 +105,11 @@ export class IndexingWatch {
   };
 
   /** Null when no node gives it. */
-  async #headOf({ chainId, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
-    const known = this.#deps.knownHead(chainId);
-    if (known) return pointOf(known);
+  async #headOf({ heads, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
+    if (heads.told) return pointOf(heads.told.block);
     const ageMs = indexed && Math.abs(this.#now() - indexed.timestamp * 1_000);
     if (ageMs !== null && ageMs <= YOUNG_BLOCKS * blockTimeMs + TIMESTAMP_MS) return indexed;
-    return valueOrNull(this.#deps.readHead(chainId).then(pointOf));
+    return valueOrNull(heads.head().then(({ block }) => pointOf(block)));
   }
 
   #judge(chain: WatchedChain, poll: ChainPoll): void {

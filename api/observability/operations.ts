@@ -1,17 +1,17 @@
 import type { Hono } from 'hono';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
 const POLL_MS = 1_000;
 
-export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs' | 'knownHead' | 'readHead'> & {
-  readonly chains: readonly ChainConfig[];
+export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
+  readonly chains: ReadonlyMap<number, Chain>;
   readonly quotes: QuotesConfig;
   /** The one that requests read from: its index is the one that clients see. */
   readonly database: pg.Pool;
@@ -29,10 +29,17 @@ export type Operations = {
 };
 
 /** Watches the index of every chain with an enabled deployment, and shows the operator how the process is. */
-export function startOperations({ chains, quotes, database, warnings, metrics, ...deps }: OperationsDeps): Operations {
+export function startOperations({
+  chains,
+  quotes,
+  database,
+  warnings,
+  metrics,
+  maxLagSecs,
+}: OperationsDeps): Operations {
   const watch = new IndexingWatch({
-    ...deps,
-    chains: chains.filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
+    maxLagSecs,
+    chains: [...chains.values()].filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxQuoteAgeMs: ({ blockTimeMs }) => maxQuoteAgeMs(quotes, blockTimeMs),
     readIndexed: () => readIndexedBlocks(database),
   });

@@ -1,24 +1,21 @@
 import type { Address } from 'viem';
+import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
-import type { RequestNotes } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { Snapshot, SnapshotService } from '../../quoting/types.ts';
+import type { Snapshot } from '../../quoting/types.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, poolNotServed, quoteFailure, unavailable } from '../errors.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
 import { JoinedBody, type ReadyBody, sendReady } from '../http/ready-body.ts';
-import { chainIdParam, depthParam, namedPools, poolAddressParam, type ServedChains, servedChain } from '../request.ts';
+import { chainIdParam, depthParam, namedPools, poolAddressParam, servedChain } from '../request.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
 import { quoteResponse, readyQuote } from './quote-body.ts';
 import { BatchRequest } from './quote-schema.ts';
 
 export interface QuotesDeps {
-  readonly chains: ServedChains;
+  readonly chains: ReadonlyMap<number, Pick<Chain, 'chainId' | 'snapshots' | 'requested'>>;
   readonly directory: PoolDirectory;
-  readonly snapshots: SnapshotService;
-  /** Told what clients ask for; without it nothing is read ahead. */
-  readonly warmers?: RequestNotes;
   /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
   readonly batchDeadlineMs?: number;
 }
@@ -28,28 +25,27 @@ const DEADLINE_MS = 20_000;
 
 /** The bid/ask endpoints, single and batch. */
 export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps: QuotesDeps) => {
-  const { chains, directory, snapshots, warmers, batchDeadlineMs = DEADLINE_MS } = deps;
+  const { chains, directory, batchDeadlineMs = DEADLINE_MS } = deps;
   return {
     async getBidAsk(c) {
-      const chain = chainIdParam(c);
+      const chainParam = chainIdParam(c);
       const address = poolAddressParam(c.req.param('pool_address') ?? '');
       const kind = depthParam(c) ? 'depths' : 'prices';
-      const { chainId } = servedChain(chains, chain);
+      const { chainId, snapshots, requested } = servedChain(chains, chainParam);
       const table = await directory.table();
       const pool = table.find(chainId, address);
       if (!pool) throw poolNotServed(address);
-      const onRequest = (byKey: boolean) => warmers?.of(chainId).requested.markRequested([pool], kind, byKey);
+      const onRequest = (byKey: boolean) => requested.markRequested([pool], kind, byKey);
       onRequest(c.get('key') !== null);
-      const ofChain = snapshots.of(chainId);
-      const snapshot = ofChain.cached(pool, kind) ?? (await ofChain[kind]([pool])).get(address);
+      const snapshot = snapshots.cached(pool, kind) ?? (await snapshots[kind]([pool])).get(address);
       if (!snapshot || snapshot instanceof SnapshotError) throw quoteFailure(address, snapshot);
       return quoteResponse(c, snapshot, {
-        isValid: () => table.find(chainId, address) === pool && ofChain.isCached(snapshot, kind),
+        isValid: () => table.find(chainId, address) === pool && snapshots.isCached(snapshot, kind),
         onRequest,
       });
     },
     async getBidAskBatch(c) {
-      const { chainId } = servedChain(chains, chainIdParam(c));
+      const { chainId, snapshots, requested } = servedChain(chains, chainIdParam(c));
       const { pools, depth } = await jsonBody(c, BatchRequest);
       const signal = AbortSignal.timeout(batchDeadlineMs);
       if (pools.length > MAX_POOLS) {
@@ -61,8 +57,8 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
         .map((address) => table.find(chainId, address))
         .filter((pool) => pool !== undefined);
       const kind = depth === false ? 'prices' : 'depths';
-      warmers?.of(chainId).requested.markRequested(served, kind, c.get('key') !== null);
-      const read = await snapshots.of(chainId)[kind](served, { signal });
+      requested.markRequested(served, kind, c.get('key') !== null);
+      const read = await snapshots[kind](served, { signal });
       if (signal.aborted) {
         throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
       }

@@ -6,16 +6,16 @@ import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/graph.ts';
 import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/plan.ts';
 import { type Hop, makeHop } from '../../protocol/routing/routes.ts';
-import type { Candidate, ChainDepthEstimates, DepthEstimates } from '../../quoting/depth-estimates.ts';
+import type { Candidate, ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, ServedPool } from '../../quoting/pools/pool-directory.ts';
-import type { RequestNotes } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { ChainSnapshots, DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
+import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
 import { olderBlock, tellBlock } from '../http/block-headers.ts';
-import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
+import { chainIdParam, servedChain } from '../request.ts';
 import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
@@ -36,15 +36,16 @@ export type RouteLimits = typeof LIMITS;
 
 const DEADLINE_MS = 5_000;
 
+/** What a route needs of a chain. */
+export type RoutedChain = Pick<Chain, 'chainId' | 'estimates' | 'requested'> & {
+  readonly snapshots: Pick<Chain['snapshots'], 'depths'>;
+};
+
 export interface RouteDeps {
-  readonly chains: ServedChains;
+  readonly chains: ReadonlyMap<number, RoutedChain>;
   readonly directory: PoolDirectory;
-  readonly snapshots: { of(chainId: number): Pick<ChainSnapshots, 'depths'> };
-  readonly estimates: DepthEstimates;
   /** Where others than the usual ones hold, as in tests. */
   readonly limits?: Partial<RouteLimits>;
-  /** Told which pools plans use. */
-  readonly warmers?: RequestNotes;
 }
 
 /** A plan and the block of its pools; of several, the oldest. */
@@ -53,12 +54,12 @@ export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
 /** `POST /public/v1/evm/{chain_id}/route`. */
 export const routeResource = defineResource([findRouteDeclaration], (deps: RouteDeps) => ({
   async findRoute(c) {
-    const { chainId } = servedChain(deps.chains, chainIdParam(c));
+    const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
-    const found = await findRoute(deps, chainId, request);
+    const found = await findRoute(deps, chain, request);
     tellBlock(c, found.block);
     const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
-    deps.warmers?.of(chainId).requested.markRequested(used, 'depths', c.get('key') !== null);
+    chain.requested.markRequested(used, 'depths', c.get('key') !== null);
     return c.json(routePlanBody(found, request));
   },
 }));
@@ -69,7 +70,11 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
  * @throws ApiError 400 when the named pool has other tokens, 422 when there is no plan, 502 when there is no plan and
  * chain data is missing, 503 when the deadline passes or the pools are not known
  */
-async function findRoute(sources: RouteDeps, chainId: number, request: RouteRequest): Promise<FoundRoute> {
+async function findRoute(
+  sources: RouteDeps,
+  { chainId, estimates, snapshots: ofChain }: RoutedChain,
+  request: RouteRequest,
+): Promise<FoundRoute> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const endsAt = performance.now() + DEADLINE_MS;
   // For loops that do not yield: the timer cannot fire while they run.
@@ -79,14 +84,13 @@ async function findRoute(sources: RouteDeps, chainId: number, request: RouteRequ
   const table = await Promise.race([sources.directory.table(), once(signal, 'abort').then(() => null)]);
   if (!table) throw unavailable();
   const limits = { ...LIMITS, ...sources.limits };
-  const estimates = sources.estimates.of(chainId);
   const paths = request.poolAddress
     ? namedPool(table.find(chainId, request.poolAddress), estimates, request)
     : await choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
   if (!paths) throw noPlan('no_route');
   const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
-  const snapshots = await sources.snapshots.of(chainId).depths(pools, { signal });
+  const snapshots = await ofChain.depths(pools, { signal });
   checkTime();
   estimates.observe(pools, snapshots);
   const found = findPlan(

@@ -1,7 +1,6 @@
+import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, RemovalReason, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
-import type { ChainWarmer } from '../../quoting/requested/pool-warmers.ts';
-import type { ChainSnapshots } from '../../quoting/types.ts';
 import { badRequest, unavailable } from '../errors.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 import type { StreamMetrics } from './metrics.ts';
@@ -11,10 +10,10 @@ import type { StreamTransport } from './types.ts';
 /** Most listed pools of a chain that a connection with a key may have without naming them. */
 const MAX_WILDCARD_POOLS = 2_000;
 
+export type StreamedChain = Pick<Chain, 'chainId' | 'heads' | 'requested' | 'warmer'>;
+
 export interface ChainStreamDeps {
-  readonly chainId: number;
-  readonly warmer: ChainWarmer;
-  readonly snapshots: Pick<ChainSnapshots, 'clock'>;
+  readonly chain: StreamedChain;
   readonly directory: PoolDirectory;
   readonly metrics: StreamMetrics;
 }
@@ -29,7 +28,7 @@ export class ChainStream {
 
   constructor(deps: ChainStreamDeps) {
     this.#deps = deps;
-    deps.warmer.warmer.onResult((result) => {
+    deps.chain.warmer.onResult((result) => {
       if (result) this.#take(result);
       else for (const latest of Object.values(this.#latest)) latest.clear();
     });
@@ -46,13 +45,14 @@ export class ChainStream {
    * @throws ApiError 503 when the pools or the head are not known
    */
   async ready(): Promise<void> {
-    const { chainId, directory, snapshots, warmer, metrics } = this.#deps;
+    const { chain, directory, metrics } = this.#deps;
     const table = await directory.table();
-    const { block: head } = await snapshots.clock.head().catch((cause) => {
+    const { block: head } = await chain.heads.head().catch((cause) => {
       throw unavailable(cause);
     });
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
-    this.#source = { chainId, latest: this.#latest, head, table, requested: warmer.requested, metrics };
+    const { chainId, requested } = chain;
+    this.#source = { chainId, latest: this.#latest, head, table, requested, metrics };
   }
 
   /** A new connection, without subscriptions yet. */
@@ -82,7 +82,7 @@ export class ChainStream {
 
   /** Counts a client that was terminated because it answered no pings. */
   countTimeout(): void {
-    this.#deps.metrics.terminations.inc({ chain: this.#deps.chainId, reason: 'timeout' });
+    this.#deps.metrics.terminations.inc({ chain: this.#deps.chain.chainId, reason: 'timeout' });
   }
 
   get #common(): SubscriberSource {
@@ -91,7 +91,8 @@ export class ChainStream {
   }
 
   #take({ kind, block, branch, outcomes, seenAt, readyAt }: WarmResult): void {
-    const { chainId, metrics } = this.#deps;
+    const { chain, metrics } = this.#deps;
+    const chainId = chain.chainId;
     const isNewBlock = this.#latest[kind].block?.hash !== block.hash;
     this.#latest[kind].take(block, branch, outcomes);
     for (const subscriber of this.#subscribers) {
@@ -102,7 +103,7 @@ export class ChainStream {
   }
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {
-    if (chainId !== this.#deps.chainId) return;
+    if (chainId !== this.#deps.chain.chainId) return;
     if (!removal) for (const subscriber of this.#subscribers) subscriber.join(address);
     else {
       setImmediate(() => {

@@ -9,6 +9,7 @@ import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
+import type { ChainStream } from './chain-stream.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 import { type Streams, startStreams } from './streams.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
@@ -40,16 +41,14 @@ beforeAll(async () => {
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
   directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pollMs: 20 });
-  const { snapshots, ...ofChain } = simulated.startProcess(RICH, directory);
+  const ofChain = simulated.startProcess(RICH, directory);
   streams = startStreams({
-    chainIds: [CHAIN],
+    chains: new Map([[CHAIN, { chainId: CHAIN, ...ofChain }]]),
     config: StreamConfig.parse({}),
     metrics: new Registry(),
     directory,
     database: database.$client,
     logger,
-    warmers: { of: () => ofChain },
-    snapshots: { of: () => snapshots },
   });
 });
 
@@ -77,7 +76,8 @@ function listen() {
 
 test('subscribers learn that a pool was delisted, and that one that left the index is not served', async () => {
   const { received, transport, removed } = listen();
-  const stream = await streams.ready(CHAIN);
+  const stream = streams.chains.get(CHAIN) as ChainStream;
+  await stream.ready();
   const subscriber = stream.open(transport, false);
   subscriber.subscribe({ pools: simulated.pools.map(({ address }) => address), depth: false });
   await vi.waitUntil(

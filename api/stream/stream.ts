@@ -6,7 +6,7 @@ import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { chainIdParam, depthParam, namedPools, type ServedChains, servedChain } from '../request.ts';
+import { chainIdParam, depthParam, namedPools, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
 import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
 import type { Streams } from './streams.ts';
@@ -14,8 +14,7 @@ import type { Subscriber } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
 
 export interface StreamDeps {
-  readonly chains: ServedChains;
-  readonly streams: Pick<Streams, 'ready' | 'connections'>;
+  readonly streams: Pick<Streams, 'chains' | 'connections'>;
   readonly trustedProxies: number;
 }
 
@@ -27,13 +26,13 @@ const HEADERS = {
 };
 
 /** `GET /public/v1/evm/{chain_id}/stream`. */
-export const streamResource = defineResource([openStream], ({ chains, streams, trustedProxies }: StreamDeps) => ({
+export const streamResource = defineResource([openStream], ({ streams, trustedProxies }: StreamDeps) => ({
   async openStream(c) {
     const chainId = chainIdParam(c);
     const depth = depthParam(c);
-    const chain = servedChain(chains, chainId);
+    const stream = servedChain(streams.chains, chainId);
     const named = poolsParam(c);
-    const stream = await streams.ready(chain.chainId);
+    await stream.ready();
     const pools = named ?? stream.allPools();
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
     const { outgoing } = c.env as HttpBindings;

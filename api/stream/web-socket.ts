@@ -38,14 +38,14 @@ export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps)
 }
 
 function openWebSocket(deps: WebSocketDeps): Handler {
-  const { chains, streams, trustedProxies, verifyKey, logger, pingMs } = deps;
+  const { streams, trustedProxies, verifyKey, logger, pingMs } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
     // A key in a URL ends up in logs and histories: nothing of a query is taken, so that none is sent there.
     if (Object.keys(c.req.query()).length > 0) throw badRequest(NO_QUERY);
-    const chain = servedChain(chains, chainId);
+    const stream = servedChain(streams.chains, chainId);
     if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
-    const stream = await streams.ready(chain.chainId);
+    await stream.ready();
     const { connections } = streams;
     const key = c.get('key');
     const triesFrom = triesAddress(c, trustedProxies);

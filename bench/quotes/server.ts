@@ -10,12 +10,12 @@ import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { HexAddress } from '../../config/scalars.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
+import { quotedChains } from '../../test/quotes/quoted-chains.ts';
 import { fixedDirectory, servedPool } from '../../test/quotes/served-pool.ts';
 
 /** What the bench hands its server in the environment. */
@@ -47,13 +47,9 @@ runMain(async () => {
   const countCall = () => {
     calls += 1;
   };
-  const snapshots = createSnapshotService({
-    chains: [chain],
-    quotes: { ...stillQuotes, ...LONG_TIMEOUTS },
-    countCall,
-    logger,
-  });
-  const deps = { chains: new Map([[chain.chainId, chain]]), directory: fixedDirectory(served), snapshots };
+  const directory = fixedDirectory(served);
+  const quotes = { ...stillQuotes, ...LONG_TIMEOUTS };
+  const deps = { chains: quotedChains([chain], directory, { quotes, countCall, logger }), directory };
   const quotas = { anonymous: LARGE, keyed: LARGE };
   const createWith = (enabled: boolean) =>
     createApp(bindRoutes(quotesResource, deps), {

@@ -1,19 +1,20 @@
 import { Hono } from 'hono';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
-import { type RouteDeps, routeResource } from '../../api/route/route.ts';
+import { type RoutedChain, routeResource } from '../../api/route/route.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
 import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import type { BenchMarket } from './market.ts';
 
 /** The route endpoint alone, over a market whose pools are known. */
 export function benchApp(
   market: BenchMarket,
-  chain: ChainConfig,
-  snapshots: RouteDeps['snapshots'],
-  estimates = new DepthEstimates(),
+  { chainId }: ChainConfig,
+  snapshots: RoutedChain['snapshots'],
+  estimates = new ChainDepthEstimates(),
 ): Hono {
   const app = new Hono();
   app.onError((error, c) => {
@@ -22,10 +23,8 @@ export function benchApp(
   });
   const table = new PoolTable(market.pools);
   const bound = bindRoutes(routeResource, {
-    chains: new Map([[chain.chainId, chain]]),
+    chains: new Map([[chainId, { chainId, snapshots, estimates, requested: new RequestedPools({ warmMs: 0 }) }]]),
     directory: { table: async () => table },
-    snapshots,
-    estimates,
   });
   mountHandlers(app, bound);
   return app;

@@ -1,9 +1,9 @@
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startAnvil } from '../../devnet/services/anvil.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
+import { quotedChains } from '../../test/quotes/quoted-chains.ts';
+import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
 import { deployMarket } from './chain-market.ts';
 import { type BenchMarket, CHAIN_ID } from './market.ts';
@@ -48,7 +48,9 @@ async function runOrders(
   const random = seededRandom(3);
   const [times, candidates, calls] = [new Samples(), new Samples(), new Samples()];
   while (times.count < ORDERS) {
-    const app = benchApp(market, chain, freshSnapshots(chain));
+    const [fresh] = quotedChains([chain], fixedDirectory([]), { quotes: stillQuotes }).values();
+    if (!fresh) throw new Error('no chain');
+    const app = benchApp(market, chain, fresh.snapshots);
     const before = proxy.requests.length;
     const { status, text, wallMs } = await timeOrder(app, CHAIN_ID, randomOrder(market, random));
     const kind = kindOfAnswer(status, text);
@@ -71,13 +73,4 @@ async function runOrders(
       [[String(times.count), ...cells.map((cell) => cell.toFixed(cell < 10 ? 2 : 0))]],
     ),
   );
-}
-
-function freshSnapshots(chain: ChainConfig) {
-  return createSnapshotService({
-    chains: [chain],
-    quotes: stillQuotes,
-    countCall: () => undefined,
-    logger: createLogger('bench', 'warn'),
-  });
 }

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { estimateDepth } from '../../protocol/routing/pool-candidate.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { benchApp, timeOrder } from './bench-app.ts';
@@ -73,14 +73,14 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
     blockTimeMs: 1_000,
     deployments: [],
   });
-  const estimates = new DepthEstimates();
+  const estimates = new ChainDepthEstimates();
   recordAll(estimates, market);
   let most = 0;
   const depths = async (pools: readonly ServedPool[]): Promise<SnapshotMap<DepthSnapshot>> => {
     most = Math.max(most, pools.length);
     return new Map(pools.map(({ address }) => [address, market.snapshots.get(address) as DepthSnapshot]));
   };
-  const app = benchApp(market, chain, { of: () => ({ depths }) }, estimates);
+  const app = benchApp(market, chain, { depths }, estimates);
   const random = seededRandom(3);
   const [wall, cpu] = [new Samples(), new Samples()];
   for (let index = 0; index < WARM_UP + ORDERS; index++) {
@@ -94,10 +94,9 @@ async function crowdedRow(name: string, market: WarmMarket): Promise<string[]> {
   return [name, String(most), ...cells.map((cell) => cell.toFixed(2))];
 }
 
-function recordAll(estimates: DepthEstimates, { snapshots }: WarmMarket): void {
-  const chain = estimates.of(CHAIN_ID);
+function recordAll(estimates: ChainDepthEstimates, { snapshots }: WarmMarket): void {
   for (const { pool, depth } of snapshots.values()) {
-    chain.record(pool, {
+    estimates.record(pool, {
       bids: estimateDepth(depth.bids.slice(-1)),
       asks: estimateDepth(depth.asks.slice(-1)),
       tierRank: 1,

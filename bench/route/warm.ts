@@ -74,9 +74,7 @@ async function runOrders(market: WarmMarket, warmUp: number, orders: number): Pr
     blockTimeMs: 1_000,
     deployments: [],
   });
-  const app = benchApp(market, chain, {
-    of: () => ({ depths: async (pools) => pick(market, pools) }),
-  });
+  const app = benchApp(market, chain, { depths: async (pools) => pick(market, pools) });
   const random = seededRandom(3);
   const timed: Timed[] = [];
   for (let index = 0; index < warmUp + orders; index++) {

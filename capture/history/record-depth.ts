@@ -65,7 +65,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
   const reader = createPoolReader({
     target: { rpc, chainId, multicall3 },
     // What nodes refuse at one block they are asked again at the next.
-    clock: { head, reject: () => undefined },
+    heads: { head, reject: () => undefined },
     simulatedPoolsPerRead: 0,
     readTimeoutMs: READ_TIMEOUT_MS,
     observer: {},

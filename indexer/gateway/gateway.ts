@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
-import { closeHeadFeeds, type HeadFeed, openHeadFeeds } from '../../chain/head-feed/head-feed.ts';
+import { type HeadFeed, openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -43,14 +43,11 @@ export async function openGateway(
   logger: Logger,
   timeoutMs = NODE_TIMEOUT_MS,
 ): Promise<Gateway> {
-  const feeds = openHeadFeeds(chains, countCall, logger);
   const nodesOf = new Map(
     chains.map((chain) => {
       const lanes = openLanes(chain, timeoutMs, countCall);
-      return [
-        String(chain.chainId),
-        { chain, feed: feeds.get(chain.chainId), blocks: new NewBlocks(), lanes },
-      ] as const;
+      const feed = openHeadFeed(chain, countCall, logger);
+      return [String(chain.chainId), { chain, feed, blocks: new NewBlocks(), lanes }] as const;
     }),
   );
   const path = `/${randomUUID()}`;
@@ -66,7 +63,7 @@ export async function openGateway(
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
     close: () => {
-      closeHeadFeeds(feeds);
+      for (const { feed } of nodesOf.values()) feed?.close();
       for (const socket of server.clients) socket.terminate();
       server.close();
     },

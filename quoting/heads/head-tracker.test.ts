@@ -64,7 +64,7 @@ function chainOf(blockTimeMs: number, maxAgeMs = Number.POSITIVE_INFINITY) {
       return head(Number(number), hash.charAt(2)).block;
     },
   };
-  const clock = new HeadTracker<Head>(source, {
+  const tracker = new HeadTracker<Head>(source, {
     blockTimeMs,
     minRefreshMs: 500,
     maxAgeMs,
@@ -73,9 +73,9 @@ function chainOf(blockTimeMs: number, maxAgeMs = Number.POSITIVE_INFINITY) {
   });
   const numberAt = async (ms: number) => {
     chain.ms = ms;
-    return Number((await clock.head()).block.number);
+    return Number((await tracker.head()).block.number);
   };
-  return { chain, clock, numberAt };
+  return { chain, tracker, numberAt };
 }
 
 afterEach(() => {
@@ -86,15 +86,15 @@ afterEach(() => {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('requests that ask at once share one look', async () => {
-  const { chain, clock } = chainOf(1_000);
-  await Promise.all(Array.from({ length: 50 }, () => clock.head()));
+  const { chain, tracker } = chainOf(1_000);
+  await Promise.all(Array.from({ length: 50 }, () => tracker.head()));
   expect(chain.polls).toBe(1);
 });
 
 test('looks depend on time, not on the number of requests', async () => {
-  const { chain, clock } = chainOf(200);
+  const { chain, tracker } = chainOf(200);
   for (chain.ms = 0; chain.ms < 10_000; chain.ms += 5) {
-    await clock.head();
+    await tracker.head();
     await settle();
   }
   expect(chain.polls).toBeLessThanOrEqual(20);
@@ -102,12 +102,12 @@ test('looks depend on time, not on the number of requests', async () => {
 });
 
 test('a slow chain is asked about four times a block, and a new block is seen within a second', async () => {
-  const { chain, clock } = chainOf(12_000);
+  const { chain, tracker } = chainOf(12_000);
   const delays: number[] = [];
   for (chain.ms = 0; chain.ms < 120_000; chain.ms += 20) {
     const produced = Math.floor(chain.ms / 12_000) + 1;
     chain.heads = [head(produced)];
-    const shown = Number((await clock.head()).block.number);
+    const shown = Number((await tracker.head()).block.number);
     await settle();
     if (shown < produced) delays.push(chain.ms - (produced - 1) * 12_000);
   }
@@ -116,14 +116,14 @@ test('a slow chain is asked about four times a block, and a new block is seen wi
 });
 
 test('a head is not served beyond its time while the chain cannot be seen', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   expect(await numberAt(0)).toBe(1);
   chain.down = true;
   expect(await numberAt(999)).toBe(1);
   await settle();
   chain.ms = 1_001;
-  expect(clock.fresh()).toBeUndefined();
-  await expect(clock.head()).rejects.toThrow('no node answers');
+  expect(tracker.fresh()).toBeUndefined();
+  await expect(tracker.head()).rejects.toThrow('no node answers');
   chain.down = false;
   chain.heads = [head(2)];
   expect(await numberAt(1_100)).toBe(2);
@@ -151,11 +151,11 @@ test('another hash at a height that was seen is a reorg: the head follows it, ev
 });
 
 test('another hash at the same height is followed too', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   await numberAt(0);
   chain.heads = [head(1, 'b')];
   await numberAt(2_000);
-  expect(clock.current?.block.hash).toBe('0xb1');
+  expect(tracker.current?.block.hash).toBe('0xb1');
 });
 
 test('a chain that stays behind for long was rolled back', async () => {
@@ -178,13 +178,13 @@ test('when the first node is stuck and a block is overdue, the highest of all no
 });
 
 test('a rejected head gives way to the last one that was read at', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   await numberAt(0);
   chain.heads = [head(1_000_000, 'f')];
   await numberAt(2_000);
-  clock.reject(await clock.head());
-  expect(clock.current?.block.number).toBe(1n);
-  expect(clock.fresh()).toBeUndefined();
+  tracker.reject(await tracker.head());
+  expect(tracker.current?.block.number).toBe(1n);
+  expect(tracker.fresh()).toBeUndefined();
   chain.heads = [head(2)];
   expect(await numberAt(2_001)).toBe(2);
 });
@@ -192,10 +192,10 @@ test('a rejected head gives way to the last one that was read at', async () => {
 const settleTimers = () => vi.advanceTimersByTimeAsync(0);
 
 /** Heads as a listener hears of them, by name of the block: `a1`, or `a1 from 1` when blocks were replaced. */
-function heardFrom(clock: HeadTracker<Head>): string[] {
+function heardFrom(tracker: HeadTracker<Head>): string[] {
   const heard: string[] = [];
   let last = ChainTail.EMPTY;
-  clock.onHead(({ block }, branch) => {
+  tracker.onHead(({ block }, branch) => {
     const from = last.replacedFrom(branch);
     last = branch;
     heard.push(block.hash.slice(2) + (from === null ? '' : ` from ${from}`));
@@ -205,8 +205,8 @@ function heardFrom(clock: HeadTracker<Head>): string[] {
 
 test('a listener hears of each head that is taken, and from where blocks were replaced', async () => {
   forks.b = 2;
-  const { chain, clock, numberAt } = chainOf(1_000);
-  const heard = heardFrom(clock);
+  const { chain, tracker, numberAt } = chainOf(1_000);
+  const heard = heardFrom(tracker);
   await numberAt(0);
   for (const [ms, number, fork] of [
     [1_000, 2, 'a'],
@@ -223,8 +223,8 @@ test('a listener hears of each head that is taken, and from where blocks were re
 });
 
 test('a chain that was rolled back is reported as replaced above its new head', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
-  const heard = heardFrom(clock);
+  const { chain, tracker, numberAt } = chainOf(1_000);
+  const heard = heardFrom(tracker);
   for (const number of [5, 6, 7]) {
     chain.heads = [head(number)];
     await numberAt(number * 2_000);
@@ -237,22 +237,22 @@ test('a chain that was rolled back is reported as replaced above its new head', 
 
 test('a head at which nodes refused reads is reported as replaced when another takes its place', async () => {
   forks.b = 2;
-  const { chain, clock, numberAt } = chainOf(1_000);
-  const heard = heardFrom(clock);
+  const { chain, tracker, numberAt } = chainOf(1_000);
+  const heard = heardFrom(tracker);
   await numberAt(0);
   chain.heads = [head(2, 'b')];
   await numberAt(2_000);
-  clock.reject(await clock.head());
+  tracker.reject(await tracker.head());
   chain.heads = [head(2)];
   await numberAt(2_001);
   expect(heard).toEqual(['a1', 'b2', 'a2 from 2']);
 });
 
 test('while heads are pushed the chain is not asked, and half a second after a block is missing it is', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   for (let number = 1; number <= 20; number += 1) {
     chain.ms = number * 1_000;
-    clock.push(head(number));
+    tracker.push(head(number));
     expect(await numberAt(number * 1_000 + 900)).toBe(number);
   }
   await settle();
@@ -260,18 +260,18 @@ test('while heads are pushed the chain is not asked, and half a second after a b
   chain.heads = [head(23)];
   expect(await numberAt(21_500)).toBe(20);
   await settle();
-  expect(clock.current?.block.number).toBe(23n);
+  expect(tracker.current?.block.number).toBe(23n);
   // It is back, with a head that was looked up already.
-  clock.push(head(23));
+  tracker.push(head(23));
   expect(await numberAt(22_900)).toBe(23);
   expect(chain.polls).toBe(1);
 });
 
 test('a head that is pushed too early is taken when its time has come, and shows what was replaced meanwhile', async () => {
   forks.b = 7;
-  const { chain, clock, numberAt } = chainOf(1_000);
-  const heard = heardFrom(clock);
-  clock.push(head(7));
+  const { chain, tracker, numberAt } = chainOf(1_000);
+  const heard = heardFrom(tracker);
+  tracker.push(head(7));
   for (const [ms, number, fork] of [
     [100, 8, 'a'],
     [200, 7, 'b'],
@@ -279,7 +279,7 @@ test('a head that is pushed too early is taken when its time has come, and shows
     [400, 8, 'b'],
   ] as const) {
     chain.ms = ms;
-    clock.push(head(number, fork));
+    tracker.push(head(number, fork));
   }
   await settle();
   expect(await numberAt(499)).toBe(7);
@@ -288,35 +288,35 @@ test('a head that is pushed too early is taken when its time has come, and shows
 });
 
 test('a socket that lags never takes the head back', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   chain.heads = [head(100)];
   await numberAt(0);
-  for (chain.ms = 0; chain.ms < 30_000; chain.ms += 1_000) clock.push(head(50 + chain.ms / 1_000));
-  expect(clock.current?.block.number).toBe(100n);
+  for (chain.ms = 0; chain.ms < 30_000; chain.ms += 1_000) tracker.push(head(50 + chain.ms / 1_000));
+  expect(tracker.current?.block.number).toBe(100n);
 });
 
 test('a head that waited in a socket counts by the age of its block', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000);
+  const { chain, tracker, numberAt } = chainOf(1_000);
   chain.wallMs = 20_500;
-  clock.push(head(20));
+  tracker.push(head(20));
   expect([await numberAt(1_400), chain.polls]).toEqual([20, 0]);
   // The process was paused for ten seconds, and reads what came meanwhile.
   chain.ms += 10_000;
   chain.wallMs += 10_000;
   chain.heads = [head(30)];
-  for (const number of [21, 22, 23]) clock.push(head(number));
-  expect(clock.fresh()).toBeUndefined();
-  expect(Number((await clock.head()).block.number)).toBe(30);
+  for (const number of [21, 22, 23]) tracker.push(head(number));
+  expect(tracker.fresh()).toBeUndefined();
+  expect(Number((await tracker.head()).block.number)).toBe(30);
 });
 
 test('a block that is older than is allowed is not given, and asking for it does not make looks more frequent', async () => {
-  const { chain, clock, numberAt } = chainOf(1_000, 10_000);
+  const { chain, tracker, numberAt } = chainOf(1_000, 10_000);
   chain.wallMs = 14_999;
   chain.heads = [head(5)];
   expect(await numberAt(0)).toBe(5);
   chain.wallMs = 15_001;
-  expect([clock.fresh(), clock.known, clock.told]).toEqual([undefined, undefined, clock.current]);
-  for (chain.ms = 1; chain.ms < 2_000; chain.ms += 10) await expect(clock.head()).rejects.toThrow('too old');
+  expect([tracker.fresh(), tracker.known, tracker.told]).toEqual([undefined, undefined, tracker.current]);
+  for (chain.ms = 1; chain.ms < 2_000; chain.ms += 10) await expect(tracker.head()).rejects.toThrow('too old');
   expect(chain.polls).toBeLessThanOrEqual(4);
   chain.heads = [head(15)];
   expect(await numberAt(2_600)).toBe(15);
@@ -324,7 +324,7 @@ test('a block that is older than is allowed is not given, and asking for it does
 
 test('a tracker that is watched sees heads without a request, continues after failures, and ends with its last watcher', async () => {
   vi.useFakeTimers();
-  const { chain, clock } = chainOf(1_000);
+  const { chain, tracker } = chainOf(1_000);
   const advance = async (ms: number) => {
     for (const end = chain.ms + ms; chain.ms < end; ) {
       chain.ms += 50;
@@ -332,19 +332,19 @@ test('a tracker that is watched sees heads without a request, continues after fa
       await vi.advanceTimersByTimeAsync(50);
     }
   };
-  const stops = [clock.watch(), clock.watch()];
+  const stops = [tracker.watch(), tracker.watch()];
   await advance(5_400);
-  expect(clock.current?.block.number).toBe(5n);
+  expect(tracker.current?.block.number).toBe(5n);
   chain.down = true;
   const polls = chain.polls;
   await advance(5_000);
   expect(chain.polls - polls).toBeLessThanOrEqual(10);
   chain.down = false;
   await advance(1_000);
-  expect(clock.current?.block.number).toBe(11n);
+  expect(tracker.current?.block.number).toBe(11n);
   stops[0]?.();
   await advance(1_000);
-  expect(clock.current?.block.number).toBe(12n);
+  expect(tracker.current?.block.number).toBe(12n);
   stops[1]?.();
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -360,20 +360,20 @@ const step = fc.record({
 });
 
 test('a block that replaced the one before a rejected head is taken, also at its height', async () => {
-  const { chain, clock } = chainOf(1_000);
+  const { chain, tracker } = chainOf(1_000);
   for (const number of [2, 3, 4]) {
     chain.ms += 500;
-    clock.push(head(number));
+    tracker.push(head(number));
   }
   chain.ms += 2_500;
   chain.heads = [head(2, 'b')];
-  await clock.head();
-  expect(clock.current?.block.hash).toBe('0xb2');
-  clock.reject(head(2, 'b'));
-  expect(clock.current?.block.hash).toBe('0xa4');
+  await tracker.head();
+  expect(tracker.current?.block.hash).toBe('0xb2');
+  tracker.reject(head(2, 'b'));
+  expect(tracker.current?.block.hash).toBe('0xa4');
   chain.ms += 1_000;
   chain.heads = [head(4, 'c')];
-  expect((await clock.head()).block.hash).toBe('0xc4');
+  expect((await tracker.head()).block.hash).toBe('0xc4');
 });
 
 test('property: heads keep their distance and age, and go back only with the chain, from the height at which branches part', async () => {
@@ -382,14 +382,14 @@ test('property: heads keep their distance and age, and go back only with the cha
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { maxLength: 60 }), async (isWatched, steps) => {
       vi.clearAllTimers();
-      const { chain, clock } = chainOf(blockTimeMs);
+      const { chain, tracker } = chainOf(blockTimeMs);
       const blocks = [head(1)];
       let fork = 'a';
       let takenAt = Number.NEGATIVE_INFINITY;
       let last = head(0);
       let first: bigint | undefined;
       let lastBranch = ChainTail.EMPTY;
-      clock.onHead((next, branch) => {
+      tracker.onHead((next, branch) => {
         const from = lastBranch.replacedFrom(branch);
         lastBranch = branch;
         expect(chain.ms - takenAt).toBeGreaterThanOrEqual(500);
@@ -409,7 +409,7 @@ test('property: heads keep their distance and age, and go back only with the cha
         takenAt = chain.ms;
         last = next;
       });
-      const stop = isWatched ? clock.watch() : () => undefined;
+      const stop = isWatched ? tracker.watch() : () => undefined;
       for (const { wait, mined, replaced, does } of steps) {
         for (const end = chain.ms + wait; chain.ms < end; ) {
           const part = Math.min(50, end - chain.ms);
@@ -427,14 +427,14 @@ test('property: heads keep their distance and age, and go back only with the cha
         chain.down = does === 'fail';
         if (does === 'push') {
           chain.reportedAt = chain.ms;
-          clock.push(newest);
+          tracker.push(newest);
         }
-        if (does === 'reject' && clock.current && clock.current.block.hash !== newest.block.hash) {
-          clock.reject(clock.current);
+        if (does === 'reject' && tracker.current && tracker.current.block.hash !== newest.block.hash) {
+          tracker.reject(tracker.current);
           takenAt = Number.NEGATIVE_INFINITY;
         }
-        if (does === 'ask' || does === 'lag') await clock.head();
-        const used = clock.fresh();
+        if (does === 'ask' || does === 'lag') await tracker.head();
+        const used = tracker.fresh();
         if (used) expect(chain.ms - chain.reportedAt).toBeLessThanOrEqual(blockTimeMs + 1_000);
         await settleTimers();
       }
@@ -442,10 +442,10 @@ test('property: heads keep their distance and age, and go back only with the cha
       chain.down = false;
       chain.heads = [blocks.at(-1) ?? head(1)];
       chain.ms += 20_000;
-      await clock.head();
+      await tracker.head();
       await settleTimers();
       chain.ms += 20_000;
-      expect((await clock.head()).block.hash).toBe(chain.heads[0]?.block.hash);
+      expect((await tracker.head()).block.hash).toBe(chain.heads[0]?.block.hash);
       stop();
       expect(vi.getTimerCount()).toBe(0);
     }),

@@ -135,7 +135,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   }
 
   /**
-   * Until it is ended, heads are seen without a request: the clock looks whenever a look is due, and continues after failures.
+   * Until it is ended, heads are seen without a request: it looks whenever a look is due, and continues after failures.
    *
    * @returns ends it
    */
@@ -155,6 +155,11 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     // A socket of a node that lags is no sign that the chain was rolled back.
     void this.#judge(head, now + usedForMs, () => this.#isNewer(head));
     this.#takeNext(now);
+  }
+
+  /** As {@link push}, of another process: its node may be on another branch, so that it never replaces a head as high. */
+  pushHigher(head: H): void {
+    if (head.block.number > (this.#current?.block.number ?? -1n)) this.push(head);
   }
 
   /** Nodes refused to read at this head: goes back to the one before, and looks again. */

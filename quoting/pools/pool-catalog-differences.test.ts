@@ -81,9 +81,11 @@ interface Followed {
 
 function follow(from: Database, pollMs?: number): Followed {
   const reports = new Map<ServedPool, PoolReport>();
-  const onReport = (pool: ServedPool, report: PoolReport | null) =>
-    report ? reports.set(pool, report) : reports.delete(pool);
-  return { reports, catalog: new PoolCatalog({ database: from, chains, logger, onReport, ...(pollMs && { pollMs }) }) };
+  const catalog = new PoolCatalog({ database: from, chains, logger, ...(pollMs && { pollMs }) });
+  catalog.onReport((pool: ServedPool, report: PoolReport | null) =>
+    report ? reports.set(pool, report) : reports.delete(pool),
+  );
+  return { reports, catalog };
 }
 
 /** Where a change happens: in one of the two indexes, to one of the pools that there may be. */

@@ -76,8 +76,8 @@ beforeAll(async () => {
   await list(2, 1, 1, 999);
   await list(2, 2, 1, 1_000);
   database = openDatabase(home.url, 'ptd_api', logger);
-  const onReport = ({ address }: { address: string }, report: PoolReport | null) => reports.set(address, report);
-  catalog = new PoolCatalog({ database, chains, logger, onReport, pollMs });
+  catalog = new PoolCatalog({ database, chains, logger, pollMs });
+  catalog.onReport(({ address }, report) => reports.set(address, report));
 });
 
 afterAll(async () => {

@@ -23,12 +23,13 @@ import { PoolMaker } from './pool-maker.ts';
 /** What capture read last of a pool. */
 export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs'>;
 
+/** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
+export type ReportListener = (pool: ServedPool, report: PoolReport | null) => void;
+
 export interface PoolCatalogDeps {
   readonly database: Database;
   readonly chains: readonly ChainConfig[];
   readonly logger: Logger;
-  /** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
-  readonly onReport?: (pool: ServedPool, report: PoolReport | null) => void;
   /** The first poll is made when it resolves; default: at once. */
   readonly firstIndex?: Promise<void>;
   /** Milliseconds from the end of a poll to the next; tests set others. */
@@ -82,6 +83,7 @@ export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;
   readonly #table = new PoolTable();
   readonly #chains: ReadonlyMap<number, CatalogChain>;
+  #onReport: ReportListener = () => undefined;
   #stopPolling: (() => void) | undefined;
   /** Of the last whole reading; null before it. */
   #epoch: string | null = null;
@@ -92,13 +94,18 @@ export class PoolCatalog implements PoolDirectory {
     this.#deps = deps;
     this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, newChain(chain)]));
     this.#table.onChange((pool, removal) => {
-      if (removal) deps.onReport?.(pool, null);
+      if (removal) this.#onReport(pool, null);
     });
     const start = () => {
       if (!this.#isStopped) this.#stopPolling = startRepeating(() => this.#pollQuietly(), deps.pollMs ?? POLL_MS);
     };
     if (deps.firstIndex) void deps.firstIndex.then(start);
     else start();
+  }
+
+  /** Calls from now on with what capture read of pools. */
+  onReport(listener: ReportListener): void {
+    this.#onReport = listener;
   }
 
   async table(): Promise<PoolTable> {
@@ -202,7 +209,7 @@ export class PoolCatalog implements PoolDirectory {
     for await (const rows of readReports(this.#deps.database.$client, chainId, since)) {
       await forEachYielding(rows, ({ address, capturedUs, ...report }) => {
         const pool = this.#table.find(chainId, address);
-        if (pool) this.#deps.onReport?.(pool, report);
+        if (pool) this.#onReport(pool, report);
         chain.reportedUs = capturedUs;
       });
     }

@@ -29,12 +29,12 @@ import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, w
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;
-  readonly clock: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
   readonly prover: TransferProver;
   /** What is read with other processes. Default: nothing. */
-  readonly shared?: SharedReads;
+  readonly shared?: SharedReads | undefined;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
@@ -109,8 +109,8 @@ export class PoolReader {
   /** The head after one at which nodes refused to read. @throws the error when it is another or there is no newer head */
   async #headAfter(head: ReportedHead, block: BlockRef, error: unknown): Promise<ReportedHead> {
     if (!isBlockRefusal(error)) throw error;
-    this.#deps.clock.reject(head);
-    const next = await this.#deps.clock.head();
+    this.#deps.heads.reject(head);
+    const next = await this.#deps.heads.head();
     if (next.block.hash === block.hash) throw error;
     const { reserve } = head.block;
     return reserve ? { ...next, block: { ...next.block, reserve } } : next;

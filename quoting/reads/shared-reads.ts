@@ -1,28 +1,23 @@
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/guards/side-claim.ts';
-import type { HeadSource, HeadTracker } from '../heads/head-tracker.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 
 /** What is read of a pool: what its calls gave, and how far it trades where more calls say that. */
 export type SharedKind = 'answers' | 'sides';
 
-/** What one process, the leading one, reads of a chain for all that serve it. */
+/** What processes that serve the same chain read of it once for all. */
 export interface SharedReads {
-  /** Whether heads come from the leading process. */
-  readonly isFollowing: boolean;
-  /** Whether the leading process says that this block is still the head. */
-  confirms(block: BlockRef): boolean;
-  /** Takes the clock to which the heads of the leading process are pushed. */
-  drive(clock: HeadTracker<ReportedHead>): void;
+  /** Whether this process is to read at this block what clients of all processes request: one of them does. */
+  claim(block: BlockHeader): Promise<boolean>;
   /**
-   * What the leading process read of a pool at a block, as it wrote it; waits while it reads. Undefined: to be read.
+   * What another process read of a pool at a block, as it wrote it; waits while that may come. Undefined: to be read.
    */
   find(kind: SharedKind, block: BlockRef, pool: Address): Promise<unknown>;
   /**
-   * Gives these reads to the others, when this process leads.
+   * Gives these reads to the others, when this process reads the block for all.
    *
    * @param values of the pools, in order
    * @param write a value as JSON
@@ -35,36 +30,17 @@ export interface SharedReads {
     values: Promise<readonly T[]>,
     write: (value: T) => string,
   ): Promise<readonly T[]>;
+  /** All requested pools are read at a block, or will not be. */
+  end(block: BlockRef): Promise<void>;
 }
 
 /** Of a process that reads for itself alone. */
 export const UNSHARED: SharedReads = {
-  isFollowing: false,
-  confirms: () => false,
-  drive: () => undefined,
+  claim: async () => false,
   find: async () => undefined,
   share: (_kind, _block, _pools, values) => values,
+  end: async () => undefined,
 };
-
-/** Nodes whose head is not looked up while the leading process says that it is the one known here. */
-export function sharedHeads(
-  nodes: HeadSource<ReportedHead>,
-  shared: SharedReads,
-  known: () => ReportedHead | undefined,
-): HeadSource<ReportedHead> {
-  const confirmed = (): ReportedHead | undefined => {
-    const head = known();
-    return head && shared.confirms(head.block) ? head : undefined;
-  };
-  return {
-    header: (hash, number) => nodes.header(hash, number),
-    head: async () => confirmed() ?? nodes.head(),
-    heads: async () => {
-      const head = confirmed();
-      return head ? [head] : nodes.heads();
-    },
-  };
-}
 
 /** How far a pool trades, or why that is not known. */
 export type SidesOutcome = TradingSides | SnapshotError;

@@ -12,7 +12,7 @@ import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapsho
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
-  readonly clock: HeadTracker<ReportedHead>;
+  readonly heads: HeadTracker<ReportedHead>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
@@ -49,10 +49,6 @@ export class SnapshotCache implements ChainSnapshots {
     });
   }
 
-  get clock(): HeadTracker<ReportedHead> {
-    return this.#deps.clock;
-  }
-
   cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
     const snapshot = this.#fresh(pool, kind);
     if (snapshot) this.#deps.observer.lookup?.('cached');
@@ -66,7 +62,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   #fresh(pool: ServedPool, kind: Kind): Snapshot | undefined {
-    const head = this.#deps.clock.fresh();
+    const head = this.#deps.heads.fresh();
     const entry = head && this.#entries.get(pool.address);
     if (entry?.head.block.hash !== head?.block.hash) return undefined;
     const outcome = entry?.reads[readKind(pool, kind)]?.settled;
@@ -77,7 +73,7 @@ export class SnapshotCache implements ChainSnapshots {
   isRead(pool: ServedPool, kind: Kind): boolean {
     const entry = this.#entries.peek(pool.address);
     const read = entry?.reads[readKind(pool, kind)];
-    return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.clock.current?.block.hash;
+    return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.heads.current?.block.hash;
   }
 
   async prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
@@ -101,7 +97,7 @@ export class SnapshotCache implements ChainSnapshots {
     pools: readonly ServedPool[],
     { signal, at }: ReadOptions,
   ): Promise<Map<Address, Kinds[K] | SnapshotError>> {
-    const head = at ? this.#newest(at) : (this.#deps.clock.fresh() ?? (await this.#awaitHead(signal)));
+    const head = at ? this.#newest(at) : (this.#deps.heads.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const shared = pools.map((pool) => this.#startRead(kind, head, pool));
     for (const source of ['cached', 'joined', 'read'] as const) {
@@ -116,7 +112,7 @@ export class SnapshotCache implements ChainSnapshots {
     const outcomes = new Map(
       shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
         const settled = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
-        const isTooOld = !(settled instanceof SnapshotError) && this.#deps.clock.isTooOld(settled.block);
+        const isTooOld = !(settled instanceof SnapshotError) && this.#deps.heads.isTooOld(settled.block);
         const outcome = isTooOld ? new SnapshotError('unavailable', 'the block became too old') : settled;
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
@@ -129,14 +125,14 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
-    const read = new SharedRead(this.#deps.clock.head());
+    const read = new SharedRead(this.#deps.heads.head());
     await waitFor([{ read }], signal, this.#deps.readTimeoutMs);
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
 
   #newest(at: ReportedHead): ReportedHead | SnapshotError {
-    const { current } = this.#deps.clock;
+    const { current } = this.#deps.heads;
     return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain advanced');
   }
 
@@ -183,7 +179,7 @@ export class SnapshotCache implements ChainSnapshots {
     const known = this.#entries.get(pool.address);
     if (
       known &&
-      (known.head.block.hash === head.block.hash || known.head.block.hash === this.#deps.clock.current?.block.hash)
+      (known.head.block.hash === head.block.hash || known.head.block.hash === this.#deps.heads.current?.block.hash)
     )
       return known;
     const entry: Entry = { pool, head, reads: {} };

@@ -24,7 +24,7 @@ function start(chain: SimulatedChain, budget = RICH) {
   const nextBlock = async () => {
     results.length = 0;
     chain.mine([]);
-    process.clock.push(chain.head);
+    process.heads.push(chain.head);
     await settle();
   };
   /** Of the last block, the pools that were read and those that were not, by index. */

@@ -4,7 +4,9 @@ import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
+import type { HeadTracker } from '../heads/head-tracker.ts';
 import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
+import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { CurveReport } from '../snapshot-metrics.ts';
 import type { ChainSnapshots, Snapshot, SnapshotMap } from '../types.ts';
@@ -14,9 +16,13 @@ import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 export interface BlockWarmerDeps {
   readonly chainId: number;
   readonly requested: RequestedPools;
+  /** Tell the block to read at. */
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   readonly snapshots: ChainSnapshots;
   readonly directory: PoolDirectory;
   readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
+  /** What is read with other processes. Default: nothing. */
+  readonly shared?: Pick<SharedReads, 'claim' | 'end'> | undefined;
   /** How its curve became known last; undefined before, and where fees are public. */
   readonly curveMethodOf: (pool: ServedPool) => CurveReport['method'] | undefined;
   readonly logger: Logger;
@@ -61,6 +67,7 @@ const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node 
  */
 export class BlockWarmer {
   readonly #deps: BlockWarmerDeps;
+  readonly #shared: Pick<SharedReads, 'claim' | 'end'>;
   readonly #now: Clock;
   readonly #listeners = new Set<WarmListener>();
   #seen: SeenHead | undefined;
@@ -79,8 +86,9 @@ export class BlockWarmer {
 
   constructor(deps: BlockWarmerDeps) {
     this.#deps = deps;
+    this.#shared = deps.shared ?? UNSHARED;
     this.#now = deps.now ?? (() => performance.now());
-    deps.snapshots.clock.onHead((head, branch) => this.#takeHead(head, branch));
+    deps.heads.onHead((head, branch) => this.#takeHead(head, branch));
     deps.requested.onRequested(() => this.#run());
   }
 
@@ -120,29 +128,36 @@ export class BlockWarmer {
   }
 
   async #runOnce(): Promise<void> {
-    const { chainId, requested, snapshots, directory } = this.#deps;
-    if (requested.list().length === 0) return this.#sleep();
+    const { chainId, requested, heads, directory } = this.#deps;
+    if (requested.own().length === 0) return this.#sleep();
     this.#stopWatching ??= this.#watch();
     const table = await directory.table();
     // Brings the head by `onHead` when it is new.
-    const failure = await snapshots.clock.head().then(() => null, unreachable);
+    const failure = await heads.head().then(() => null, unreachable);
     const seen = this.#seen;
     if (!seen) return;
     this.#isDue = false;
-    const reads = requested.list().flatMap((request): WarmRead[] => {
+    const isForAll = failure === null && (await this.#shared.claim(seen.head.block));
+    const reads = (isForAll ? requested.list() : requested.own()).flatMap((request): WarmRead[] => {
       const pool = table.find(chainId, request.address);
       return pool ? [{ ...request, pool }] : [];
     });
-    const hash = failure ? '' : seen.head.block.hash;
-    const isNew = this.#done.hash !== hash;
-    if (isNew) this.#done = { hash, keys: new Set() };
-    if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
-    else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
+    await this.#readAt(seen, reads, failure);
+    if (isForAll) await this.#shared.end(seen.head.block);
     const ahead = reads.filter((read) => !this.#isForKeys(read));
     this.coverage = {
       requested: poolCount(ahead),
       unread: poolCount(ahead.filter((read) => !this.#isDone(read))),
     };
+  }
+
+  /** @param failure why there is no head to read at */
+  async #readAt(seen: SeenHead, reads: readonly WarmRead[], failure: SnapshotError | null): Promise<void> {
+    const hash = failure ? '' : seen.head.block.hash;
+    const isNew = this.#done.hash !== hash;
+    if (isNew) this.#done = { hash, keys: new Set() };
+    if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
+    else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
   }
 
   async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
@@ -213,12 +228,12 @@ export class BlockWarmer {
   }
 
   #watch(): () => void {
-    const stopWatching = this.#deps.snapshots.clock.watch();
+    const stopWatching = this.#deps.heads.watch();
     let ticks = 0;
     const tick = () => {
       ticks += 1;
       // Clients learn at once that a head became too old.
-      const isOutdated = this.#done.hash !== '' && !this.#deps.snapshots.clock.known;
+      const isOutdated = this.#done.hash !== '' && !this.#deps.heads.known;
       if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
     const retry = setInterval(tick, TICK_MS).unref();

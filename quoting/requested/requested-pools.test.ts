@@ -11,15 +11,10 @@ const pool = (address: Address | undefined, byKey = false) => ({
 
 let now: number;
 let requested: RequestedPools;
-let heard: number;
 
 beforeEach(() => {
   now = 0;
-  heard = 0;
   requested = new RequestedPools({ warmMs: 1_000, now: () => now });
-  requested.onRequested(() => {
-    heard += 1;
-  });
 });
 
 test('pools that other processes have requests for are read, and are not its own', () => {
@@ -34,16 +29,6 @@ test('pools that other processes have requests for are read, and are not its own
   requested.setElsewhere([]);
   expect([A, B].map((each) => requested.has(each as Address))).toEqual([false, false]);
   expect([requested.list(), requested.own()]).toEqual([[], []]);
-});
-
-test('what was requested elsewhere is heard of when nothing was, not each time', () => {
-  requested.setElsewhere([pool(A)]);
-  expect(heard).toBe(1);
-  requested.setElsewhere([pool(A), pool(B)]);
-  expect(heard).toBe(1);
-  requested.setElsewhere([]);
-  requested.setElsewhere([pool(C)]);
-  expect(heard).toBe(2);
 });
 
 test('a pool that is pinned is requested whatever time passes, one that was asked for until it ends', () => {

@@ -90,31 +90,28 @@ export class RequestedPools {
 
   /** Whether a pool is requested in any way. */
   has(address: Address): boolean {
-    return KINDS.some((kind) => {
-      if (this.#elsewhere.has(warmKey({ kind, address }))) return true;
-      return [true, false].some((byKey) => {
+    if (this.hasElsewhere(address)) return true;
+    return KINDS.some((kind) =>
+      [true, false].some((byKey) => {
         const request = this.#requests.get(requestKey({ address, kind, byKey }));
         return request !== undefined && this.#isRequested(request);
-      });
-    });
+      }),
+    );
+  }
+
+  /** Whether a client of another process requests a pool. */
+  hasElsewhere(address: Address): boolean {
+    return KINDS.some((kind) => this.#elsewhere.has(warmKey({ kind, address })));
   }
 
   /** Takes the pools that clients request of other processes, in place of those taken before. */
   setElsewhere(pools: readonly RequestedPool[]): void {
-    const isFirst = this.#elsewhere.size === 0 && pools.length > 0;
     this.#elsewhere = new Map(merged(pools).map((pool) => [warmKey(pool), pool]));
-    // Who requested them has read them at this block: only who waits for requests must hear of them.
-    if (isFirst) for (const listener of this.#listeners) listener();
   }
 
   #isRequested({ pins, until }: Request): boolean {
     return pins > 0 || until > this.#now();
   }
-}
-
-/** Where it is noted what clients request of each chain. */
-export interface RequestNotes {
-  of(chainId: number): { readonly requested: Pick<RequestedPools, 'markRequested'> };
 }
 
 /** Each read once, for a key if any of its requests is. */

@@ -4,71 +4,56 @@ import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** Raised with each change of a message or of what is published, so that only processes of one form meet. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
-const Token = z.string().regex(/^\d{1,20}$/);
-const seq = z.int().nonnegative();
 const number = z.string().regex(/^\d+$/).transform(BigInt);
+const digest = z.string();
 
-/** That the leading process is there, how many messages of reads it sent, and its head, null while it knows none. */
-const Beat = z.object({ token: Token, seq, head: HexBytes32.nullable() });
-
-/** What the leading process read at a block so far. */
+/** What a process read at a block since its message before. */
 const Reads = z.object({
-  token: Token,
-  /** One more than that of the message before. */
-  seq,
+  id: z.string(),
   block: z.object({ number, hash: HexBytes32, timestamp: number, parents: z.array(HexBytes32).min(1) }),
-  /** Whether `values` has all that is known, and not what changed since the message before. */
-  isWhole: z.boolean(),
-  /** Whether nothing else is to be expected of this block. */
-  isOver: z.boolean(),
-  /** Whether values hold at this block, but for those named in `except`: of these the opposite is true. */
-  isRead: z.boolean(),
-  except: z.array(z.string()),
+  values: z.array(z.tuple([z.string(), digest, z.unknown()])),
+  /** Values that were sent with this digest before, at whatever block. */
+  same: z.array(z.tuple([z.string(), digest])),
   failed: z.array(z.string()),
-  values: z.array(z.tuple([z.string(), z.unknown()])),
+  /** Whether it reads nothing more at this block. */
+  isOver: z.boolean(),
 });
 
-export type BeatMessage = z.infer<typeof Beat>;
-export type ReadsMessage = z.infer<typeof Reads>;
-
-/** @throws SyntaxError or ZodError when it is neither */
-export const parseFromLeader = (text: string): BeatMessage | ReadsMessage =>
-  z.union([Reads, Beat]).parse(JSON.parse(text));
-
-export const writeBeat = (beat: BeatMessage): string => JSON.stringify(beat);
-
-/** @param values names with JSON */
-export function writeReads(
-  { block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockHeader },
-  values: readonly (readonly [string, string])[],
-): string {
-  const { hash, parents } = block;
-  const at = { number: String(block.number), hash, timestamp: String(block.timestamp), parents };
-  const head = JSON.stringify({ ...rest, block: at }).slice(0, -1);
-  return `${head},"values":[${values.map(([name, json]) => `["${name}",${json}]`).join()}]}`;
-}
-
-/** Which pools a process has requests for, to the one that holds this token. */
+/** Which pools a process has requests for. */
 const Report = z.object({
   id: z.string(),
-  token: Token,
-  /** Whether it needs all that is known, since it missed messages. */
-  isBehind: z.boolean(),
-  /** Absent: those of the report before. */
+  /** Absent: those of its report before. */
   pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).optional(),
 });
 
+export type ReadsMessage = z.infer<typeof Reads>;
+
 /** @throws SyntaxError or ZodError when it is none */
-export function parseReport(text: string) {
-  const { pools, ...report } = Report.parse(JSON.parse(text));
-  return { ...report, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
+export const parseReads = (text: string): ReadsMessage => Reads.parse(JSON.parse(text));
+
+/** Whether a process of this name wrote a message; does not parse it. */
+export const isReadsOf = (id: string, text: string): boolean => text.startsWith(`{"id":"${id}"`);
+
+/** @param values name, digest and JSON of each */
+export function writeReads(
+  { id, block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockHeader },
+  values: readonly (readonly [name: string, digest: string, json: string])[],
+): string {
+  const { hash, parents } = block;
+  const at = { number: String(block.number), hash, timestamp: String(block.timestamp), parents };
+  const head = JSON.stringify({ id, ...rest, block: at }).slice(0, -1);
+  return `${head},"values":[${values.map(([name, digest, json]) => `["${name}","${digest}",${json}]`).join()}]}`;
 }
 
-export function writeReport(
-  report: Omit<z.input<typeof Report>, 'pools'>,
-  pools: readonly RequestedPool[] | undefined,
-): string {
-  return JSON.stringify({ ...report, pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) });
+/** @throws SyntaxError or ZodError when it is none */
+export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | undefined } {
+  const { id, pools } = Report.parse(JSON.parse(text));
+  return { id, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
+}
+
+/** @param pools undefined: those of the report before */
+export function writeReport(id: string, pools: readonly RequestedPool[] | undefined): string {
+  return JSON.stringify({ id, pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) });
 }

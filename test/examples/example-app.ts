@@ -8,22 +8,14 @@ import { bindResources } from '../../api/resources.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { unusedStreams } from '../harness/every-route.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { seedPools, seedToken } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
-import {
-  chainConfig,
-  eagerQuotes,
-  evenShares,
-  makePool,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-} from '../quotes/quote-world.ts';
+import { chainConfig, evenShares, makePool, SHARES_OF_ONE, startQuoteWorld } from '../quotes/quote-world.ts';
+import { quotedChains } from '../quotes/quoted-chains.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 
 /** Ethereum with a builder but no worker: an update is queued, and stays pending. */
@@ -62,19 +54,13 @@ export async function openExampleApp() {
     logger,
     queuePrefix: `t${randomBytes(6).toString('hex')}`,
   });
+  const directory = fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]);
   const limiterRedis = new Redis(redis.url, { lazyConnect: true });
   const app: Hono = createApp(
     bindResources({
       ...pamm.deps,
-      chains,
-      directory: fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]),
-      estimates: new DepthEstimates(),
-      snapshots: createSnapshotService({
-        chains: [...chains.values()],
-        quotes: eagerQuotes,
-        countCall: () => undefined,
-        logger,
-      }),
+      chains: quotedChains([...chains.values()], directory),
+      directory,
       database: listing.pool,
       statusMaxAgeSecs: 60,
       lags: () => [],

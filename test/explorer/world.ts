@@ -13,10 +13,8 @@ import { StreamConfig } from '../../config/stream-schema.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import { openChain } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
-import { startPoolWarmers } from '../../quoting/requested/pool-warmers.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -74,30 +72,24 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
   await seedMarket(listing, pools);
   const directory = fixedDirectory(await Promise.all(pools.map((pool) => servedAs(world, pool))));
   const deployments = CHAINS_FILE.chains[0]?.deployments ?? [];
-  const chains = [
+  const configs = [
     chainConfig(CHAIN_A, [node.url], { name: 'devnet-a', explorerUrl: 'https://explorer.example', deployments }),
     chainConfig(CHAIN_B, ['http://127.0.0.1:1'], { name: 'Devnet-B', deployments }),
   ];
   const logger = createLogger('test', 'silent');
   const metrics = createMetrics('test');
-  const snapshots = createSnapshotService({ chains, quotes: eagerQuotes, countCall: () => undefined, logger });
-  const shared = { chains, quotes: eagerQuotes, snapshots, directory, metrics, logger };
-  const warmers = startPoolWarmers({ ...shared, isFunded: () => true, curveMethodOf: () => undefined });
-  const chainIds = chains.map(({ chainId }) => chainId);
+  const deps = { quotes: eagerQuotes, directory, countCall: () => undefined, logger };
+  const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
   const config = StreamConfig.parse({});
-  const streams = startStreams({ ...shared, chainIds, config, warmers, database: listing.pool });
-  const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
+  const streams = startStreams({ chains, config, directory, metrics, logger, database: listing.pool });
   const app = createApp(
     bindResources({
-      chains: byId,
+      chains,
       directory,
       database: listing.pool,
       statusMaxAgeSecs: 86_400,
-      snapshots,
-      estimates: new DepthEstimates(),
       endpoints: new Map(),
       streams,
-      warmers,
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => [
@@ -115,7 +107,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
         prefix: 'test',
         trustedProxies: 0,
       },
-      webSockets: { chains: byId, streams },
+      webSockets: { streams },
       metrics,
       logger,
       pages: await pagesOf(),
@@ -140,7 +132,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
     stop: async () => {
       streams.stop();
       await server.stop(100);
-      await warmers.stop();
+      await Promise.all(chains.values().map((chain) => chain.stop()));
       await Promise.all([node.stop(), listing.close(), world.stop()]);
     },
   };

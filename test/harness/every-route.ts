@@ -2,14 +2,14 @@ import type { BoundRoute } from '../../api/declaration/api-route.ts';
 import type { ServedChains } from '../../api/request.ts';
 import { bindResources } from '../../api/resources.ts';
 import type { StreamDeps } from '../../api/stream/stream.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
 
 /** Every endpoint, for tests of what stands before the handlers: of these only the list of chains can answer. */
 export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
   bindResources({
-    chains,
+    // What quoting adds to a chain, no handler of these tests uses.
+    chains: chains as ReadonlyMap<number, Chain>,
     directory: unused(),
-    snapshots: unused(),
-    estimates: unused(),
     database: unused(),
     ...unusedStreams(),
     statusMaxAgeSecs: 0,
@@ -20,7 +20,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
   });
 
 /** What streams need, for tests that open none. */
-export const unusedStreams = (): Omit<StreamDeps, 'chains'> => ({
+export const unusedStreams = (): StreamDeps => ({
   streams: unused(),
   trustedProxies: 0,
 });

@@ -212,18 +212,17 @@ export const INVARIANTS: readonly Invariant[] = [
     mutation: ['migrations/0002_read_model.sql', "'<>&\"''`,;', '‹›＆”’‘‚；'", "'&\"''`,;', '＆”’‘‚；'"],
   },
   {
-    holds: 'A process that led a chain before changes nothing at the others.',
-    test: ['quoting/sharing/shared-reads.test.ts', 'messages of a process that led before change nothing'],
-    mutation: ['quoting/sharing/followed-reads.ts', 'if (order < 0n) return;', ''],
-  },
-  {
     holds: 'What another process read is used at the block that it was read at alone.',
-    test: ['quoting/sharing/shared-reads.test.ts', 'whatever is lost, repeated or late'],
-    mutation: ['quoting/sharing/followed-reads.ts', 'this.#isLive && this.#block?.hash === hash', 'this.#isLive'],
+    test: ['quoting/sharing/block-reads.test.ts', 'whatever is lost, repeated or late'],
+    mutation: [
+      'quoting/sharing/block-reads.ts',
+      'const value = block?.values.get(name);',
+      'const value = this.#last.get(name);',
+    ],
   },
   {
-    holds: 'After a missed message nothing of another process is used until all of it came.',
-    test: ['quoting/sharing/shared-reads.test.ts', 'after a missed message nothing is found'],
-    mutation: ['quoting/sharing/followed-reads.ts', '!isWhole && (this.#isBehind || seq !== this.#seq + 1)', 'false'],
+    holds: 'A value that is sent as a digest is one with that content.',
+    test: ['quoting/sharing/block-reads.test.ts', 'whatever is lost, repeated or late'],
+    mutation: ['quoting/sharing/block-reads.ts', 'if (value?.digest === digest)', 'if (value)'],
   },
 ];

@@ -40,9 +40,8 @@ runMain(async () => {
   });
   const server = await startServer(app, '127.0.0.1', env.PORT);
   process.stdout.write(`listening on ${server.port}\n`);
-  stopOnSignal(logger, [
-    ['server', () => server.stop(1_000)],
-    ['quote updates', () => pamm.stop()],
-    ['limits', async () => limiterRedis.disconnect()],
-  ]);
+  const onStop = stopOnSignal(logger);
+  onStop('limits', () => limiterRedis.disconnect());
+  onStop('quote updates', () => pamm.stop());
+  onStop('server', () => server.stop(1_000));
 });

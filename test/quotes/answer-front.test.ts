@@ -10,7 +10,6 @@ import { quotesResource } from '../../api/quotes/quotes.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -29,6 +28,7 @@ import {
   stillQuotes,
   type WorldPool,
 } from './quote-world.ts';
+import { quotedChains } from './quoted-chains.ts';
 import { servedPool } from './served-pool.ts';
 
 /** Answers from the cache in front of the app beside those of the app alone: one app, one set of snapshots, two servers. */
@@ -84,18 +84,14 @@ async function serve(requests: number): Promise<Api> {
   const { chain } = world;
   const served = chainConfig(CHAIN_A, [chain.rpcUrl]);
   const logger = createLogger('test', 'silent');
-  const snapshots = createSnapshotService({
-    chains: [served],
-    quotes: stillQuotes,
-    countCall: () => undefined,
-    logger,
-  });
+  const directory = { table: async () => table };
+  const quoted = [...quotedChains([served], directory, { quotes: stillQuotes })].map(
+    ([chainId, each]) => [chainId, { ...each, requested }] as const,
+  );
   const chains = new Map(CHAINS_FILE.chains.map((each) => [each.chainId, each]));
   const quotes = bindRoutes(quotesResource, {
-    chains: new Map([[CHAIN_A, served]]),
-    directory: { table: async () => table },
-    snapshots,
-    warmers: { of: () => ({ requested }) },
+    chains: new Map(quoted),
+    directory,
   });
   const quota = { requests, windowSecs: 60 };
   const app = createApp(

@@ -5,24 +5,23 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
-import type { QuotesDeps } from '../../api/quotes/quotes.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
+import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
-import { createSnapshotService, type SnapshotOptions } from '../../quoting/reads/snapshot-service.ts';
 import type { SnapshotObserver } from '../../quoting/snapshot-metrics.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { eagerQuotes } from './quote-world.ts';
+import { quotedChains } from './quoted-chains.ts';
 
 export interface QuoteApiOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
-  readonly quotes?: SnapshotOptions;
+  readonly quotes?: QuoteOptions;
   readonly batchDeadlineMs?: number;
-  readonly warmers?: NonNullable<QuotesDeps['warmers']>;
   readonly countDisagreement?: () => void;
   readonly countCurve?: SnapshotObserver['curve'];
   readonly logger?: Logger;
@@ -59,8 +58,7 @@ export function quoteApi({
 }: QuoteApiOptions): QuoteApi {
   const calls: string[] = [];
   const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
-  const snapshots = createSnapshotService({
-    chains: [chain],
+  const chains = quotedChains([chain], directory, {
     quotes,
     countCall,
     logger,
@@ -69,8 +67,7 @@ export function quoteApi({
       ...(countCurve && { curve: countCurve }),
     }),
   });
-  const chains = new Map([[chain.chainId, chain]]);
-  const app = createApp(bindRoutes(quotesResource, { chains, directory, snapshots, ...rest }), {
+  const app = createApp(bindRoutes(quotesResource, { chains, directory, ...rest }), {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: {
       limits: LimitsConfig.parse({ enabled: false }),

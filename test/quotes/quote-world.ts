@@ -11,7 +11,7 @@ import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/provi
 import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import type { SnapshotOptions } from '../../quoting/reads/snapshot-service.ts';
+import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 
 /** A chain with the protocol on it, to make pools on. */
 export interface QuoteWorld {
@@ -138,7 +138,7 @@ export function chainConfig(
 export const stillQuotes: QuotesConfig = QuotesConfig.parse({ maxAgeMs: 86_400_000 });
 
 /** Limits for tests that mine when they like: every request looks at the chain. */
-export const eagerQuotes: SnapshotOptions = { ...stillQuotes, minRefreshMs: 1 };
+export const eagerQuotes: QuoteOptions = { ...stillQuotes, minRefreshMs: 1 };
 
 /** Moves the feed behind a pool. */
 export function movePrice({ chain, deployment }: QuoteWorld, { feed }: WorldPool, price: number): Promise<void> {

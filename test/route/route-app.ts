@@ -8,21 +8,19 @@ import { type RouteLimits, routeResource } from '../../api/route/route.ts';
 import type { operations } from '../../client/schema.d.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
-import { createSnapshotService, type SnapshotOptions } from '../../quoting/reads/snapshot-service.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
 import { eagerQuotes } from '../quotes/quote-world.ts';
+import { quotedChains } from '../quotes/quoted-chains.ts';
 
 export interface RouteAppOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
-  readonly quotes?: SnapshotOptions;
+  readonly quotes?: QuoteOptions;
   readonly routing?: Partial<RouteLimits>;
-  /** Default: nothing is known of pools before they are read. */
-  readonly estimates?: DepthEstimates;
   /** Default: off. */
   readonly limits?: LimitsConfig;
 }
@@ -36,27 +34,21 @@ export function routeApp({
   quotes = eagerQuotes,
   routing = {},
   limits = NO_LIMITS,
-  estimates = new DepthEstimates(),
 }: RouteAppOptions): Hono {
   const logger = createLogger('test', 'silent');
-  const chains = new Map([[chain.chainId, chain]]);
-  const snapshots = createSnapshotService({ chains: [chain], quotes, countCall: () => undefined, logger });
-  const deps = { chains, directory, snapshots };
-  return createApp(
-    [...bindRoutes(quotesResource, deps), ...bindRoutes(routeResource, { ...deps, estimates, limits: routing })],
-    {
-      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
-      rateLimit: {
-        limits,
-        // Never connects: requests are counted in memory.
-        redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
-        prefix: 'test',
-        trustedProxies: 0,
-      },
-      metrics: createMetrics('test'),
-      logger,
+  const deps = { chains: quotedChains([chain], directory, { quotes }), directory };
+  return createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(routeResource, { ...deps, limits: routing })], {
+    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
+    rateLimit: {
+      limits,
+      // Never connects: requests are counted in memory.
+      redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+      prefix: 'test',
+      trustedProxies: 0,
     },
-  );
+    metrics: createMetrics('test'),
+    logger,
+  });
 }
 
 /** Asks the route endpoint with the typed client. The body may have other fields or values than the type allows. */

@@ -92,10 +92,10 @@ function submitPause({ chain, deployment }: QuoteWorld, pool: Address, isPaused:
 /** By a reader that knows nothing yet. */
 async function readAlone(url: string, head: ReportedHead, pools: readonly ServedPool[]): Promise<Map<string, string>> {
   const config = chainConfig(CHAIN_ID, [url]);
-  const clock = { head: () => Promise.reject(new Error('the block was refused')), reject: () => undefined };
+  const heads = { head: () => Promise.reject(new Error('the block was refused')), reject: () => undefined };
   const reader = createPoolReader({
     target: { ...config, rpc: openChainRpc(config, 10_000) },
-    clock,
+    heads,
     observer: {},
     simulatedPoolsPerRead: 0,
     readTimeoutMs: 30_000,

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import type { StreamChain } from '../../bench/stream/market.ts';
-import { createSnapshotService } from '../../quoting/reads/snapshot-service.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { mountHandlers } from '../harness/mount-handlers.ts';
-import { chainConfig, eagerQuotes } from '../quotes/quote-world.ts';
+import { chainConfig } from '../quotes/quote-world.ts';
+import { quotedChains } from '../quotes/quoted-chains.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 
 const Quote = z.looseObject({ poolAddress: z.string() });
@@ -38,17 +37,11 @@ export class Truth {
   constructor(chain: StreamChain) {
     this.#chain = chain;
     const config = chainConfig(chain.chainId, [chain.world.anvil.url]);
-    const logger = createLogger('test', 'silent');
     const served = chain.groups.flatMap(({ served }, group) =>
       (chain.pools[group] ?? []).map((address) => ({ ...served, address })),
     );
-    const snapshots = createSnapshotService({
-      chains: [config],
-      quotes: eagerQuotes,
-      countCall: () => undefined,
-      logger,
-    });
-    const deps = { chains: new Map([[chain.chainId, config]]), directory: fixedDirectory(served), snapshots };
+    const directory = fixedDirectory(served);
+    const deps = { chains: quotedChains([config], directory), directory };
     mountHandlers(this.#app, bindRoutes(quotesResource, deps));
   }
 

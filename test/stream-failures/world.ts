@@ -37,8 +37,6 @@ export interface FailingWorldOptions {
   readonly processes?: number;
   /** More of the environment of the API. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Takes what the API logs. */
-  readonly output?: NodeJS.WritableStream;
   /** What a user of Redis with this `QUEUE_PREFIX` may do is all that the API may. */
   readonly prefix?: string;
 }
@@ -52,7 +50,6 @@ const START_LIMIT_MS = 60_000;
 export async function startFailingWorld({
   processes: count = 1,
   env,
-  output,
   prefix,
 }: FailingWorldOptions = {}): Promise<FailingWorld> {
   const [postgres, redis, folder, chain] = await Promise.all([
@@ -84,7 +81,6 @@ export async function startFailingWorld({
         LOG_LEVEL: 'error',
         ...env,
       },
-      output,
     });
     api.start();
     await api.answers('/health', START_LIMIT_MS);

@@ -9,7 +9,6 @@ import type { ChainStream } from '../../api/stream/chain-stream.ts';
 import { Connections } from '../../api/stream/connections.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
-import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { startServer } from '../../runtime/http-server.ts';
@@ -34,13 +33,7 @@ afterEach(async () => {
 async function serve(stream: ChainStream) {
   const logger = createLogger('test', 'silent');
   const connections = new Connections(StreamConfig.parse({}));
-  const config = { rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments: [] };
-  const chains = new Map([[CHAIN, ChainConfig.parse({ chainId: CHAIN, name: 'simulated', ...config })]]);
-  const ready = async () => {
-    await stream.ready();
-    return stream;
-  };
-  const deps = { chains, streams: { ready, connections } };
+  const deps = { streams: { chains: new Map([[CHAIN, stream]]), connections } };
   const redis = new Redis({ lazyConnect: true });
   const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,
@@ -76,7 +69,7 @@ test.each(['sse', 'websocket'] as const)(
   'a client that never reads its %s is terminated ten seconds after its sockets are full',
   async (transport) => {
     const chain = new SimulatedChain(POOLS);
-    const { clock, stream } = chain.startProcess(RICH);
+    const { heads, stream } = chain.startProcess(RICH);
     const { port, connections } = await serve(stream);
     const good = new SimulatedClient({ pools: chain.pools.slice(0, 1), depth: false, hasKey: false });
     await good.connect(stream);
@@ -88,7 +81,7 @@ test.each(['sse', 'websocket'] as const)(
     let blocks = 0;
     for (; stream.subscriberCount === 2 && blocks < MAX_BLOCKS; blocks++) {
       chain.mine(all);
-      clock.push(chain.head);
+      heads.push(chain.head);
       await vi.waitUntil(() => good.hash === chain.head.block.hash, WAIT);
       stream.tick();
     }

@@ -23,11 +23,11 @@ async function start() {
   const [one, other] = [chain.startProcess(RICH), chain.startProcess(RICH)];
   const all = async (...changed: readonly number[]) => {
     chain.mine(changed);
-    for (const { clock } of [one, other]) clock.push(chain.head);
+    for (const { heads } of [one, other]) heads.push(chain.head);
     await settle();
   };
   const push = async () => {
-    one.clock.push(chain.head);
+    one.heads.push(chain.head);
     await settle();
   };
   const nextBlock = () => {
@@ -82,7 +82,7 @@ test.each([0, 1, 2, 3, 4])(
   async (turns) => {
     const chain = new SimulatedChain(2);
     const [kept, left] = chain.pools as [ServedPool, ServedPool];
-    const { clock, stream } = chain.startProcess(RICH);
+    const { heads, stream } = chain.startProcess(RICH);
     const connect = async (pool: ServedPool) => {
       const client = new SimulatedClient({ pools: [pool], depth: false, hasKey: true });
       await client.connect(stream);
@@ -93,7 +93,7 @@ test.each([0, 1, 2, 3, 4])(
     await settle();
     // Nobody requested it for longer than it is kept.
     for (let block = 0; block < 7; block++) chain.mine([1]);
-    clock.push(chain.head);
+    heads.push(chain.head);
     for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
     const client = await connect(left);
     for (let turn = 0; turn < 20; turn++) {

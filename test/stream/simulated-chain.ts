@@ -84,14 +84,14 @@ export class SimulatedChain {
       header: (hash: Hex) => this.#answer((this.#byHash.get(hash) as Block).ref),
     };
     const now = () => this.now;
-    const clock = new HeadTracker<ReportedHead>(source, {
+    const heads = new HeadTracker<ReportedHead>(source, {
       blockTimeMs: 1_000,
       minRefreshMs: 1,
       now,
       wallClock: () => 0,
     });
     const snapshots = new SnapshotCache({
-      clock,
+      heads,
       waitTimeoutMs: 5_000,
       readTimeoutMs: 5_000,
       cacheBins: 10_000,
@@ -106,20 +106,22 @@ export class SimulatedChain {
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
     const curveMethodOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
     const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
-    const ofChain = { chainId: CHAIN, requested, snapshots, directory };
+    const ofChain = { chainId: CHAIN, heads, requested };
     const warmer = new BlockWarmer({
       ...ofChain,
+      snapshots,
+      directory,
       schedule,
       curveMethodOf,
       now,
       logger: createLogger('test', 'silent'),
     });
     const stream = new ChainStream({
-      ...ofChain,
+      chain: { ...ofChain, warmer },
+      directory,
       metrics: streamMetrics(new Registry(), () => ({}), []),
-      warmer: { requested, warmer, schedule },
     });
-    return { clock, snapshots, requested, warmer, schedule, stream };
+    return { heads, snapshots, requested, warmer, schedule, stream };
   }
 
   get #top(): Block {

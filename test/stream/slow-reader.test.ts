@@ -22,7 +22,7 @@ afterEach(() => {
 
 test('who does not read gets the latest only, and is terminated after ten seconds; others get each block', async () => {
   const chain = new SimulatedChain(2);
-  const { clock, stream } = chain.startProcess(RICH);
+  const { heads, stream } = chain.startProcess(RICH);
   const [good, slow] = [0, 1].map(() => new SimulatedClient({ pools: chain.pools, depth: false, hasKey: false })) as [
     SimulatedClient,
     SimulatedClient,
@@ -30,7 +30,7 @@ test('who does not read gets the latest only, and is terminated after ten second
   for (const client of [good, slow]) await client.connect(stream);
   const mine = async () => {
     chain.mine([0]);
-    clock.push(chain.head);
+    heads.push(chain.head);
     await settle();
     stream.tick();
   };

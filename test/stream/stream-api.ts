@@ -9,11 +9,10 @@ import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
-import { DepthEstimates } from '../../quoting/depth-estimates.ts';
+import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
+import { openChain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
-import { createSnapshotService, type SnapshotOptions } from '../../quoting/reads/snapshot-service.ts';
-import { startPoolWarmers } from '../../quoting/requested/pool-warmers.ts';
-import { createSharedChains, startSharedReads } from '../../quoting/sharing/start-shared-reads.ts';
+import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -22,7 +21,7 @@ import { stillQuotes } from '../quotes/quote-world.ts';
 export interface StreamApiOptions {
   readonly chain: ChainConfig;
   readonly directory: PoolDirectory;
-  readonly quotes?: SnapshotOptions;
+  readonly quotes?: QuoteOptions;
   readonly stream?: Partial<StreamConfig>;
   readonly pingMs?: number;
   /** Reads the chain with other APIs of this Redis. */
@@ -35,55 +34,34 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
-  const estimates = new DepthEstimates();
-  const shared = options.sharedBy && createSharedChains([chain]);
-  const snapshots = createSnapshotService({
-    chains: [chain],
+  const metrics = createMetrics('test');
+  const sharing = options.sharedBy && new ReadSharing({ ...options.sharedBy, metrics, logger });
+  const opened = openChain(chain, {
     quotes,
+    directory,
+    sharing,
     logger,
-    ...(shared && { shared }),
-    observe: (chainId) => ({
-      curve: estimates.of(chainId).report,
-      lookup: (result, count = 1) => lookups.push(...Array(count).fill(result)),
-    }),
+    observe: () => ({ lookup: (result, count = 1) => lookups.push(...Array(count).fill(result)) }),
     countCall: (_chainId, method) => calls.push(method),
   });
-  const metrics = createMetrics('test');
-  const warmers = startPoolWarmers({
-    chains: [chain],
-    quotes,
-    snapshots,
-    directory,
-    metrics,
-    logger,
-    isFunded: () => true,
-    curveMethodOf: (pool) => estimates.of(pool.chainId).curveMethod(pool),
-  });
-  const sharing =
-    shared &&
-    options.sharedBy &&
-    startSharedReads({ ...options.sharedBy, chains: [chain], reads: shared, warmers, metrics, logger });
+  const chains = new Map([[chain.chainId, opened]]);
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
   const streams = startStreams({
-    chainIds: [chain.chainId],
+    chains,
     config: { ...StreamConfig.parse({}), ...options.stream },
-    warmers,
-    snapshots,
     directory,
     database,
     metrics,
     logger,
   });
   const { connections } = streams;
-  const chains = new Map([[chain.chainId, chain]]);
-  const deps = { chains, directory, snapshots, streams, trustedProxies: 0, warmers };
+  const deps = { chains, directory, streams, trustedProxies: 0 };
   const redis = new Redis(inject('redisUrl'), { lazyConnect: true });
   const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
     webSockets: {
-      chains,
       streams,
       pingMs: options.pingMs ?? 15_000,
     },
@@ -98,16 +76,14 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     lookups,
     connections,
     metrics,
-    warmer: warmers.of(chain.chainId),
-    /** Whether it reads the chain for all. */
-    isLeading: () => shared?.(chain.chainId).isLeading === true,
+    chain: opened,
     /** Ends the streams as a stop of the process does. */
     closeStreams: () => streams.stop(),
     async stop() {
       streams.stop();
       await server.stop(1_000);
-      await warmers.stop();
-      await sharing?.stop();
+      await opened.stop();
+      sharing?.stop();
     },
   };
 }

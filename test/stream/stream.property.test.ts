@@ -2,9 +2,6 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
 import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { FollowedReads } from '../../quoting/sharing/followed-reads.ts';
-import { parseFromLeader } from '../../quoting/sharing/messages.ts';
-import { PublishedReads } from '../../quoting/sharing/published-reads.ts';
 import { runs } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient, type Wish } from './simulated-client.ts';
@@ -126,13 +123,11 @@ class World {
   readonly #budget: typeof RICH;
   /** Followers that miss what the first process says. */
   deaf: readonly number[] = [];
-  #published = new PublishedReads('1');
-  #followed: FollowedReads[] = [];
 
   constructor(wishes: readonly Wish[], budget: typeof RICH) {
     this.#budget = budget;
     this.processes = this.tables.map((table) => this.#start(table));
-    this.#lead('1');
+    this.#tellHeads();
     this.clients = wishes.map((wish) => new SimulatedClient(wish, this.chain.pools));
   }
 
@@ -145,37 +140,24 @@ class World {
   async restart(process: number): Promise<void> {
     await this.processes[process]?.warmer.close();
     this.processes[process] = this.#start(this.tables[process] as PoolTable);
-    this.#lead(String(BigInt(this.#published.token) + 1n));
+    if (process === 0) this.#tellHeads();
     for (const each of this.clients) {
       each.cut();
       await this.connect(each, (process + 1) % PROCESSES.length);
     }
   }
 
-  /** Heads of the first process go to the followers, as messages. */
-  #lead(token: string): void {
-    const published = new PublishedReads(token);
-    this.#published = published;
-    this.#followed = FOLLOWERS.map(
-      (process) =>
-        new FollowedReads({
-          onHead: (block) => this.processes[process]?.clock.push({ block, endpoint: null }),
-        }),
-    );
-    this.processes[0]?.clock.onHead(({ block }) => {
-      published.begin(block);
-      // Who missed a message gets one that is whole.
-      if (this.#followed.some(({ isBehind }) => isBehind)) published.demandWhole();
-      for (const message of published.drain()) {
-        for (const [index, followed] of this.#followed.entries()) {
-          if (!this.deaf.includes(FOLLOWERS[index] as number)) followed.take(parseFromLeader(message));
-        }
+  /** Followers learn of heads at which the first process reads. */
+  #tellHeads(): void {
+    this.processes[0]?.heads.onHead(({ block }) => {
+      for (const process of FOLLOWERS) {
+        if (!this.deaf.includes(process)) this.processes[process]?.heads.pushHigher({ block, endpoint: null });
       }
     });
   }
 
   push(heard: readonly number[]): void {
-    for (const process of heard) if (!this.chain.isDown) this.processes[process]?.clock.push(this.chain.head);
+    for (const process of heard) if (!this.chain.isDown) this.processes[process]?.heads.push(this.chain.head);
   }
 
   /** Lists or removes a pool in one process, unless it is so already. */

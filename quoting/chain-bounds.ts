@@ -1,0 +1,36 @@
+import type { ChainConfig } from '../config/chains-schema.ts';
+import { maxQuoteAgeMs, type QuotesConfig } from '../config/quotes-schema.ts';
+
+/** Bounds of reads that no operator sets. */
+const BOUNDS = {
+  /** Longest read of one snapshot, over all nodes and calls. */
+  readTimeoutMs: 8_000,
+  /** The same on chains of kind `ethereum`, where a slower read is answered with 503. */
+  ethereumReadTimeoutMs: 3_000,
+  /** Longest wait of a request for a read that another request started. */
+  waitTimeoutMs: 5_000,
+  /** Shortest time between two heads that are taken. */
+  minRefreshMs: 500,
+  /** Pools whose every level is simulated that one block has room for, by chain; the others get 503. */
+  simulatedPoolsPerRead: 10,
+  /** Size of the snapshot cache of each chain, in bins of about 1 KB. */
+  cacheBins: 100_000,
+};
+
+/** Settings, and bounds where others than the usual ones hold, as in tests. */
+export type QuoteOptions = QuotesConfig & Partial<typeof BOUNDS>;
+
+/** What bounds the reads of one chain; milliseconds. */
+export function chainBounds({ chainId, pamm, rpcUrls, blockTimeMs }: ChainConfig, quotes: QuoteOptions) {
+  const { ethereumReadTimeoutMs, rpcTimeoutMs, ...bounds } = { ...BOUNDS, ...quotes };
+  const slowIsUnavailable = chainId === 1 || pamm?.kind === 'ethereum';
+  const readTimeoutMs = slowIsUnavailable ? ethereumReadTimeoutMs : bounds.readTimeoutMs;
+  return {
+    ...bounds,
+    slowIsUnavailable,
+    readTimeoutMs,
+    maxAgeMs: maxQuoteAgeMs(quotes, blockTimeMs),
+    // A node that is slow must leave time to ask the next one.
+    rpcTimeoutMs: Math.min(rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length))),
+  };
+}

@@ -1,0 +1,144 @@
+import { hash as digestOf } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Hex } from 'viem';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import { type ReadsMessage, writeReads } from './messages.ts';
+
+/** Most of one message, in characters: Redis cuts off who is owed more than 32 MB. The others read the rest themselves. */
+const MAX_MESSAGE = 16 * 1024 * 1024;
+/** Values that are remembered, two for each pool that is requested. */
+const MAX_VALUES = 20_000;
+/** Of how many blocks it is remembered what was read. */
+const MAX_BLOCKS = 4;
+
+/** A value of a pool at whatever block, named by its content. */
+interface Value {
+  readonly digest: string;
+  readonly read: () => unknown;
+}
+
+/** What is known of one block. */
+interface BlockRead {
+  readonly values: Map<string, Value>;
+  readonly failed: Set<string>;
+  isOver: boolean;
+}
+
+/** What is known of a name at a block: its value, that it will not come, or nothing yet. */
+export type Found = { readonly value: unknown } | 'absent' | 'unknown';
+
+/**
+ * What processes read of one chain by block: what this one read, to be published, and what the others published.
+ *
+ * 1. A value belongs to the hash of a block, at which it never changes: messages may come late, twice or in any order.
+ * 2. A value that was sent before is sent as its digest: whoever has the content has the value, at whatever block it came.
+ * 3. Whoever does not have it reads it from the chain. Nothing is asked for again.
+ */
+export class BlockReads {
+  readonly #maxMessage: number;
+  /** By name, the value that came last. */
+  readonly #last = new LRUCache<string, Value>({ max: MAX_VALUES });
+  readonly #blocks = new LRUCache<Hex, BlockRead>({ max: MAX_BLOCKS });
+  /** Of the block that this process publishes: JSON by name, null where the chain was not read. */
+  #unsent: { readonly block: BlockHeader; readonly read: Map<string, string | null>; isOver: boolean } | undefined;
+
+  constructor(maxMessage = MAX_MESSAGE) {
+    this.#maxMessage = maxMessage;
+  }
+
+  find(name: string, hash: Hex): Found {
+    const block = this.#blocks.get(hash);
+    const value = block?.values.get(name);
+    if (value) return { value: value.read() };
+    return block && (block.failed.has(name) || block.isOver) ? 'absent' : 'unknown';
+  }
+
+  /** Notes what this process read at a block, to be published. @param json null when the chain was not read */
+  add(block: BlockHeader, name: string, json: string | null): void {
+    this.#unsentOf(block).read.set(name, json);
+  }
+
+  /** Notes that this process reads nothing more at a block. */
+  end(block: BlockHeader): void {
+    this.#unsentOf(block).isOver = true;
+  }
+
+  /** Notes what this process read for itself, so that it need not be sent when it is the same later. */
+  remember(name: string, json: string): void {
+    this.#last.set(name, named(json));
+  }
+
+  /** Sends every value whole again: another process may have missed messages. */
+  forget(): void {
+    this.#last.clear();
+  }
+
+  /** Whether another process published anything of a block. */
+  has(hash: Hex): boolean {
+    return this.#blocks.has(hash);
+  }
+
+  /** The message with all that was noted since the one before, null when that is nothing. @param id of this process */
+  drain(id: string): string | null {
+    if (!this.#unsent) return null;
+    const { block, read, isOver } = this.#unsent;
+    this.#unsent = undefined;
+    const values: [name: string, digest: string, json: string][] = [];
+    const [same, failed]: [[string, string][], string[]] = [[], []];
+    let length = 0;
+    for (const [name, json] of read) {
+      if (json === null || length + json.length > this.#maxMessage) {
+        failed.push(name);
+        continue;
+      }
+      const value = named(json);
+      const { digest } = value;
+      if (this.#last.get(name)?.digest === digest) {
+        same.push([name, digest]);
+        continue;
+      }
+      length += json.length;
+      values.push([name, digest, json]);
+      this.#last.set(name, value);
+    }
+    return writeReads({ id, block, same, failed, isOver }, values);
+  }
+
+  /** Takes what another process published. */
+  take({ block: { hash }, values, same, failed, isOver }: ReadsMessage): void {
+    const block = this.#blockOf(hash);
+    for (const [name, digest, json] of values) {
+      const value = { digest, read: () => json };
+      this.#last.set(name, value);
+      block.values.set(name, value);
+    }
+    for (const [name, digest] of same) {
+      const value = this.#last.get(name);
+      if (value?.digest === digest) block.values.set(name, value);
+      else block.failed.add(name);
+    }
+    for (const name of failed) block.failed.add(name);
+    block.isOver ||= isOver;
+  }
+
+  /** Notes that nothing more comes of a block. */
+  close(hash: Hex): void {
+    this.#blockOf(hash).isOver = true;
+  }
+
+  #blockOf(hash: Hex): BlockRead {
+    const block = this.#blocks.get(hash) ?? { values: new Map(), failed: new Set(), isOver: false };
+    this.#blocks.set(hash, block);
+    return block;
+  }
+
+  #unsentOf(block: BlockHeader) {
+    if (this.#unsent?.block.hash !== block.hash) this.#unsent = { block, read: new Map(), isOver: false };
+    return this.#unsent;
+  }
+}
+
+const named = (json: string): Value => ({
+  digest: digestOf('sha256', json, 'base64url').slice(0, 16),
+  read: () => JSON.parse(json),
+});

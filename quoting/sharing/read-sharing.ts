@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { Counter, type Registry } from 'prom-client';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
+import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
+import { FORMAT } from './messages.ts';
+
+export interface ReadSharingDeps {
+  readonly redisUrl: string;
+  /** `QUEUE_PREFIX`: processes with the same one share. */
+  readonly prefix: string;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+}
+
+/** Redis that takes longer counts as unreachable. */
+const COMMAND_TIMEOUT_MS = 500;
+/** How long it is known of a block that it was read. */
+const OVER_MS = 10_000;
+const OVER = 'over';
+
+/**
+ * The processes that read the same chains. What they say is published by Redis and kept by none: all that is kept is who
+ * took a block, for a few seconds.
+ */
+export class ReadSharing {
+  readonly #deps: ReadSharingDeps;
+  readonly #redis;
+  readonly #subscriber;
+  readonly #claimed: Counter<'chain'>;
+  readonly #chains = new Map<string, ChainReads>();
+  readonly #stopTicks: (() => void)[] = [];
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(deps: ReadSharingDeps) {
+    const { redisUrl, metrics, logger } = deps;
+    this.#deps = deps;
+    this.#redis = connectFailFast(redisUrl, logger, {
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      // A pipeline would wait until this process has decoded what it read.
+      enableAutoPipelining: false,
+    });
+    this.#subscriber = connectQueueing(redisUrl, logger);
+    this.#subscriber.on('message', (channel, text) => this.#take(channel, text));
+    this.#subscriber.on('close', () => {
+      for (const reads of this.#chains.values()) reads.rejoin();
+    });
+    this.#claimed = new Counter({
+      name: 'chain_blocks_read_for_all_total',
+      help: 'Blocks at which this process read a chain for all others',
+      labelNames: ['chain'],
+      registers: [metrics],
+    });
+  }
+
+  /** What this process shares of a chain from now on. */
+  join(chain: ChainConfig, { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>): ChainReads {
+    const name = nameOf(chain, this.#deps.prefix);
+    const keyOf = (hash: string) => `${name}:${hash}`;
+    const redis = this.#redis;
+    const reads = new ChainReads({
+      requested,
+      onHead,
+      onFailure: (error) => this.#fail(error),
+      publish: (kind, text) => {
+        if (redis.status === 'ready') void redis.publish(`${name}:${kind}`, text).catch(this.#fail);
+      },
+      claims: {
+        take: async (hash) => {
+          const holder = await redis.set(keyOf(hash), '', 'PX', CLAIM_MS, 'NX', 'GET');
+          this.#isFailing = false;
+          if (holder === null) this.#claimed.inc({ chain: chain.chainId });
+          return holder === null ? 'taken' : holder === OVER ? 'over' : 'held';
+        },
+        renew: async (hash) => void (await redis.pexpire(keyOf(hash), CLAIM_MS)),
+        end: async (hash) => void (await redis.set(keyOf(hash), OVER, 'PX', OVER_MS)),
+      },
+    });
+    this.#chains.set(name, reads);
+    void this.#subscriber.subscribe(`${name}:reads`, `${name}:requests`).catch(this.#fail);
+    this.#stopTicks.push(startRepeating(() => reads.tick(), TICK_MS));
+    return reads;
+  }
+
+  stop(): void {
+    this.#isClosed = true;
+    for (const stop of this.#stopTicks) stop();
+    this.#redis.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  /** A message that was not understood changes nothing. */
+  #take(channel: string, text: string): void {
+    const [, name = '', kind] = /^(.*):(reads|requests)$/.exec(channel) ?? [];
+    try {
+      this.#chains.get(name)?.take(kind as 'reads' | 'requests', text);
+    } catch (error) {
+      this.#deps.logger.warn({ err: error, channel }, 'a message of another process was not understood');
+    }
+  }
+
+  /** Logs the first failure of a row: chains are read without the others meanwhile. */
+  readonly #fail = (error: unknown): void => {
+    if (!this.#isFailing && !this.#isClosed) this.#deps.logger.warn({ err: error }, 'reads are not shared');
+    this.#isFailing = true;
+  };
+}
+
+/** Processes of another release or configuration, which may read pools otherwise, have other names. */
+function nameOf({ chainId, multicall3, deployments }: ChainConfig, prefix: string): string {
+  const configuration = createHash('sha256').update(JSON.stringify({ multicall3, deployments })).digest('hex');
+  return `${prefix}:reads-${FORMAT}-${chainId}-${configuration.slice(0, 12)}`;
+}
