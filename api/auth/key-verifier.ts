@@ -5,7 +5,7 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
-import { MAX_CLIENTS, WindowCounter } from '../limits/window-counter.ts';
+import { clientLimit } from '../limits/rate-window.ts';
 import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
@@ -30,7 +30,7 @@ type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
  */
 export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
-  const tries = new WindowCounter(KEY_TRIES.windowSecs, MAX_CLIENTS, now);
+  const countTry = clientLimit(KEY_TRIES, now);
   const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {
     const at = now();
     const holder = await holderOfKey(database, key);
@@ -46,18 +46,15 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.identity;
     // Where the client is not known, only those who present the same key wait for each other.
-    if (!known?.identity) countTry(tries, client() ?? digest, KEY_TRIES.requests);
+    if (!known?.identity) {
+      const { rejected, msBeforeNext } = countTry(client() ?? digest);
+      if (rejected) throw tooManyRequests(msBeforeNext);
+    }
     // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { identity } = await answerOr(known, lookUp(key, keyId, digest), database);
     return identity;
   };
-}
-
-/** @throws ApiError 429 */
-function countTry(tries: WindowCounter, client: string, most: number): void {
-  const { requests, msBeforeNext } = tries.count(client);
-  if (requests > most) throw tooManyRequests(msBeforeNext);
 }
 
 /** @returns the verdict known so far while the database is unreachable or hangs; its answer counts when it comes */

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { WindowCount } from './window-counter.ts';
+
+/** What a client's window has after requests of it, these included. */
+export type WindowCount = { readonly requests: number; readonly msBeforeNext: number };
 
 /** Adds requests of a client to its count. Resolves to the count after them. */
 export type CountRequests = (client: string, requests: number) => Promise<WindowCount>;

@@ -7,8 +7,8 @@ import { loadScript } from '../../runtime/redis-script.ts';
 import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { countTogether } from './count-together.ts';
-import { MAX_CLIENTS, WindowCounter } from './window-counter.ts';
+import { countTogether, type WindowCount } from './count-together.ts';
+import { clientLimit, type WindowUse } from './rate-window.ts';
 
 const countRequests = loadScript('./count-requests.lua', import.meta.url);
 
@@ -47,8 +47,7 @@ function createCount(limitClass: LimitClass, deps: RateLimitDeps): Count {
   };
 }
 
-type Counted = { readonly rejected: boolean; readonly remaining: number; readonly msBeforeNext: number };
-type CountedRequest = Counted & { readonly headers: Readonly<Record<string, string>> };
+type CountedRequest = WindowUse & { readonly headers: Readonly<Record<string, string>> };
 type CountedEarly = WeakMap<IncomingMessage, CountedRequest>;
 
 /** @param address of the client; called only when it has no key */
@@ -59,25 +58,22 @@ type Count = (key: KeyIdentity | null, address: () => string) => Promise<Counted
  *
  * @param keyPrefix start of the names in Redis; the client follows
  */
-function createLimiter(
-  keyPrefix: string,
-  quota: Quota,
-  { redis }: Pick<RateLimitDeps, 'redis'>,
-): (client: string) => Promise<Counted> {
-  const own = new WindowCounter(quota.windowSecs, MAX_CLIENTS);
+function createLimiter(keyPrefix: string, quota: Quota, { redis }: RateLimitDeps) {
+  const countHere = clientLimit(quota);
   const countShared = countTogether(async (client, added) => {
     const counted = await countRequests(redis, [`${keyPrefix}:${client}`], [added, quota.windowSecs * 1_000]);
     const [requests, msBeforeNext] = counted as [number, number];
     return { requests, msBeforeNext };
   });
-  return async (client) => {
-    const { requests, msBeforeNext } = await countShared(client).catch(() => own.count(client));
-    const remaining = Math.max(quota.requests - requests, 0);
-    return { rejected: requests > quota.requests, remaining, msBeforeNext };
-  };
+  const useOf = ({ requests, msBeforeNext }: WindowCount): WindowUse => ({
+    rejected: requests > quota.requests,
+    remaining: Math.max(quota.requests - requests, 0),
+    msBeforeNext,
+  });
+  return (client: string): Promise<WindowUse> => countShared(client).then(useOf, () => countHere(client));
 }
 
-const limitHeaders = (name: string, quota: Quota, { remaining, msBeforeNext }: Counted) => ({
+const limitHeaders = (name: string, quota: Quota, { remaining, msBeforeNext }: WindowUse) => ({
   'RateLimit-Policy': `"${name}";q=${quota.requests};w=${quota.windowSecs}`,
   RateLimit: `"${name}";r=${remaining};t=${waitSecsCeil(msBeforeNext)}`,
 });
