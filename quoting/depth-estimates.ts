@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { TIER_RANKS } from '../db/listing/tier-ranks.ts';
 import { eventLayout } from '../protocol/layouts/event-layouts.ts';
@@ -7,6 +6,7 @@ import type { PoolGraph, TokenPath } from '../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../protocol/routing/pool-candidate.ts';
 import { finishYielding } from '../runtime/for-each-yielding.ts';
 import { perObject } from '../runtime/per-object.ts';
+import { ResultCache } from '../runtime/result-cache.ts';
 import type { PoolReport } from './pools/pool-catalog.ts';
 import type { ServedPool } from './pools/pool-directory.ts';
 import { SnapshotError } from './snapshot-error.ts';
@@ -51,13 +51,9 @@ const Q64 = 2 ** 64;
 /** What routes know of a chain's pools before they read them: the depth observed last, else what is reported. */
 export class ChainDepthEstimates {
   readonly #pools = new Map<Address, KnownPool>();
-  readonly #compared = new LRUCache<string, Paths, () => Promise<Paths>>({
-    maxSize: COMPARED_POOLS,
-    ttl: COMPARED_MS,
-    sizeCalculation: (paths) => paths.reduce((sum, { legs }) => sum + legs.flat().length, 1),
-    ignoreFetchAbort: true,
-    fetchMethod: (_key, _stale, { context }) => context(),
-  });
+  readonly #compared = new ResultCache<Paths>(COMPARED_POOLS, (paths) =>
+    paths.reduce((sum, { legs }) => sum + legs.flat().length, 1),
+  );
 
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, method }: Pick<CurveReport, 'pool' | 'method'>): void => {
@@ -78,8 +74,8 @@ export class ChainDepthEstimates {
    */
   candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): Promise<Paths> {
     const key = `${graph.version} ${order.tokenIn} ${order.tokenOut} ${order.tradeType}`;
-    const context = () => finishYielding(candidateTokenPaths(graph, this.describe, order, most));
-    return this.#compared.forceFetch(key, { context });
+    const find = () => finishYielding(candidateTokenPaths(graph, this.describe, order, most));
+    return this.#compared.get(key, find, COMPARED_MS);
   }
 
   /** How the curve of the pool became known when it was read last. */

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
-import { LRUCache } from 'lru-cache';
 import type { Registry } from 'prom-client';
+import { cacheResult } from './result-cache.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
@@ -33,7 +33,7 @@ const NOT_READY_STANDS_MS = 250;
  */
 export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
-  const readiness = sharedForAWhile(
+  const readiness = cacheResult(
     async (): Promise<Readiness> => {
       const entries = Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const);
       const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
@@ -45,24 +45,8 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
     const answer = await readiness();
     return c.json(answer, answer.ready ? 200 : 503);
   });
-  const text = sharedForAWhile(() => metrics.metrics());
+  const text = cacheResult(() => metrics.metrics(), STANDS_MS);
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
-}
-
-function sharedForAWhile<T extends object | string>(
-  make: () => Promise<T>,
-  standsMs = (_made: T) => STANDS_MS,
-): () => Promise<T> {
-  const made = new LRUCache<string, T>({
-    max: 1,
-    ttl: STANDS_MS,
-    fetchMethod: async (_key, _stale, { options }) => {
-      const value = await make();
-      options.ttl = standsMs(value);
-      return value;
-    },
-  });
-  return () => made.forceFetch('');
 }
 
 /** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */

@@ -89,13 +89,16 @@ test('a page is compressed for who takes it so; its tag spares sending it again'
   expect((await ask({ 'If-None-Match': '"other"' })).status).toBe(200);
 });
 
-test('memory is bounded: pages that were not requested recently are evicted first', () => {
+test('memory is bounded: pages that were not requested recently are evicted first', async () => {
   const cache = createPageCache(100_000);
-  const page = () => new ReadyBody('x'.repeat(10_000));
-  for (const key of ['a', 'b', 'c', 'd']) cache.set(key, page());
-  cache.get('a');
-  cache.set('e', page());
-  expect([...cache.keys()].sort()).toEqual(['a', 'c', 'd', 'e']);
-  cache.set('whole', new ReadyBody('x'.repeat(100_000)));
-  expect(cache.has('whole')).toBe(false);
+  const made: string[] = [];
+  const request = (key: string, length = 10_000) =>
+    cache.get(key, async () => {
+      made.push(key);
+      return new ReadyBody('x'.repeat(length));
+    });
+  for (const key of ['a', 'b', 'c', 'd', 'a', 'e', 'a', 'c', 'd', 'e', 'b']) await request(key);
+  expect(made.join('')).toBe('abcdeb');
+  for (const _ of [1, 2]) await request('whole', 100_000);
+  expect(made.slice(6)).toEqual(['whole', 'whole']);
 });

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { QueryResultRow } from 'pg';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { ResultCache } from '../../runtime/result-cache.ts';
 import { unavailable } from '../errors.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import { readFailure, readInTurn } from '../read-in-turn.ts';
@@ -50,7 +51,7 @@ export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => 
 export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPage {
   const versionQuery = versionStatement(maxAgeSecs);
   const pages = createPageCache();
-  const totals = new LRUCache<string, number, () => Promise<number>>({ max: MAX_ENTRIES, ...FETCHING });
+  const totals = new ResultCache<number>(MAX_ENTRIES);
   // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
   const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
 
@@ -58,7 +59,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
     const found = await selectOne<FoundRow>(client, findStatement(query, chains, maxAgeSecs));
     const count = async () => Number((await selectOne<{ total: string }>(client, countStatement(query, chains))).total);
-    const total = await totals.forceFetch(`${versionIn(found)} ${filterKey(query, chains)}`, { context: count });
+    const total = await totals.get(`${versionIn(found)} ${filterKey(query, chains)}`, count);
     const shown =
       found.pools && (await client.query<ShownRow>(showStatement(found, query.include24h, maxAgeSecs))).rows;
     await nextTurn(); // Other requests are served between the steps of a page.
@@ -86,10 +87,10 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     // A refresh may come before the page is read: then it is newer than its key, which no later request has.
     const key = `${version} ${name}`;
     const read = isCommon(query) ? readCommon : readUncommon;
-    const page = await pages.forceFetch(key, { context: () => read(query, chains) });
-    if (!isCommon(query) && requested.get(name) === 1 && pages.peek(key) === page) pages.delete(key);
+    const keepMs = () => (isCommon(query) || requested.get(name) !== 1 ? Number.POSITIVE_INFINITY : 0);
+    const body = await pages.get(key, () => read(query, chains), keepMs);
     const isCurrent = () => confirmed.version === version && performance.now() - confirmed.at < CONFIRMED_MS;
-    return { body: page, isCurrent };
+    return { body, isCurrent };
   };
 
   return async (query, chains) => {
@@ -103,21 +104,10 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
 
 type RenderPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<ReadyBody>;
 
-/** Requests for one key share a fetch, which ends whatever becomes of its place in the cache; its context says how to fetch. */
-const FETCHING = {
-  ignoreFetchAbort: true,
-  fetchMethod: <T>(_key: string, _stale: T | undefined, { context }: { readonly context: () => Promise<T> }) =>
-    context(),
-};
-
 /** Pages by version and request; the least recently requested leave when memory is full. */
 export const createPageCache = (maxSize = MAX_PAGE_BYTES) =>
-  new LRUCache<string, ReadyBody, () => Promise<ReadyBody>>({
-    maxSize,
-    // Twice the body is more than body and compressed form take together, unless the body is all but empty.
-    sizeCalculation: ({ length }, key) => 2 * length + key.length + 1_000,
-    ...FETCHING,
-  });
+  // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+  new ResultCache<ReadyBody>(maxSize, ({ length }, key) => 2 * length + key.length + 1_000);
 
 async function selectOne<Row extends QueryResultRow>(from: Queryable, statement: Statement): Promise<Row> {
   const { rows } = await from.query<Row>(statement);

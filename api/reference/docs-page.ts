@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Hono } from 'hono';
-import { LRUCache } from 'lru-cache';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { cacheResult } from '../../runtime/result-cache.ts';
 import { ReadyBody, SMALL } from '../http/ready-body.ts';
 import { sendFile } from '../http/send-file.ts';
 
@@ -38,11 +38,11 @@ export function mountDocsPage(app: Hono, title: string): void {
   const html = new ReadyBody(page(title), SMALL);
   app.get('/docs', (c) => sendFile(c, 'docs.html', html, 'public, max-age=3600'));
   // Read and compressed at the first request: the script is larger than all else that the API sends.
-  const files = new LRUCache({ max: 3, fetchMethod: readDistFile });
   for (const name of [SCRIPT, STYLE, START]) {
+    const file = cacheResult(() => readDistFile(name), Number.POSITIVE_INFINITY);
     app.get(`/docs/${name}`, async (c) =>
       // The texts are compressed already: nothing on the way need do it again.
-      sendFile(c, name, await files.forceFetch(name), 'public, max-age=86400, no-transform'),
+      sendFile(c, name, await file(), 'public, max-age=86400, no-transform'),
     );
   }
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Hex, zeroHash } from 'viem';
 import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { ResultCache } from '../../runtime/result-cache.ts';
 import { answerRequest, blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 
@@ -31,44 +32,31 @@ interface LogsAnswer {
   readonly indexed: readonly unknown[] | undefined;
 }
 
-interface Head {
-  readonly header: PonderHeader;
-  /** Absent until they are asked for, and after they did not become known. */
-  logs?: Promise<LogsAnswer> | undefined;
-}
-
 /**
  * The heads of a chain that were sent to Ponder. For each of them Ponder asks at once for the whole block and for its logs.
  * When no log may be indexed, Ponder is given the header in place of the block, with neither logs nor transactions, so that
  * such a head costs one call.
  */
 export class NewBlocks {
-  readonly #heads = new LRUCache<string, Head>({ max: REMEMBERED_HEADS });
+  readonly #heads = new LRUCache<string, PonderHeader>({ max: REMEMBERED_HEADS });
+  readonly #logs = new ResultCache<LogsAnswer>(REMEMBERED_HEADS);
 
   sent(header: PonderHeader): void {
-    if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, { header });
+    if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, header);
   }
 
   async answer(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
     const head = this.#heads.get(blockOfLogs(question) ?? wholeBlock(question) ?? zeroHash);
     if (!head) return answerRequest(rpc, question);
-    const { answer, indexed } = await logsOf(rpc, head);
+    const { answer, indexed } = await this.#logs.get(head.hash, () => readLogs(rpc, head), keepKnown);
     if (question.method === 'eth_getLogs') return indexed ? { result: indexed } : answer;
     if (indexed?.length !== 0) return answerRequest(rpc, question);
-    return { result: { ...head.header, logsBloom: NO_LOGS_BLOOM, transactions: [] } };
+    return { result: { ...head, logsBloom: NO_LOGS_BLOOM, transactions: [] } };
   }
 }
 
-/** Asks once for the logs of a head, and again while they are not known. */
-function logsOf(rpc: ChainRpc, head: Head): Promise<LogsAnswer> {
-  if (head.logs) return head.logs;
-  const forget = () => {
-    head.logs = undefined;
-  };
-  head.logs = readLogs(rpc, head.header);
-  head.logs.then(({ indexed }) => indexed ?? forget(), forget);
-  return head.logs;
-}
+/** Logs that are not known are asked for again. */
+const keepKnown = ({ indexed }: LogsAnswer): number => (indexed ? Number.POSITIVE_INFINITY : 0);
 
 async function readLogs(rpc: ChainRpc, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
   const answer = await answerRequest(rpc, { method: 'eth_getLogs', params: [{ blockHash: hash }] });

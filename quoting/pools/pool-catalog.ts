@@ -6,6 +6,7 @@ import { isTemporaryFailure } from '../../db/failure.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import { cacheResult } from '../../runtime/result-cache.ts';
 import {
   type Calibration,
   type ChainRow,
@@ -88,7 +89,7 @@ export class PoolCatalog implements PoolDirectory {
   /** Of the last whole reading; null before it. */
   #epoch: string | null = null;
   #isStopped = false;
-  #polling: Promise<void> | undefined;
+  readonly #poll = cacheResult(() => this.#readChanges(), 0);
 
   constructor(deps: PoolCatalogDeps) {
     this.#deps = deps;
@@ -149,13 +150,6 @@ export class PoolCatalog implements PoolDirectory {
       if (this.#isStopped) return;
       this.#deps.logger.warn({ err: error }, 'failed to refresh the pool catalog: what is known is served');
     }
-  }
-
-  #poll(): Promise<void> {
-    this.#polling ??= this.#readChanges().finally(() => {
-      this.#polling = undefined;
-    });
-    return this.#polling;
   }
 
   async #readChanges(): Promise<void> {
