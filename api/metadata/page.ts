@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { QueryResultRow } from 'pg';
 import { showPool } from '../../db/listing/show-pool.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
 import { unavailable } from '../errors.ts';
 import { ReadyBody } from '../http/ready-body.ts';
@@ -135,5 +136,5 @@ function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, total: 
   );
   const end = offset + pools.length;
   const nextOffset = pools.length > 0 && end < total ? end : null;
-  return new ReadyBody(`{"data":[${pools.join()}],"total":${total},"nextOffset":${nextOffset}}`);
+  return new ReadyBody(joinJson({ data: pools.map((pool) => new ReadyJson(pool)), total, nextOffset }).join(''));
 }

@@ -3,6 +3,7 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
+import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, poolNotServed, quoteFailure, unavailable } from '../errors.ts';
@@ -75,17 +76,11 @@ function batchParts(
   named: ReadonlyMap<Address, string>,
   read: ReadonlyMap<Address, Snapshot | SnapshotError>,
 ): readonly (string | ReadyBody)[] {
-  const parts: (string | ReadyBody)[] = [];
-  let text = '{"results":[';
-  for (const [address, spelling] of named) {
+  const results = [...named].map(([address, poolAddress]) => {
     const entry = read.get(address);
-    if (entry && !(entry instanceof SnapshotError)) {
-      parts.push(`${text}{"poolAddress":"${spelling}","quote":`, readyQuote(entry));
-      text = '},';
-    } else {
-      const { status, message } = quoteFailure(address, entry);
-      text += `${JSON.stringify({ poolAddress: spelling, error: { status, error: message } })},`;
-    }
-  }
-  return [...parts, `${text.slice(0, -1)}]}`];
+    if (entry && !(entry instanceof SnapshotError)) return { poolAddress, quote: new ReadyJson(readyQuote(entry)) };
+    const { status, message } = quoteFailure(address, entry);
+    return { poolAddress, error: { status, error: message } };
+  });
+  return joinJson({ results });
 }

@@ -1,3 +1,4 @@
+import { joinJson, joinObjects, ReadyJson } from '../../runtime/joined-json.ts';
 import type { PoolAnalytics } from './pool-analytics.ts';
 import type { PoolRecord } from './pool-record.ts';
 
@@ -39,10 +40,6 @@ export function showPool({ record, status, prices, day }: PoolAtRead): string {
   const shown = joinObjects(record, JSON.stringify(now));
   if (day === null) return shown;
   const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
-  return joinObjects(shown, `{"tvlFiat":${day.tvlFiat},"analytics24h":${analytics24h}}`);
-}
-
-/** The JSON object with the fields of both, of which neither is empty. */
-function joinObjects(first: string, second: string): string {
-  return `${first.slice(0, -1)},${second.slice(1)}`;
+  const tvlFiat = new ReadyJson(String(day.tvlFiat));
+  return joinObjects(shown, joinJson({ tvlFiat, analytics24h: new ReadyJson(analytics24h) }).join(''));
 }

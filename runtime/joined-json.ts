@@ -1,0 +1,35 @@
+/** JSON that is ready: a text, or what else a body is joined from. */
+export class ReadyJson<P> {
+  constructor(readonly json: P) {}
+}
+
+/** A value that is written as JSON, parts of which are ready. */
+type Joined<P> =
+  | ReadyJson<P>
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Joined<P>[]
+  | { readonly [name: string]: Joined<P> };
+
+/** Stands for a part in a text: `JSON.stringify` writes no other string like this, since it escapes no letter. */
+const PLACE = '"\\u0061"';
+const place = JSON.rawJSON(PLACE);
+
+/** Writes JSON around parts that are ready. @returns texts and parts, which make the JSON in this order */
+export function joinJson<P>(value: Joined<P>): (string | P)[] {
+  const ready: P[] = [];
+  const text = JSON.stringify(value, (_name, each: Joined<P>) => {
+    if (!(each instanceof ReadyJson)) return each;
+    ready.push(each.json);
+    return place;
+  });
+  const [first = '', ...texts] = text.split(PLACE);
+  const parts: (string | P)[] = [first];
+  for (const [index, json] of ready.entries()) parts.push(json, texts[index] ?? '');
+  return parts;
+}
+
+/** The JSON object with the fields of two, of which neither is empty. */
+export const joinObjects = (first: string, second: string): string => `${first.slice(0, -1)},${second.slice(1)}`;
