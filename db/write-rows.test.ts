@@ -44,6 +44,7 @@ test('values of every type arrive whole', async () => {
     capturedAt: new Date(1_790_000_000_123),
     balance0Raw: 2n ** 256n - 1n,
     balance1Raw: 0n,
+    isFunded: true,
   };
   await insertRows(client, priceHealth, [row]);
   expect(await queriesOn(client).select().from(priceHealth)).toEqual([row]);

@@ -318,13 +318,13 @@ test('funded pools are read in every run, and burners beside them only as far as
     expect(await rounds('funded')).toBe(honest.length);
     await rounds('remaining');
     seen = await captured();
-    const head = String(await chain.client.getBlockNumber());
-    for (const pool of honest) expect(seen.get(pool)).toMatchObject({ status: 'healthy', block_number: head });
+    const row = { status: 'healthy', is_funded: true, block_number: String(await chain.client.getBlockNumber()) };
+    for (const pool of honest) expect(seen.get(pool)).toMatchObject(row);
   }
   expect(calls).toBeLessThanOrEqual(40 - 4);
   const read = burners.filter((pool) => seen.has(pool));
   expect(read.length).toBeGreaterThan(0);
-  expect(new Set(read.map((pool) => seen.get(pool)?.status))).toEqual(new Set(['feed_down']));
+  for (const pool of read) expect(seen.get(pool)).toMatchObject({ status: 'feed_down', is_funded: false });
   expect(backlogs.get('funded')).toMatchObject({ pools: 3, overdue: 0 });
   expect(backlogs.get('remaining')?.backoff).toBeGreaterThan(0);
 });

@@ -54,7 +54,7 @@ export async function seedPools(
       SELECT ${chainId}, '${stopLoss}', ${addressOf('1000000 + n')}, 100000, 100, 86400, 1, 1
       FROM generate_series(1, ${poolsPerChain}) n;
       INSERT INTO operator.price_health
-      SELECT ${chainId}, ${addressOf('1000000 + n')}, 'healthy', 1, 2, 1, 1, now() + interval '1 day'
+      SELECT ${chainId}, ${addressOf('1000000 + n')}, 'healthy', 1, 2, 1, 1, now() + interval '1 day', NULL, NULL, true
       FROM generate_series(1, ${poolsPerChain}) n`);
   }
 }

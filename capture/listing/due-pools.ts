@@ -16,9 +16,7 @@ export type DueQuery = {
   readonly pricedSince: Date;
 };
 
-/** A pool that holds so much in priced tokens is computed at each change of their prices: an untrusted pool would have to pay for that. */
-const FUNDED_USD = 1;
-/** Of the other pools whose prices changed, each refresh computes this many, in turn. */
+/** Of the pools that are not funded and whose prices changed, each refresh computes this many, in turn: anyone can make them. */
 const REPRICED_POOLS = 500;
 
 /**
@@ -77,12 +75,10 @@ const dueSql = (schema: string | null) => `
       $3 OR indexed.source IS DISTINCT FROM last.source OR coalesce(last.next_change_at <= $2, false) AS is_changed,
       (last.amount0 <> 0 OR last.amount1 <> 0 OR last.next_change_at IS NOT NULL)
         AND (p0.usd IS DISTINCT FROM last.price0 OR p1.usd IS DISTINCT FROM last.price1) AS is_repriced,
-      coalesce(greatest(
-        last.amount0 * coalesce(last.price0, 0) + last.amount1 * coalesce(last.price1, 0),
-        last.amount0 * coalesce(p0.usd, 0) + last.amount1 * coalesce(p1.usd, 0)
-      ) >= ${FUNDED_USD}, false) AS is_funded
+      coalesce(health.is_funded, false) AS is_funded
     FROM indexed
     FULL JOIN operator.listing_source last ON last.chain_id = indexed.chain_id AND last.pool = indexed.pool
+    LEFT JOIN operator.price_health health ON (health.chain_id, health.pool) = (indexed.chain_id, indexed.pool)
     LEFT JOIN price p0 ON (p0.chain_id, p0.token) = (indexed.chain_id, indexed.token0)
     LEFT JOIN price p1 ON (p1.chain_id, p1.token) = (indexed.chain_id, indexed.token1)
   )

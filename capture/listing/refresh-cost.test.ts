@@ -24,6 +24,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
+  await listing.pool.query('TRUNCATE operator.price_health');
+  await fund([FUNDED]);
   await priceAt(2);
   await listing.refresh();
   await listing.refresh();
@@ -36,6 +38,14 @@ const priceAt = (usd: number) =>
     `INSERT INTO operator.fiat_price VALUES ($1, $2, $3, 'static', now())
      ON CONFLICT (chain_id, token) DO UPDATE SET usd = excluded.usd`,
     [CHAIN_A, TOKEN0, usd],
+  );
+
+/** Has pools counted as funded, as capture does when it reads them. */
+const fund = (pools: readonly string[]) =>
+  listing.pool.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at, is_funded)
+     SELECT $1, pool, 'healthy', 1, 1, now(), true FROM unnest($2::text[]) pool ON CONFLICT DO NOTHING`,
+    [CHAIN_A, pools],
   );
 
 const touch = (pool: string, bin: number) =>
@@ -72,7 +82,7 @@ test('a price is shown at once and moves the funded pool at once, dust in turn a
   expect(await listing.refresh()).toBe(1 + 500);
   expect(await shown(0.04)).toEqual([4, 4, 500]);
   expect([await listing.refresh(), await listing.refresh()]).toEqual([1, 0]);
-  // Now each of them is worth a dollar.
+  await fund(Array.from({ length: DUST }, (_, n) => seedAddress(n + 2)));
   await priceAt(100);
   expect(await listing.refresh()).toBe(1 + DUST);
   expect(await shown(1)).toEqual([100, 100, DUST]);

@@ -58,7 +58,7 @@ async function storePrices(
   { database, chainId, closed, logUnknown }: PriceCaptureDeps,
   read: readonly PoolResults<KnownPool, BoundedAnswer>[],
 ): Promise<ReadOutcome[]> {
-  const rows = read.map(({ pool: { address, layout }, results, answer }) => {
+  const rows = read.map(({ pool: { address, layout, isFunded }, results, answer }) => {
     const [price, , balance0, balance1] = results;
     logUnknown(address, price);
     const isClosed = (side: keyof ClosedSides) => closed.some((sides) => sides.get(address)?.[side]);
@@ -74,6 +74,7 @@ async function storePrices(
       blockTimestamp: Number(answer.blockTimestamp),
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
+      isFunded,
     };
   });
   const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;

@@ -60,7 +60,8 @@ export async function readPoolValues(
 
 /**
  * Says of pools whether they are funded: those of the highest value, at least `minFundedUsd`, as many as the budget can read
- * within about 15 s. So small amounts in many pools cannot delay the others.
+ * within about 15 s. So small amounts in many pools cannot delay the others. Each read of a pool's prices stores it, for the
+ * listing and the API.
  */
 export function markFunded<P extends { readonly valueUsd: number }>(
   list: readonly P[],

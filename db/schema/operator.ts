@@ -44,6 +44,7 @@ export const priceHealth = operator.table('price_health', {
   capturedAt: instant('captured_at').notNull(),
   balance0Raw: wide('balance0_raw', { digits: 78 }),
   balance1Raw: wide('balance1_raw', { digits: 78 }),
+  isFunded: boolean('is_funded').notNull().default(false),
 });
 
 /** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */

@@ -41,6 +41,7 @@ export interface ReportRow {
   readonly sellX64: number;
   readonly buyX64: number;
   readonly tier: keyof typeof TIER_RANKS | null;
+  readonly isFunded: boolean;
 }
 
 const POOLS = `
@@ -59,7 +60,7 @@ const POOLS = `
 const REPORTS = `
   SELECT h.pool AS address, (extract(epoch FROM h.captured_at) * 1e6)::float8 AS "capturedUs", h.status = 'healthy' AS "isHealthy",
     coalesce(h.balance0_raw, 0)::float8 AS balance0, coalesce(h.balance1_raw, 0)::float8 AS balance1,
-    coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier
+    coalesce(h.sell_price_x64, 0)::float8 AS "sellX64", coalesce(h.buy_price_x64, 0)::float8 AS "buyX64", c.tier, h.is_funded AS "isFunded"
   FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
   WHERE h.chain_id = $1`;
 
@@ -120,9 +121,6 @@ export function readReports(database: pg.Pool, chainId: number, sinceUs: number)
   return rowsBehind(database, { name: 'catalog-reports', text }, chainId, [sinceUs, ''], placeOf);
 }
 
-/** Funded pools of a chain that are known at most: those of the highest value. */
-const MAX_FUNDED = 5_000;
-
 /** What one row says of a chain; ages in seconds. */
 export interface ChainRow {
   /** Newest indexed block; null before the first. */
@@ -132,23 +130,15 @@ export interface ChainRow {
   readonly oldest: number | null;
   /** Since the listing was computed; null before the first time. */
   readonly listing: number | null;
-  readonly funded: readonly Address[];
 }
 
-/** @param minUsd value from which on a pool is funded */
-export async function readChain(database: pg.Pool, chainId: number, minUsd: number): Promise<ChainRow> {
+export async function readChain(database: pg.Pool, chainId: number): Promise<ChainRow> {
   const statement = `
     SELECT (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1)::float8 AS head,
       extract(epoch FROM now() - (SELECT max(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS newest,
       extract(epoch FROM now() - (SELECT min(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS oldest,
-      (SELECT extract(epoch FROM now()) - generated_at_ts FROM operator.listing_window WHERE chain_id = $1)::float8 AS listing,
-      ARRAY(SELECT pool::text FROM operator.pool_listing WHERE chain_id = $1 AND tvl_fiat >= $2
-        ORDER BY tvl_fiat DESC NULLS LAST LIMIT ${MAX_FUNDED}) AS funded`;
-  const { rows } = await database.query<ChainRow>({
-    name: 'catalog-chain',
-    text: statement,
-    values: [chainId, minUsd],
-  });
+      (SELECT extract(epoch FROM now()) - generated_at_ts FROM operator.listing_window WHERE chain_id = $1)::float8 AS listing`;
+  const { rows } = await database.query<ChainRow>({ name: 'catalog-chain', text: statement, values: [chainId] });
   const [row] = rows;
   if (!row) throw new Error('a SELECT without FROM gave no row');
   return row;

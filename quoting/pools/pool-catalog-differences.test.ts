@@ -145,18 +145,11 @@ const CHANGES = {
   report: (at: Place) =>
     run(
       at,
-      `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at, balance0_raw)
-       VALUES ($1, $2, '${at.number % 3 ? 'healthy' : 'feed_down'}', 1, 1, now(), ${at.number})
-       ON CONFLICT (chain_id, pool) DO UPDATE
-       SET status = excluded.status, captured_at = now(), balance0_raw = excluded.balance0_raw`,
-    ),
-  list: (at: Place) =>
-    run(
-      at,
-      `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
-         locked_pricing, deposit_allowlist)
-       VALUES ($1, $2, '${FACTORY}', 'v1', 1, 'green', 1, ${at.number % 3}, false, false)
-       ON CONFLICT (chain_id, pool) DO UPDATE SET tvl_fiat = excluded.tvl_fiat`,
+      `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at, balance0_raw,
+         is_funded)
+       VALUES ($1, $2, '${at.number % 3 ? 'healthy' : 'feed_down'}', 1, 1, now(), ${at.number}, ${at.number % 2} = 0)
+       ON CONFLICT (chain_id, pool) DO UPDATE SET status = excluded.status, captured_at = now(),
+         balance0_raw = excluded.balance0_raw, is_funded = excluded.is_funded`,
     ),
   delist: (at: Place) =>
     run(at, 'INSERT INTO operator.delisted_pool (chain_id, pool) VALUES ($1, $2) ON CONFLICT DO NOTHING'),

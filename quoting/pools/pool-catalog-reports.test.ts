@@ -25,37 +25,27 @@ let database: Database;
 let catalog: PoolCatalog;
 const reports = new Map<string, PoolReport | null>();
 
-const chainOf = (chainId: number, minFundedUsd: number) =>
+const chains = [1, 2].map((chainId) =>
   ChainConfig.parse({
     chainId,
     name: `chain ${chainId}`,
     rpcUrls: ['http://127.0.0.1:1'],
     blockTimeMs: 1_000,
     deployments: [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }],
-    readBudget: { minFundedUsd },
-  });
-const chains = [chainOf(1, 1), chainOf(2, 1_000)];
-
-/** Lists pools with the numbers from `first` on. */
-const list = (chainId: number, first: number, count: number, tvl: number | null) =>
-  home.client.query(
-    `INSERT INTO operator.pool_listing (chain_id, pool, factory, contract_version, created_block_number, tier, tier_rank, tvl_fiat,
-       locked_pricing, deposit_allowlist)
-     SELECT $1, '0x' || lpad(to_hex($2 + n), 40, '0'), '${FACTORY}', 'v1', 1, 'green', 1, $3::float8, false, false
-     FROM generate_series(0, $4 - 1) n`,
-    [chainId, first, tvl, count],
-  );
+  }),
+);
 
 /** Writes what capture read of pools of chain 1, with the numbers from `first` on. */
-const capture = (first: number, count: number, balance: number, ageSecs = 0) =>
+const capture = (first: number, count: number, balance: number, ageSecs = 0, isFunded = false) =>
   home.client.query(
     `INSERT INTO operator.price_health (chain_id, pool, status, sell_price_x64, buy_price_x64, block_number,
-       block_timestamp, captured_at, balance0_raw)
+       block_timestamp, captured_at, balance0_raw, is_funded)
      SELECT 1, '0x' || lpad(to_hex($1 + n), 40, '0'), 'healthy', 3 * 2::numeric ^ 64, 4 * 2::numeric ^ 64, 1, 1,
-       now() - make_interval(secs => $4), $3
+       now() - make_interval(secs => $4), $3, $5
      FROM generate_series(0, $2 - 1) n
-     ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at, balance0_raw = excluded.balance0_raw`,
-    [first, count, balance, ageSecs],
+     ON CONFLICT (chain_id, pool) DO UPDATE SET captured_at = excluded.captured_at,
+       balance0_raw = excluded.balance0_raw, is_funded = excluded.is_funded`,
+    [first, count, balance, ageSecs, isFunded],
   );
 
 beforeAll(async () => {
@@ -69,12 +59,7 @@ beforeAll(async () => {
   await seeder.end();
   await home.client.query(`INSERT INTO operator.pool_classification VALUES (1, $1, 'red', '{}')`, [seedAddress(1)]);
   await capture(1, POOLS + 1, 7, 40);
-  await capture(2, 1, 7, 5);
-  await list(1, 1, POOLS, 1);
-  await list(1, 10_001, 1, 0.99);
-  await list(1, 10_002, 1, null);
-  await list(2, 1, 1, 999);
-  await list(2, 2, 1, 1_000);
+  await capture(2, 1, 7, 5, true);
   database = openDatabase(home.url, 'ptd_api', logger);
   catalog = new PoolCatalog({ database, chains, logger, pollMs });
   catalog.onReport(({ address }, report) => reports.set(address, report));
@@ -86,20 +71,18 @@ afterAll(async () => {
   await home.drop();
 });
 
-const funded = (from: PoolCatalog, chainId: number, numbers: readonly number[]) =>
-  numbers.filter((number) => from.isFunded({ chainId, address: seedAddress(number) }));
+const funded = (from: PoolCatalog, numbers: readonly number[]) =>
+  numbers.filter((number) => from.isFunded({ chainId: 1, address: seedAddress(number) }));
 
-test('pools are funded that hold what their chain asks for, and follow the listing', async () => {
-  expect(funded(catalog, 1, [1])).toEqual([]);
+test('pools are funded that capture read as such', async () => {
+  expect(funded(catalog, [2])).toEqual([]);
   await catalog.table();
-  const all = Array.from({ length: POOLS }, (_, index) => index + 1);
-  expect(funded(catalog, 1, all)).toHaveLength(POOLS);
-  expect(funded(catalog, 1, [10_001, 10_002, 20_000])).toEqual([]);
-  expect([funded(catalog, 2, [1, 2]), funded(catalog, 3, [1])]).toEqual([[2], []]);
-  await home.client.query('UPDATE operator.pool_listing SET tvl_fiat = 1000 - tvl_fiat WHERE chain_id = 2');
-  await list(2, 3, 1, 2_000);
-  await vi.waitUntil(() => funded(catalog, 2, [3]).length > 0, WAIT);
-  expect(funded(catalog, 2, [1, 2])).toEqual([]);
+  expect(funded(catalog, [1, 2, 3])).toEqual([2]);
+  expect(catalog.isFunded({ chainId: 2, address: seedAddress(2) })).toBe(false);
+  await capture(2, 1, 7);
+  await capture(4, 1, 7, 0, true);
+  await vi.waitUntil(() => funded(catalog, [4]).length > 0, WAIT);
+  expect(funded(catalog, [1, 2, 3])).toEqual([]);
 });
 
 test('what capture read of served pools is reported, first of all, then of those that it read again', async () => {
@@ -111,7 +94,7 @@ test('what capture read of served pools is reported, first of all, then of those
   await vi.waitUntil(() => reports.get(seedAddress(3))?.balance0 === 8, WAIT);
   expect(reports.get(seedAddress(3))).toEqual({ ...price, balance0: 8, tier: null });
   // Those that were captured long before are not read again.
-  expect(reports.size).toBeLessThanOrEqual(2);
+  expect(reports.size).toBeLessThanOrEqual(3);
   await home.client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (1, $1)', [seedAddress(3)]);
   await vi.waitUntil(() => reports.get(seedAddress(3)) === null, WAIT);
   await home.client.query('DELETE FROM operator.delisted_pool');
@@ -142,7 +125,7 @@ test('while the database does not answer, the last known counts, and ages are un
   expect(other.ages(1)).not.toEqual(NO_AGES);
   await unreachable.$client.end();
   await vi.waitUntil(() => warn.mock.calls.length > 0, WAIT);
-  expect(funded(other, 2, [3])).toEqual([3]);
+  expect(funded(other, [3, 4])).toEqual([4]);
   expect((await other.table()).find(1, seedAddress(1))).toBeDefined();
   expect(other.ages(1)).toEqual(NO_AGES);
   other.stop();

@@ -22,7 +22,7 @@ import { type PoolDirectory, PoolsUnknownError, PoolTable, type ServedPool } fro
 import { PoolMaker } from './pool-maker.ts';
 
 /** What capture read last of a pool. */
-export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs'>;
+export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs' | 'isFunded'>;
 
 /** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
 export type ReportListener = (pool: ServedPool, report: PoolReport | null) => void;
@@ -59,7 +59,8 @@ interface CatalogChain {
   undoableFrom: number;
   /** When the newest report that was read was captured, microseconds. */
   reportedUs: number;
-  funded: ReadonlySet<Address>;
+  /** Pools that were funded when capture read them last. */
+  readonly funded: Set<Address>;
   /** Ages at a time of `performance.now()`; null while the database does not answer. */
   ages: (ChainRow & { readonly at: number }) | null;
 }
@@ -119,7 +120,7 @@ export class PoolCatalog implements PoolDirectory {
     }
   }
 
-  /** Whether the pool holds its chain's `readBudget.minFundedUsd` in priced tokens, as listed; false while not known. */
+  /** Whether capture says that the pool is funded; false while not known. */
   isFunded({ chainId, address }: Pick<ServedPool, 'chainId' | 'address'>): boolean {
     return this.#chains.get(chainId)?.funded.has(address) === true;
   }
@@ -157,10 +158,8 @@ export class PoolCatalog implements PoolDirectory {
     const { epoch, ...calibration } = await readDecisions(database);
     const isReload = epoch !== this.#epoch;
     for (const chain of this.#chains.values()) {
-      const { chainId, readBudget } = chain.config;
-      const row = await readChain(database, chainId, readBudget.minFundedUsd);
+      const row = await readChain(database, chain.config.chainId);
       chain.ages = { ...row, at: performance.now() };
-      chain.funded = new Set(row.funded);
       await this.#readPools(chain, row.head, isReload, calibration);
       await this.#readReports(chain, isReload);
     }
@@ -201,9 +200,11 @@ export class PoolCatalog implements PoolDirectory {
     const { chainId } = chain.config;
     const since = isReload ? 0 : chain.reportedUs - CAPTURE_US;
     for await (const rows of readReports(this.#deps.database.$client, chainId, since)) {
-      await forEachYielding(rows, ({ address, capturedUs, ...report }) => {
+      await forEachYielding(rows, ({ address, capturedUs, isFunded, ...report }) => {
         const pool = this.#table.find(chainId, address);
         if (pool) this.#onReport(pool, report);
+        if (isFunded) chain.funded.add(address);
+        else chain.funded.delete(address);
         chain.reportedUs = capturedUs;
       });
     }
