@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinJson, joinObjects, ReadyJson } from './joined-json.ts';
+import { joinJson, joinObjects, ReadyJson, readyArray, writeObject } from './joined-json.ts';
 
 /** Texts that could be taken for the place of a part, or shift it, among others. */
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom('\\', '"', 'u0061', 'a') }));
@@ -49,6 +49,22 @@ test('parts that are no texts stay what they are, in their places', () => {
     two,
     '}',
   ]);
+});
+
+test('an object is written as the whole, whichever of its fields are ready', () => {
+  const fields = fc.dictionary(text, fc.tuple(fc.array(leaf, { maxLength: 3 }), fc.boolean()), {
+    noNullPrototype: true,
+  });
+  fc.assert(
+    fc.property(fields, (all) => {
+      const entries = Object.entries(all);
+      const written = entries.map(([name, [values, isReady]]) => {
+        return [name, isReady ? readyArray(values.map((value) => JSON.stringify(value))) : values];
+      });
+      const whole = Object.fromEntries(entries.map(([name, [values]]) => [name, values]));
+      expect(writeObject(Object.fromEntries(written))).toBe(JSON.stringify(whole));
+    }),
+  );
 });
 
 test('the fields of two objects are those of one', () => {

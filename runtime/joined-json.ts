@@ -31,5 +31,16 @@ export function joinJson<P>(value: Joined<P>): (string | P)[] {
   return parts;
 }
 
+/** JSON of an object whose fields may be ready. Faster than {@link joinJson}: values are not looked into. */
+export function writeObject(fields: Readonly<Record<string, unknown>>): string {
+  const written = Object.entries(fields).map(([name, value]) => {
+    return `${JSON.stringify(name)}:${value instanceof ReadyJson ? value.json : JSON.stringify(value)}`;
+  });
+  return `{${written.join()}}`;
+}
+
+/** An array of values that are ready. */
+export const readyArray = (values: readonly string[]): ReadyJson<string> => new ReadyJson(`[${values.join()}]`);
+
 /** The JSON object with the fields of two, of which neither is empty. */
 export const joinObjects = (first: string, second: string): string => `${first.slice(0, -1)},${second.slice(1)}`;

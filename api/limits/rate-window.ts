@@ -18,7 +18,7 @@ const MAX_CLIENTS = 50_000;
  *
  * @returns takes all of an amount or nothing of it
  */
-function rateWindow({ requests, windowSecs }: Quota, now: () => number): (amount: number) => WindowUse {
+export function rateWindow({ requests, windowSecs }: Quota, now: () => number): (amount: number) => WindowUse {
   let remaining = 0;
   let endsAt = Number.NEGATIVE_INFINITY;
   return (amount) => {

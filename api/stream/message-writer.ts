@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { ReadyJson, writeObject } from '../../runtime/joined-json.ts';
 import { quoteFailure } from '../errors.ts';
 import { quoteJson } from '../quotes/quote-body.ts';
 import type { LatestQuote } from './latest-quotes.ts';
@@ -27,16 +28,27 @@ export class MessageWriter {
     return this.transport.unsentBytes >= MAX_UNSENT_BYTES;
   }
 
-  /** @param fields more of the message, as JSON that begins with a comma, or nothing */
-  send(event: StreamEventName, block: BlockRef, fields = '', id = ''): void {
+  /** Sends the fields after those that every message has. */
+  send(event: StreamEventName, block: BlockRef, fields: MessageFields, id = ''): void {
     const prevSeq = this.#count === 0 ? null : this.#count;
     this.#count += 1;
-    const head = `{"chainId":${this.chainId},"seq":${this.#count},"prevSeq":${prevSeq}`;
-    const at = `"blockNumber":${block.number},"blockHash":"${block.hash}","blockTimestamp":${block.timestamp}`;
-    this.transport.send(event, id, `${head},${at},"serverTs":${Math.floor(Date.now() / 1_000)}${fields}}`);
+    const message = writeObject({
+      chainId: this.chainId,
+      seq: this.#count,
+      prevSeq,
+      blockNumber: new ReadyJson(`${block.number}`),
+      blockHash: block.hash,
+      blockTimestamp: new ReadyJson(`${block.timestamp}`),
+      serverTs: Math.floor(Date.now() / 1_000),
+      ...fields,
+    });
+    this.transport.send(event, id, message);
     this.lastId = id;
   }
 }
+
+/** Of a message, beside those that every message has. */
+export type MessageFields = Readonly<Record<string, unknown>>;
 
 /** What a connection was sent of a pool. */
 export interface SentQuote {

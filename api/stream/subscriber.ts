@@ -4,8 +4,9 @@ import { ChainTail, UNKNOWN_HEIGHT } from '../../quoting/heads/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-directory.ts';
 import type { QuoteKind, RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { ReadyJson, readyArray } from '../../runtime/joined-json.ts';
 import { isRead, type LatestQuotes } from './latest-quotes.ts';
-import { type DuePool, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
+import { type DuePool, type MessageFields, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
 
@@ -114,7 +115,7 @@ export class Subscriber {
     const [min, max] = RETRY_MS[reason];
     const retryMs = Math.round(min + Math.random() * (max - min));
     // What the client holds stays as it is.
-    this.#send('bye', `,"reason":"${reason}","retryMs":${retryMs}`, this.#writer.lastId);
+    this.#send('bye', { reason, retryMs }, this.#writer.lastId);
     this.disconnected();
     this.transport.end();
   }
@@ -167,19 +168,20 @@ export class Subscriber {
     const snapshot = due.filter(isFirst);
     const changed = due.filter((each) => !isFirst(each));
     const stale = changed.filter(isStale);
-    for (const { errors } of this.#parts(stale)) this.#send('stale', `,"pools":[${errors}]`);
+    for (const { errors } of this.#parts(stale)) this.#send('stale', { pools: readyArray(errors) });
     let isEnd = false;
     for (const { quotes, isLast } of this.#parts(changed.filter((each) => !isStale(each)))) {
       isEnd = isLast && isWhole && snapshot.length === 0;
-      this.#send('update', `,"quotes":[${quotes}],"last":${isEnd}`, isEnd ? this.#id() : '');
+      this.#send('update', { quotes: readyArray(quotes), last: isEnd }, isEnd ? this.#id() : '');
     }
     for (const { quotes, errors, isLast } of this.#parts(snapshot)) {
       isEnd = isLast && isWhole;
-      this.#send('snapshot', `,"quotes":[${quotes}],"errors":[${errors}],"last":${isEnd}`, isEnd ? this.#id() : '');
+      const fields = { quotes: readyArray(quotes), errors: readyArray(errors), last: isEnd };
+      this.#send('snapshot', fields, isEnd ? this.#id() : '');
     }
     if (stale.length > 0) this.#isBeatDue = true;
     const isBeat = !isEnd && this.#isBeatDue && isWhole && !this.#writer.isFull;
-    if (isBeat) this.#send('heartbeat', '', this.#id());
+    if (isBeat) this.#send('heartbeat', {}, this.#id());
     if (isEnd || isBeat) this.#isBeatDue = false;
   }
 
@@ -192,12 +194,12 @@ export class Subscriber {
 
   /** Sends what makes earlier messages void. @returns whether there was any */
   #sendVoided(): boolean {
-    const events: [StreamEventName, string][] = [];
+    const events: [StreamEventName, MessageFields][] = [];
     const reorgFrom = this.#voidReplaced();
-    if (this.#hasGap) events.push(['gap', '']);
-    if (reorgFrom !== null) events.push(['reorg', `,"fromBlock":${reorgFrom}`]);
+    if (this.#hasGap) events.push(['gap', {}]);
+    if (reorgFrom !== null) events.push(['reorg', { fromBlock: new ReadyJson(`${reorgFrom}`) }]);
     const removed = [...this.#removed].map(([poolAddress, reason]) => ({ poolAddress, reason }));
-    if (removed.length > 0) events.push(['removed', `,"pools":${JSON.stringify(removed)}`]);
+    if (removed.length > 0) events.push(['removed', { pools: removed }]);
     for (const [event, fields] of events) this.#send(event, fields);
     this.#hasGap = false;
     this.#removed.clear();
@@ -243,7 +245,7 @@ export class Subscriber {
     }
   }
 
-  #send(event: StreamEventName, fields: string, id?: string): void {
+  #send(event: StreamEventName, fields: MessageFields, id?: string): void {
     const { latest, head } = this.source;
     this.#idleSecs = 0;
     this.#sentBranch = latest.prices.branch;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, Hono } from 'hono';
 import type { WebSocket } from 'ws';
+import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { acceptWebSocket } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
@@ -94,10 +95,7 @@ const upgradeRequired = (): ApiError =>
  */
 function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
   return {
-    send: (event, id, data) => {
-      const idField = id === '' ? '' : `,"id":"${id}"`;
-      socket.send(`{"event":"${event}"${idField},${data.slice(1)}`);
-    },
+    send: (event, id, data) => socket.send(joinObjects(JSON.stringify(id === '' ? { event } : { event, id }), data)),
     get unsentBytes() {
       return socket.bufferedAmount;
     },

@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
+import { rateWindow } from '../limits/rate-window.ts';
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
@@ -25,10 +26,10 @@ const POLICY_VIOLATION = 1008;
 /** One WebSocket: takes its operations, in order, and answers each with `ack` or `error`. */
 export class WsSession {
   readonly #openedAt = performance.now();
-  readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1_000);
-  readonly #useBytes = windowLimit(BYTES_PER_SEC, 1_000);
-  readonly #useRefusals = windowLimit(REFUSALS_PER_SEC, 1_000);
-  readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60_000);
+  readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1);
+  readonly #useBytes = windowLimit(BYTES_PER_SEC, 1);
+  readonly #useRefusals = windowLimit(REFUSALS_PER_SEC, 1);
+  readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60);
   readonly #named = new Set<Address>();
   #isFirst = true;
   #done: Promise<void> = Promise.resolve();
@@ -136,22 +137,11 @@ function idOf(json: ReadJson): string | number | null {
   return named?.success ? named.data.id : null;
 }
 
-/**
- * Limits an amount in each window; a window begins with the first use.
- *
- * @returns uses all of an amount or nothing of it: 0, else the time until the next window, in milliseconds
- */
-function windowLimit(size: number, windowMs: number) {
-  let left = 0;
-  let endsAt = Number.NEGATIVE_INFINITY;
+/** @returns uses all of an amount or nothing of it: 0, else the time until the next window, in milliseconds */
+function windowLimit(requests: number, windowSecs: number) {
+  const take = rateWindow({ requests, windowSecs }, () => performance.now());
   return (amount: number): number => {
-    const at = performance.now();
-    if (at >= endsAt) {
-      left = size;
-      endsAt = at + windowMs;
-    }
-    if (amount > left) return endsAt - at;
-    left -= amount;
-    return 0;
+    const { rejected, msBeforeNext } = take(amount);
+    return rejected ? msBeforeNext : 0;
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
+import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** Raised with each change of a message or of what is published, so that only processes of one form meet. */
@@ -41,10 +42,10 @@ export function writeReads(
   { id, block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockHeader },
   values: readonly (readonly [name: string, digest: string, json: string])[],
 ): string {
-  const { hash, parents } = block;
-  const at = { number: String(block.number), hash, timestamp: String(block.timestamp), parents };
-  const head = JSON.stringify({ id, ...rest, block: at }).slice(0, -1);
-  return `${head},"values":[${values.map(([name, digest, json]) => `["${name}","${digest}",${json}]`).join()}]}`;
+  const { number, hash, parents, timestamp } = block;
+  const at = { number: String(number), hash, timestamp: String(timestamp), parents };
+  const joined = values.map(([name, digest, json]) => [name, digest, new ReadyJson(json)]);
+  return joinJson({ id, block: at, ...rest, values: joined }).join('');
 }
 
 /** @throws SyntaxError or ZodError when it is none */
