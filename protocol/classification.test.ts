@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { describe, expect, it } from 'vitest';
-import type { AnchoredProviderFacts, PoolFacts, StopLossFacts, TokenFacts } from './classification.ts';
+import type { AnchoredProviderFacts, StopLossFacts, TierFacts, TokenFacts } from './classification.ts';
 import { classifyPool, isAnchoredFeedMatched, type ReasonCode } from './classification.ts';
 import { MAX_UINT256 } from './fixed-point.ts';
 
@@ -34,7 +34,7 @@ const STOP_LOSS: StopLossFacts = {
 };
 
 /** At every limit, but beyond none. */
-const GREEN: PoolFacts = {
+const GREEN: TierFacts = {
   widestBinE6: 10_000,
   stopLoss: STOP_LOSS,
   provider: PROVIDER,
@@ -49,11 +49,11 @@ const GREEN: PoolFacts = {
   token1: TOKEN1,
 };
 
-const stopLoss = (change: Partial<StopLossFacts>): Partial<PoolFacts> => ({ stopLoss: { ...STOP_LOSS, ...change } });
-const provider = (change: Partial<AnchoredProviderFacts>): Partial<PoolFacts> => ({
+const stopLoss = (change: Partial<StopLossFacts>): Partial<TierFacts> => ({ stopLoss: { ...STOP_LOSS, ...change } });
+const provider = (change: Partial<AnchoredProviderFacts>): Partial<TierFacts> => ({
   provider: { ...PROVIDER, ...change },
 });
-const runsIn = (phase: 'beforeRemoveLiquidity' | 'afterRemoveLiquidity'): Partial<PoolFacts> => ({
+const runsIn = (phase: 'beforeRemoveLiquidity' | 'afterRemoveLiquidity'): Partial<TierFacts> => ({
   extensions: [{ address: address('6'), phases: [phase] }],
 });
 const STOCK: TokenFacts = { ...TOKEN0, multiplierOracle: MULTIPLIER_ORACLE };
@@ -61,7 +61,7 @@ const scaled = { oracle: MULTIPLIER_ORACLE, usesMultiplierOracle: true };
 
 interface Case {
   readonly when: string;
-  readonly facts: Partial<PoolFacts>;
+  readonly facts: Partial<TierFacts>;
   readonly tier: 'green' | 'yellow' | 'red';
   readonly codes: readonly ReasonCode[];
 }

@@ -43,7 +43,7 @@ export interface StopLossFacts {
 }
 
 /** All that a pool's tier depends on. */
-export interface PoolFacts {
+export interface TierFacts {
   /** Width of the widest bin, millionths. */
   readonly widestBinE6: number;
   /** Null when the pool has no StopLoss extension. */
@@ -68,7 +68,7 @@ type Effect = 'red' | 'yellow' | 'lower';
 interface Rule {
   readonly code: string;
   readonly effect: Effect;
-  readonly applies: (facts: PoolFacts) => boolean;
+  readonly applies: (facts: TierFacts) => boolean;
 }
 
 const MAX_BIN_LENGTH_E6 = 10_000;
@@ -142,7 +142,7 @@ export interface Classification {
 }
 
 /** The tier of a pool and the reasons for it. */
-export function classifyPool(facts: PoolFacts): Classification {
+export function classifyPool(facts: TierFacts): Classification {
   const broken = RULES.filter(({ applies }) => applies(facts));
   const has = (effect: Effect) => broken.some((rule) => rule.effect === effect);
   const tier = has('red') ? 'red' : has('yellow') ? 'yellow' : 'green';
@@ -152,16 +152,16 @@ export function classifyPool(facts: PoolFacts): Classification {
 const LOWERED: Readonly<Record<Tier, Tier>> = { green: 'yellow', yellow: 'red', red: 'red' };
 
 /** A StopLoss that swaps do not call is ignored. */
-function runningStopLoss({ stopLoss }: PoolFacts): StopLossFacts | null {
+function runningStopLoss({ stopLoss }: TierFacts): StopLossFacts | null {
   return stopLoss?.phases.includes('afterSwap') ? stopLoss : null;
 }
 
-function activeStopLoss(facts: PoolFacts): StopLossFacts | null {
+function activeStopLoss(facts: TierFacts): StopLossFacts | null {
   const stopLoss = runningStopLoss(facts);
   return stopLoss?.initialized && stopLoss.drawdownE6 > 0n ? stopLoss : null;
 }
 
-function activeStopLossHas(facts: PoolFacts, test: (stopLoss: StopLossFacts) => boolean): boolean {
+function activeStopLossHas(facts: TierFacts, test: (stopLoss: StopLossFacts) => boolean): boolean {
   const stopLoss = activeStopLoss(facts);
   return stopLoss !== null && test(stopLoss);
 }
@@ -171,19 +171,19 @@ export function isAnchoredFeedMatched({
   provider,
   token0,
   token1,
-}: Pick<PoolFacts, 'provider' | 'token0' | 'token1'>): boolean {
+}: Pick<TierFacts, 'provider' | 'token0' | 'token1'>): boolean {
   if (provider.kind !== 'anchored') return false;
   const { base, quote, baseFeedId, quoteFeedId } = provider;
   const quoteMatched = quoteFeedId === null ? token1.usdPegged : token1.feedIds.includes(quoteFeedId);
   return base === token0.address && quote === token1.address && token0.feedIds.includes(baseFeedId) && quoteMatched;
 }
 
-function isAnchoredFeedUnmatched(facts: PoolFacts): boolean {
+function isAnchoredFeedUnmatched(facts: TierFacts): boolean {
   return facts.provider.kind === 'anchored' && !isAnchoredFeedMatched(facts);
 }
 
 /** A multiplier oracle serves a pool only for a token it scales, through a feed known for that token. */
-function isMultiplierFeedMiswired({ provider, token0, token1 }: PoolFacts): boolean {
+function isMultiplierFeedMiswired({ provider, token0, token1 }: TierFacts): boolean {
   if (provider.kind === 'unknown' || !provider.usesMultiplierOracle) return false;
   const scaled = [
     { token: token0, feedId: provider.baseFeedId },
@@ -192,7 +192,7 @@ function isMultiplierFeedMiswired({ provider, token0, token1 }: PoolFacts): bool
   return scaled.length === 0 || scaled.some(({ token, feedId }) => feedId === null || !token.feedIds.includes(feedId));
 }
 
-function isMultiplierTokenUnscaled({ provider, token0, token1 }: PoolFacts): boolean {
+function isMultiplierTokenUnscaled({ provider, token0, token1 }: TierFacts): boolean {
   if (provider.kind === 'unknown') return false;
   return [token0, token1].some(
     ({ multiplierOracle }) => multiplierOracle !== null && multiplierOracle !== provider.oracle,

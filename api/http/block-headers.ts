@@ -11,11 +11,11 @@ export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.n
  * Reports the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
  * be ahead of us, at least 0.
  */
-export function tellBlock(c: Context, block: BlockRef): void {
+export function setBlockHeaders(c: Context, block: BlockRef): void {
   for (const [name, value] of Object.entries(blockHeaders(block))) setEarly(c, name, value);
 }
 
-/** The headers of {@link tellBlock}. */
+/** The headers of {@link setBlockHeaders}. */
 export const blockHeaders = ({ number, hash, timestamp }: BlockRef) => ({
   'X-Block-Number': String(number),
   'X-Block-Hash': hash,

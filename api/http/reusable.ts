@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { tellBlock } from './block-headers.ts';
+import { setBlockHeaders } from './block-headers.ts';
 import { type ReadyBody, sendCached, sendReady } from './ready-body.ts';
 
 /** A 200 that any client may get again, until it is no longer valid. */
@@ -27,6 +27,6 @@ declare module 'hono' {
 export function sendReusable(c: Context, answer: ReusableAnswer): Promise<Response> {
   const { body, block, maxAgeSecs } = answer;
   c.set('reusable', answer);
-  if (block) tellBlock(c, block);
+  if (block) setBlockHeaders(c, block);
   return maxAgeSecs === undefined ? sendReady(c, body) : sendCached(c, body, maxAgeSecs);
 }

@@ -7,7 +7,7 @@ import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, poolNotServed, quoteFailure, unavailable } from '../errors.ts';
-import { olderBlock, tellBlock } from '../http/block-headers.ts';
+import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
 import { JoinedBody, type ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, depthParam, namedPools, poolAddressParam, servedChain } from '../request.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
@@ -65,7 +65,7 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       }
       const blocks = [...read.values()].map((entry) => (entry instanceof SnapshotError ? undefined : entry.block));
       const known = blocks.filter((block) => block !== undefined);
-      if (known.length > 0) tellBlock(c, known.reduce(olderBlock));
+      if (known.length > 0) setBlockHeaders(c, known.reduce(olderBlock));
       return sendReady(c, new JoinedBody(batchParts(named, read)));
     },
   };

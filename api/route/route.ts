@@ -14,7 +14,7 @@ import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
-import { olderBlock, tellBlock } from '../http/block-headers.ts';
+import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
@@ -57,7 +57,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
     const found = await findRoute(deps, chain, request);
-    tellBlock(c, found.block);
+    setBlockHeaders(c, found.block);
     const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
     chain.requested.markRequested(used, 'depths', c.get('key') !== null);
     return c.json(routePlanBody(found, request));

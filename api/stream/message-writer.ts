@@ -59,7 +59,7 @@ export interface SentQuote {
 }
 
 /** A pool to be sent; without a quote it is not served. */
-export interface DuePool {
+export interface PoolToSend {
   readonly pool: Address;
   readonly sent?: SentQuote;
   readonly quote?: LatestQuote;
@@ -69,8 +69,8 @@ export interface DuePool {
  * Pools in parts of bounded length, each with its quote or why it has none. A quote's text is made once, however many
  * connections are sent it.
  */
-export function* messageParts(pools: readonly DuePool[]) {
-  let part = { pools: [] as DuePool[], quotes: [] as string[], errors: [] as string[] };
+export function* messageParts(pools: readonly PoolToSend[]) {
+  let part = { pools: [] as PoolToSend[], quotes: [] as string[], errors: [] as string[] };
   let length = 0;
   for (const each of pools) {
     const outcome = each.quote?.outcome;

@@ -6,7 +6,7 @@ import type { QuoteKind, RequestedPools } from '../../quoting/requested/requeste
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { ReadyJson, readyArray } from '../../runtime/joined-json.ts';
 import { isRead, type LatestQuotes } from './latest-quotes.ts';
-import { type DuePool, type MessageFields, MessageWriter, messageParts, type SentQuote } from './message-writer.ts';
+import { type MessageFields, MessageWriter, messageParts, type PoolToSend, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
 
@@ -163,8 +163,8 @@ export class Subscriber {
     if (this.#sendVoided()) this.#isBeatDue = true;
     const isWhole = this.#isWhole();
     const due = this.#due();
-    const isFirst = ({ sent }: DuePool) => !sent || sent.version === null;
-    const isStale = ({ quote }: DuePool) => quote?.outcome instanceof SnapshotError;
+    const isFirst = ({ sent }: PoolToSend) => !sent || sent.version === null;
+    const isStale = ({ quote }: PoolToSend) => quote?.outcome instanceof SnapshotError;
     const snapshot = due.filter(isFirst);
     const changed = due.filter((each) => !isFirst(each));
     const stale = changed.filter(isStale);
@@ -222,8 +222,8 @@ export class Subscriber {
   }
 
   /** What the client was not sent as it is now. */
-  #due(): DuePool[] {
-    const due: DuePool[] = [...this.#unserved].map((pool) => ({ pool }));
+  #due(): PoolToSend[] {
+    const due: PoolToSend[] = [...this.#unserved].map((pool) => ({ pool }));
     for (const [pool, held] of this.#held) {
       const quote = this.source.latest[held.kind].get(pool);
       if (quote && quote.version !== held.version) due.push({ pool, sent: held, quote });
@@ -232,7 +232,7 @@ export class Subscriber {
   }
 
   /** Notes pools as sent, as long as the client takes them. */
-  *#parts(due: readonly DuePool[]) {
+  *#parts(due: readonly PoolToSend[]) {
     for (const part of messageParts(due)) {
       if (this.#writer.isFull) return;
       for (const { pool, sent, quote } of part.pools) {

@@ -68,7 +68,7 @@ export class WsSession {
     const json = readJson(bytes);
     try {
       const operation = checkBody(json, WsOperation);
-      const subscribe = await this.#obey(operation);
+      const subscribe = await this.#perform(operation);
       this.#reply({ event: 'ack', id: operation.id });
       subscribe?.();
     } catch (error) {
@@ -80,7 +80,7 @@ export class WsSession {
   }
 
   /** Does what may fail. @returns what is left to do after the `ack` */
-  async #obey(operation: WsOperation): Promise<(() => void) | undefined> {
+  async #perform(operation: WsOperation): Promise<(() => void) | undefined> {
     if (operation.op === 'subscribe') return this.#subscribe(operation);
     if (operation.op === 'auth') await this.#authenticate(operation.key);
     if (operation.op === 'unsubscribe') {

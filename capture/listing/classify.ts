@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { PoolFacts as ClassificationFacts, StopLossFacts, TokenFacts } from '../../protocol/classification.ts';
+import type { StopLossFacts, TierFacts, TokenFacts } from '../../protocol/classification.ts';
 import { type Classification, classifyPool, isAnchoredFeedMatched } from '../../protocol/classification.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { ExtensionRow } from './extensions.ts';
@@ -51,7 +51,7 @@ function stopLossFacts(extension: ExtensionRow | undefined): StopLossFacts | nul
   };
 }
 
-function providerFacts(provider: ProviderRow | null, registry: OperatorRegistry): ClassificationFacts['provider'] {
+function providerFacts(provider: ProviderRow | null, registry: OperatorRegistry): TierFacts['provider'] {
   if (!provider) return { kind: 'unknown' };
   const usesMultiplierOracle = registry.isMultiplierOracle(provider.chainId, provider.oracle);
   if (provider.kind !== 'anchored') return { ...provider, kind: 'regular', usesMultiplierOracle };

@@ -26,7 +26,7 @@ const REPRICED_POOLS = 500;
  *
  * @throws an error of Postgres, also when no index is served
  */
-export async function readDuePools(database: Queryable, query: DueQuery): Promise<DuePool[]> {
+export async function selectDuePools(database: Queryable, query: DueQuery): Promise<DuePool[]> {
   const { version, toTs, isBack, pricedSince } = query;
   const { rows } = await database.query<{ chainId: string; pool: Address; source: string | null }>(
     dueSql(await servedSchema(database)),

@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import { poolKey } from '../pools/pool-id.ts';
 import type { TokenAmounts } from './analytics.ts';
-import { type DuePool, readDuePools } from './due-pools.ts';
+import { type DuePool, selectDuePools } from './due-pools.ts';
 import { DAY_SECS, type PoolFacts, selectPoolFacts, toFacts } from './pool-facts.ts';
 import { listPool, type PoolTier } from './record.ts';
 import { type IndexedBlock, windowEnd } from './window.ts';
@@ -62,7 +62,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const pricedSince = new Date(Date.now() - fiatMaxAgeSecs * 1000);
     const prices = await readPrices(database, pricedSince);
     const isBack = last.toTs !== null && toTs < last.toTs;
-    const due = await readDuePools(database, { version, toTs, isBack, pricedSince });
+    const due = await selectDuePools(database, { version, toTs, isBack, pricedSince });
     // Packed, a pool takes half a kilobyte: all of them may be due, and anyone can make more.
     const parts: Buffer[] = [];
     for (let start = 0; start < due.length; start += SLICE) {

@@ -8,12 +8,12 @@ import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
-import { type ChainReads, createPoolReads } from '../read-schedule/read-due-pools.ts';
+import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import { readStorage, type StoredPool, storageCalls } from './storage-read.ts';
 
 type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 
-export type StorageCaptureDeps = ChainReads & { readonly database: pg.Pool };
+export type StorageCaptureDeps = PoolSchedule & { readonly database: pg.Pool };
 
 /**
  * Reads the storage and the balances of the pools of a class whose events do not report their state, as far as the budget goes,

@@ -10,11 +10,11 @@ import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-c
 import type { BoundedAnswer } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
-import { type ChainReads, createPoolReads, type PoolResults } from '../read-schedule/read-due-pools.ts';
+import { createPoolReads, type PoolResults, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
 import { type ClosedSides, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
-export type PriceCaptureDeps = ChainReads & {
+export type PriceCaptureDeps = PoolSchedule & {
   readonly database: pg.Pool;
   /** Sides that guards close, and sides whose tokens do not move. */
   readonly closed: readonly ReadonlyMap<Address, ClosedSides>[];

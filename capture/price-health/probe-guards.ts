@@ -12,16 +12,16 @@ import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import {
-  type ChainReads,
   createPoolReads,
   gasUsedBy,
   type PoolResults,
+  type PoolSchedule,
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
 import type { GuardedPool } from './guarded-pools.ts';
 import type { ClosedSides } from './pool-price.ts';
 
-export type GuardProbeDeps = ChainReads<GuardedPool> & {
+export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
   /** Updated: sides that guards closed at the last probe. */
   readonly closed: Map<Address, ClosedSides>;
   readonly logUnknown: LogUnknownError;

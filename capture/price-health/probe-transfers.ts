@@ -4,10 +4,10 @@ import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { closedSides, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
-import { type ChainReads, createPoolReads } from '../read-schedule/read-due-pools.ts';
+import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import type { ClosedSides } from './pool-price.ts';
 
-export type TransferProbeDeps = ChainReads & {
+export type TransferProbeDeps = PoolSchedule & {
   /** Updated: sides that were closed at the last probe, as a token did not move. */
   readonly closed: Map<Address, ClosedSides>;
 };
@@ -18,7 +18,7 @@ export type TransferProbeDeps = ChainReads & {
  */
 export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClass) => Promise<number> {
   const { chainId, rpcs, closed } = deps;
-  const takePools = async (pools: Awaited<ReturnType<ChainReads['pools']>>) => {
+  const takePools = async (pools: Awaited<ReturnType<PoolSchedule['pools']>>) => {
     const known = new Set(pools.map(({ address }) => address));
     for (const address of closed.keys()) if (!known.has(address)) closed.delete(address);
     return pools;

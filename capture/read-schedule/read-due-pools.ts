@@ -13,7 +13,7 @@ import { type GroupAnswer, groupAnswers, packBoundedCalls } from '../../protocol
 import { type CaptureClass, type KnownPool, scheduledPools } from './pool-values.ts';
 
 /** What scheduled reads of the pools of a chain need. */
-export interface ChainReads<K = KnownPool> {
+export interface PoolSchedule<K = KnownPool> {
   readonly chainId: number;
   readonly budget: CallBudget;
   /** The nodes for each class: what untrusted pools do to their breakers does not concern funded ones. */
@@ -64,7 +64,7 @@ const LIKELY_GROWTH = 1.25;
  * @param onRun told how the class is read, after each run
  */
 export function createPoolReads<K, P extends Pick<KnownPool, 'address' | 'isFunded'>, A extends BoundedAnswer>(
-  { budget, pools, now }: ChainReads<K>,
+  { budget, pools, now }: PoolSchedule<K>,
   takePools: (pools: readonly K[]) => Promise<readonly P[]>,
   readsOf: (kind: CaptureClass) => Pick<PoolReads<P, A>, 'callsOf' | 'send' | 'store'>,
   onRun?: (kind: CaptureClass, backlog: Backlog) => void,

@@ -27,7 +27,7 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
 
 /** A healthy pool with guards, and what it would trade without them. */
-export interface GuardedPool {
+export interface GuardedCurve {
   readonly pool: ServedPool;
   readonly curve: PoolCurve;
 }
@@ -83,7 +83,7 @@ export class GuardProber {
    */
   async evaluate(
     block: BlockRef,
-    pools: readonly GuardedPool[],
+    pools: readonly GuardedCurve[],
     signal: AbortSignal,
   ): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(block, pools, signal);
@@ -112,7 +112,7 @@ export class GuardProber {
   }
 
   /** A pool with an unknown extension: one call a side, whatever the extension does. @throws SnapshotError */
-  async probe(block: BlockRef, { pool: { address }, curve }: GuardedPool, signal: AbortSignal): Promise<TradingSides> {
+  async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
     const probeSide = (side: PoolSide) => this.#probeOnce(block, address, side, signal);
     try {
@@ -128,7 +128,7 @@ export class GuardProber {
   }
 
   /** What the state of the guards says; null of a pool whose stop loss does not answer as one. */
-  async #claims(block: BlockRef, pools: readonly GuardedPool[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
+  async #claims(block: BlockRef, pools: readonly GuardedCurve[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const requested = groups.filter((calls) => calls.length > 0);
     const answers = await multicall(this.#deps.target, block, requested, signal);
@@ -143,7 +143,7 @@ export class GuardProber {
   /** Both sides, each up to the last point at which its guards' state and the chain agree that it trades. */
   async #agreed(
     block: BlockRef,
-    { pool: { address }, curve }: GuardedPool,
+    { pool: { address }, curve }: GuardedCurve,
     stopLoss: StopLossState | null,
     [bids, asks]: readonly ConfirmedSide[],
     signal: AbortSignal,

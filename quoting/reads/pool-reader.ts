@@ -18,7 +18,7 @@ import {
   wasQuoteSkipped,
   withDepth,
 } from '../calls/pool-calls.ts';
-import type { GuardedPool, GuardProber } from '../guards/guard-prober.ts';
+import type { GuardedCurve, GuardProber } from '../guards/guard-prober.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
@@ -245,7 +245,7 @@ export class PoolReader {
   }
 
   /** The part of a curve that the pool's guards let trade. */
-  async #withinGuards(block: BlockRef, guarded: GuardedPool): Promise<TradingSides> {
+  async #withinGuards(block: BlockRef, guarded: GuardedCurve): Promise<TradingSides> {
     const { bids, asks } = guarded.curve;
     const { kind } = guardPlan(guarded.pool);
     if (kind === 'none') return { bids: bids.levels, asks: asks.levels };
@@ -253,7 +253,7 @@ export class PoolReader {
     return this.#evaluate(block, guarded);
   }
 
-  readonly #evaluate = batched((block: BlockRef, pools: readonly GuardedPool[]) =>
+  readonly #evaluate = batched((block: BlockRef, pools: readonly GuardedCurve[]) =>
     this.#deps.prober.evaluate(block, pools, this.#deadline()),
   );
 

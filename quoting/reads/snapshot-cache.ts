@@ -33,7 +33,7 @@ type Kind = keyof Kinds;
 interface Entry {
   readonly pool: ServedPool;
   readonly head: ReportedHead;
-  readonly reads: { [K in Kind]?: SharedRead<Kinds[K]> };
+  readonly reads: { [K in Kind]?: CachedRead<Kinds[K]> };
 }
 
 /** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
@@ -125,7 +125,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
-    const read = new SharedRead(this.#deps.heads.head());
+    const read = new CachedRead(this.#deps.heads.head());
     await waitFor([{ read }], signal, this.#deps.readTimeoutMs);
     const head = read.settled ?? timedOut();
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
@@ -149,16 +149,16 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   readonly #start: {
-    readonly [K in Kind]: (entry: Entry, head: ReportedHead, before?: PriceSnapshot) => SharedRead<Kinds[K]>;
+    readonly [K in Kind]: (entry: Entry, head: ReportedHead, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
   } = {
     prices: (entry, head, before) => {
-      entry.reads.prices = new SharedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
+      entry.reads.prices = new CachedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
       return entry.reads.prices;
     },
     depths: (entry, head, before) => {
       const known = entry.reads.prices;
       const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
-      entry.reads.depths = new SharedRead(prices.outcome.then((read) => this.#depth(head, read)));
+      entry.reads.depths = new CachedRead(prices.outcome.then((read) => this.#depth(head, read)));
       return entry.reads.depths;
     },
   };
@@ -214,7 +214,7 @@ const withoutLevels = perObject(
 );
 
 /** A read that several requests wait for. */
-class SharedRead<T> {
+class CachedRead<T> {
   /** Never rejects. */
   readonly outcome: Promise<T | SnapshotError>;
   /** The outcome, once there is one. */
@@ -235,7 +235,7 @@ class SharedRead<T> {
 
 /** Waits until all reads have their outcomes, at most until the signal aborts or this time passed; the reads continue for others. */
 async function waitFor(
-  shared: readonly { readonly read: SharedRead<unknown> }[],
+  shared: readonly { readonly read: CachedRead<unknown> }[],
   signal: AbortSignal | undefined,
   limitMs?: number,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { usePolled } from '../polling.ts';
 import { priceOfX64, spreadBps } from '../quantities.ts';
 import { DepthPanel } from './depth-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
-import { DayFigures, Guards, PoolFacts } from './pool-facts.tsx';
+import { DayFigures, Guards, PoolDetails } from './pool-details.tsx';
 import { Trades } from './trades.tsx';
 
 const EVERY_MS = 10_000;
@@ -84,7 +84,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
         </section>
         <section aria-labelledby="facts">
           <h2 id="facts">Facts</h2>
-          <PoolFacts pool={pool} chainId={chainId} />
+          <PoolDetails pool={pool} chainId={chainId} />
         </section>
       </div>
       <section aria-labelledby="trades">

@@ -42,7 +42,7 @@ export function DayFigures({ pool }: { readonly pool: Pool }) {
 const feeShare = (value: number | null, one: number) => (value === null ? NOTHING : share(value, one));
 
 /** Who decides about the pool, and what it charges. */
-export function PoolFacts({ pool, chainId }: Props) {
+export function PoolDetails({ pool, chainId }: Props) {
   const address = (value: string, label: string) => (
     <Hex value={value} href={explorerPage(chainId, 'address', value)} label={label} />
   );
