@@ -54,7 +54,7 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
       // Once for all builders of the chain.
       const onUpdate = (submission: Submission) => index === 0 && simulate?.(submission);
       return endpoint.transport === 'bundle'
-        ? startEndpointRunner(context, 1, bundleStarter(context, queues), times.leaseMs)
+        ? startEndpointRunner(context, 1, (lease) => new BundleDelivery(context, lease), times.leaseMs)
         : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });
@@ -93,25 +93,12 @@ function streamStarter(context: EndpointContext, onUpdate: (submission: Submissi
   return (lease: Lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes });
 }
 
-function bundleStarter(context: EndpointContext, queues: EndpointQueues) {
-  return (lease: Lease) => {
-    // Pushes may wait whose jobs an earlier holder has already taken.
-    queues
-      .add(context.endpoint.id, {})
-      .catch((error: unknown) => context.logger.warn({ err: error }, 'waiting pushes are sent with the next one'));
-    return new BundleDelivery(context, lease);
-  };
-}
-
 /** The gauge is read at each scrape. Every worker shows the same figures: they belong to the queues, not to a process. */
 function registerQueueDepths(
   endpoints: readonly Endpoint[],
   queues: EndpointQueues,
-  { metrics, redis, keys, logger }: WorkerDeps,
+  { metrics, redis, logger }: WorkerDeps,
 ): void {
-  // Jobs of a bundle endpoint only say that something changed: its pushes wait next to the queue.
-  const depthOf = ({ id, transport }: Endpoint) =>
-    transport === 'bundle' ? redis.hlen(keys.bundle(id).waiting) : queues.get(id).getWaitingCount();
   const gauge = new Gauge({
     name: 'pamm_queue_depth',
     help: 'Quote updates that wait for a builder',
@@ -121,7 +108,10 @@ function registerQueueDepths(
       gauge.reset();
       if (redis.status !== 'ready') return;
       try {
-        const depths = await withTimeout(Promise.all(endpoints.map(depthOf)), DEPTH_TIMEOUT_MS);
+        const depths = await withTimeout(
+          Promise.all(endpoints.map(({ id }) => queues.get(id).count())),
+          DEPTH_TIMEOUT_MS,
+        );
         for (const [index, { id }] of endpoints.entries()) gauge.set({ provider: id }, depths[index] ?? 0);
       } catch (error) {
         logger.warn({ err: error }, 'queue depths are unknown');

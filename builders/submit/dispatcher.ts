@@ -10,14 +10,7 @@ import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
 import { EndpointQueues } from './queue/endpoint-queue.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import {
-  ACKNOWLEDGE_WITHIN_MS,
-  decodeMessage,
-  encodeMessage,
-  isCancel,
-  type QuoteUpdate,
-  type Submission,
-} from './quote-update.ts';
+import { decodeMessage, isCancel, type Origin, type QuoteUpdate, type Submission } from './quote-update.ts';
 import { type Registration, registerUpdate } from './stream/stream-order.ts';
 import { UpdateLog } from './update-log.ts';
 
@@ -42,8 +35,6 @@ export type DispatcherDeps = {
 
 /** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
 const SUBSCRIBE_EVERY_MS = 5_000;
-/** Jobs of an endpoint that one sweep removes. */
-const SWEEP_LIMIT = 10_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
@@ -107,9 +98,7 @@ export class QuoteDispatcher {
 
   /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. To be called every few seconds by any process. */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
-    await Promise.all(
-      endpoints.map(({ id }) => this.#queues.get(id).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, 'wait')),
-    );
+    await Promise.all(endpoints.map(({ id }) => this.#queues.sweep(id)));
   }
 
   /** Ends its own work; the connections are their owner's to close. */
@@ -159,7 +148,7 @@ export class QuoteDispatcher {
     if (registration === 'foreign') return skipped.foreign;
     if (endpoint.transport === 'bundle') return this.#enqueueBundle(endpoint, submission);
     if (registration === 'older') return skipped.older;
-    await this.#queues.add(endpoint.id, JSON.parse(encodeMessage(submission)));
+    await this.#queues.add(endpoint.id, submission);
     return undefined;
   }
 
@@ -167,16 +156,24 @@ export class QuoteDispatcher {
     const { update } = submission;
     const state = new BundleState(this.#deps.redis, this.#deps.keys, endpoint.id);
     if (isCancel(update)) {
-      const removed = await state.cancel(submission, Date.now());
-      if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
+      this.#supersede(endpoint, await state.cancel(submission, Date.now()));
       return skipped.cancel;
     }
     if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
-    const { verdict, removed } = await state.offer(submission, Date.now());
-    if (removed) this.#log.publish(endpoint, removed, skipped.superseded);
-    if (verdict !== 'queued') return verdict;
-    await this.#queues.add(endpoint.id, {});
-    return undefined;
+    const { answer, waiting, removed } = await state.enqueue(submission, Date.now());
+    this.#supersede(endpoint, removed);
+    // Also of a copy that came before, whose process may have died before it queued the job.
+    if (waiting) {
+      const { id, replyTo, arrivedAtMs, place } = waiting;
+      await this.#queues.add(endpoint.id, { id, replyTo, arrivedAtMs, update }, place);
+    }
+    return answer;
+  }
+
+  #supersede(endpoint: Endpoint, removed: Origin | undefined): void {
+    if (!removed) return;
+    this.#log.publish(endpoint, removed, skipped.superseded);
+    this.#queues.remove(endpoint.id, removed.id);
   }
 }
 

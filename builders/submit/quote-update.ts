@@ -29,6 +29,9 @@ export type Submission = {
   readonly update: QuoteUpdate;
 };
 
+/** Where a submission came from: all that an answer to it needs. */
+export type Origin = Omit<Submission, 'update'> & { readonly update: Pick<QuoteUpdate, 'chainId'> };
+
 /** Time that a builder has to acknowledge, counted from the arrival of the request. */
 export const ACKNOWLEDGE_WITHIN_MS = 3_000;
 

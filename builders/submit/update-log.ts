@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { encodeMessage, isCancel, type Submission } from './quote-update.ts';
+import { encodeMessage, isCancel, type Origin, type Submission } from './quote-update.ts';
 
 /** Most entries that wait for the database; beyond it the oldest are lost rather than Redis' memory. */
 const STREAM_LIMIT = 200_000;
@@ -54,7 +54,7 @@ export class UpdateLog {
   }
 
   /** Sends an answer to the API process that waits for it, and notes it. */
-  publish(endpoint: Endpoint, submission: Submission, answer: Answer): void {
+  publish(endpoint: Endpoint, submission: Origin, answer: Answer): void {
     const notice: AnswerNotice = { submissionId: submission.id, endpointId: endpoint.id, answer };
     this.#redis
       .publish(submission.replyTo, encodeMessage(notice))
@@ -63,7 +63,7 @@ export class UpdateLog {
   }
 
   /** Notes how an update ended: by an answer, dropped before sending, or never acknowledged. */
-  note(endpoint: Endpoint, submission: Submission, end: Answer | 'dropped' | 'unanswered'): void {
+  note(endpoint: Endpoint, submission: Origin, end: Answer | 'dropped' | 'unanswered'): void {
     const entry = answerEntry(endpoint, submission, end);
     const secs = Math.max(0, entry.answeredAtMs - submission.arrivedAtMs) / 1000;
     this.#outcomes.inc({ provider: endpoint.id, outcome: entry.outcome });
@@ -93,7 +93,7 @@ function submissionEntry({ id, arrivedAtMs, update }: Submission) {
   };
 }
 
-function answerEntry({ provider }: Endpoint, submission: Submission, end: Answer | 'dropped' | 'unanswered') {
+function answerEntry({ provider }: Endpoint, submission: Origin, end: Answer | 'dropped' | 'unanswered') {
   const answer = typeof end === 'string' ? undefined : end;
   return {
     kind: 'answer' as const,

@@ -65,7 +65,7 @@ export function offerInModel(
   if (newest && compareAge(push, newest) < 0) return { model, verdict: wasAccepted ? 'accepted' : 'older' };
   const place = model.waiting.findIndex((other) => other.uuid === push.uuid);
   const removed = model.waiting[place];
-  if (removed && compareAge(push, removed) === 0) return { model, verdict: 'duplicate' };
+  if (removed && compareAge(push, removed) === 0 && nowMs < removed.deadlineMs) return { model, verdict: 'duplicate' };
 
   const seen: BundleModel = {
     ...model,

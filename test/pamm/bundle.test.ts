@@ -148,8 +148,8 @@ test('the 257th uuid to wait is skipped; one that waits already may still replac
   const waiting = Array.from({ length: 256 }, () =>
     submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) }),
   );
-  const offers = await Promise.all(waiting.map((submission) => state.offer(submission, Date.now())));
-  expect(new Set(offers.map(({ verdict }) => verdict))).toEqual(new Set(['queued']));
+  const enqueued = await Promise.all(waiting.map((submission) => state.enqueue(submission, Date.now())));
+  expect(new Set(enqueued.map(({ answer }) => answer))).toEqual(new Set([undefined]));
   expect(await bundles.answer(await bundles.push({ responseTimeoutMs: 0 }))).toEqual(skip('the bundle queue is full'));
   const replacementUuid = waiting[3]?.update.replacementUuid ?? '';
   const newer = await bundles.push({ replacementUuid, replacementSeqNumber: 2, responseTimeoutMs: 0 });

@@ -7,8 +7,8 @@ import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { sendBundle } from './bundle-client.ts';
 
-/** Longest sleep while a request of an earlier holder may still be in flight. */
-const BUSY_POLL_MS = 100;
+/** How often a push looks whether the request of a dead worker is still in flight. */
+const BUSY_POLL_MS = 20;
 
 /** Sends waiting pushes to a bundle builder, one request at a time, while the endpoint's lease is held. */
 export class BundleDelivery implements Delivery {
@@ -23,32 +23,20 @@ export class BundleDelivery implements Delivery {
   }
 
   /**
-   * Sends whatever waits, oldest place first, until nothing does.
+   * Sends a push, unless a newer one, a cancel or a pause has taken it out of those that wait.
    *
    * @throws LeaseLostError when the endpoint is another worker's
    */
-  async process(): Promise<void> {
+  async process(submission: Submission): Promise<void> {
     const { endpoint, log } = this.#context;
     for (;;) {
-      if (!this.#lease.isHeld()) throw new LeaseLostError(endpoint.id);
-      const taken = await this.#state.take(this.#lease.fence, Date.now());
-      switch (taken.kind) {
-        case 'empty':
-          return;
-        case 'fenced':
-          throw new LeaseLostError(endpoint.id);
-        case 'busy':
-          await pause(Math.min(BUSY_POLL_MS, Math.max(1, taken.untilMs - Date.now())));
-          break;
-        case 'late':
-          log.note(endpoint, taken.submission, 'dropped');
-          break;
-        case 'expired':
-          log.publish(endpoint, taken.submission, skipped.expired);
-          break;
-        case 'send':
-          await this.#send(taken.submission);
-      }
+      const isHeld = this.#lease.isHeld();
+      const verdict = isHeld ? await this.#state.dequeue(submission, this.#lease.fence, Date.now()) : 'fenced';
+      if (verdict === 'fenced') throw new LeaseLostError(endpoint.id);
+      if (verdict === 'send') return this.#send(submission);
+      if (verdict === 'expired') log.publish(endpoint, submission, skipped.expired);
+      if (verdict !== 'busy') return;
+      await pause(BUSY_POLL_MS);
     }
   }
 

@@ -5,8 +5,9 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
-import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
+import { type EndpointJob, submissionOfJob } from '../../submit/queue/endpoint-queue.ts';
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
+import type { Submission } from '../../submit/quote-update.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
 import { LeaseLostError } from './lease-lost-error.ts';
 
@@ -23,7 +24,7 @@ export type EndpointContext = {
 /** What one worker does for an endpoint from taking the lease to losing it or giving it up. */
 export type Delivery = {
   /** @throws LeaseLostError to leave the job to the next holder */
-  process(job: EndpointJob): Promise<void>;
+  process(submission: Submission): Promise<void>;
   /** Closes what the delivery holds open, once no job is at hand; `orderly` allows to wait for answers still due. */
   stop?(orderly: boolean): Promise<void>;
 };
@@ -120,7 +121,7 @@ function startWorker(
   const work = async (job: Job<EndpointJob>, token?: string): Promise<void> => {
     try {
       if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
-      await delivery.process(job.data);
+      await delivery.process(submissionOfJob(job.data));
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       await job.moveToWait(token);

@@ -80,9 +80,9 @@ test('a holder that was overtaken may not send, and puts nothing in flight', asy
 
   const pushes = new BundleState(redis, keys, 'e');
   const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });
-  await pushes.offer(push, Date.now());
-  expect(await pushes.take(first.fence, Date.now())).toEqual({ kind: 'fenced' });
-  expect(await pushes.take(second.fence, push.arrivedAtMs)).toEqual({ kind: 'send', submission: push });
+  await pushes.enqueue(push, Date.now());
+  expect(await pushes.dequeue(push, first.fence, Date.now())).toBe('fenced');
+  expect(await pushes.dequeue(push, second.fence, push.arrivedAtMs)).toBe('send');
 });
 
 test('after a loss of data, workers that know what was sent come first, and tokens keep growing', async () => {

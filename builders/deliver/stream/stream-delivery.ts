@@ -3,14 +3,7 @@ import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { type Answer, skipped } from '../../submit/answer.ts';
-import type { EndpointJob } from '../../submit/queue/endpoint-queue.ts';
-import {
-  ACKNOWLEDGE_WITHIN_MS,
-  deadlineMs,
-  decodeMessage,
-  type Hex,
-  type Submission,
-} from '../../submit/quote-update.ts';
+import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
@@ -72,12 +65,11 @@ export class StreamDelivery implements Delivery {
   }
 
   /**
-   * Sends the update of a job, waiting for the connection as long as that makes sense.
+   * Sends an update, waiting for the connection as long as that makes sense.
    *
    * @throws LeaseLostError when the update is another worker's to send
    */
-  async process(job: EndpointJob): Promise<void> {
-    const submission = decodeMessage<Submission>(JSON.stringify(job));
+  async process(submission: Submission): Promise<void> {
     this.#deps.onUpdate(submission);
     await this.#deliver(submission);
   }

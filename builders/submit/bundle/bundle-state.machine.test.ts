@@ -17,8 +17,8 @@ import {
 import { updateOf } from '../../../test/pamm/sample-updates.ts';
 import type { Answer } from '../answer.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
-import type { Submission } from '../quote-update.ts';
-import { BundleState, CANCEL_GUARD_MS, MAX_PAUSE_MS, MIN_PAUSE_MS } from './bundle-state.ts';
+import { deadlineMs, type Submission } from '../quote-update.ts';
+import { BundleState, CANCEL_GUARD_MS, MAX_PAUSE_MS, MIN_PAUSE_MS, type WaitingPush } from './bundle-state.ts';
 
 const LIMITS: Limits = {
   // Small enough to be reached; the real one has a test of its own.
@@ -43,8 +43,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The real state, driven by the same steps as the model. */
-type Real = { readonly state: BundleState; readonly inFlight: Submission[]; nowMs: number };
+/** The real state, driven by the same steps as the model. `jobs` are what BullMQ would give the worker, in any order. */
+type Real = {
+  readonly state: BundleState;
+  readonly jobs: WaitingPush[];
+  readonly inFlight: Submission[];
+  nowMs: number;
+};
 type ModelBox = { model: BundleModel; nowMs: number };
 type Step = fc.AsyncCommand<ModelBox, Real>;
 
@@ -87,9 +92,10 @@ class Offer implements Step {
       LIMITS,
     );
     box.model = modelled.model;
-    const result = await real.state.offer(submissionFor(push), real.nowMs);
-    expect(describeVerdict(result.verdict)).toEqual(wordsOf(modelled.verdict));
-    expect(result.removed?.id).toBe(modelled.removed?.id);
+    const { answer, waiting, removed } = await real.state.enqueue(submissionFor(push), real.nowMs);
+    expect(describeAnswer(answer)).toEqual(wordsOf(modelled.verdict));
+    expect(removed?.id).toBe(modelled.removed?.id);
+    if (waiting && !answer) real.jobs.push(waiting);
   }
   toString = () => `offer(${JSON.stringify(this.#fields, (_, v) => (typeof v === 'bigint' ? Number(v) : v))})`;
 }
@@ -111,16 +117,32 @@ class Cancel implements Step {
   toString = () => `cancel(${this.#cancel.uuid}, ${this.#cancel.block}, ${this.#cancel.seq})`;
 }
 
+/** Asks for each job in turn, as the worker does, until one is not gone. */
+async function nextOf({ state, jobs, nowMs }: Real) {
+  jobs.sort((a, b) => a.place - b.place);
+  for (const job of [...jobs]) {
+    const submission = submissions.get(job.id);
+    if (!submission) throw new Error(`no push ${job.id}`);
+    const kind = await state.dequeue(submission, FENCE, nowMs);
+    if (kind === 'busy') return { kind };
+    jobs.shift();
+    // The worker drops what is late by itself.
+    if (kind === 'send' && deadlineMs(submission) <= nowMs) return { kind: 'late' as const, submission };
+    if (kind !== 'gone') return { kind, submission };
+  }
+  return { kind: 'empty' as const };
+}
+
 class Take implements Step {
   check = () => true;
   async run(box: ModelBox, real: Real): Promise<void> {
     const modelled = takeInModel(box.model, box.nowMs);
     box.model = modelled.model;
-    const taken = await real.state.take(FENCE, real.nowMs);
-    expect(taken.kind).toBe(modelled.kind);
-    if (!('submission' in taken)) return;
-    expect(taken.submission).toEqual(submissions.get(modelled.push?.id ?? ''));
-    if (taken.kind === 'send') real.inFlight.splice(0, 1, taken.submission);
+    const { kind, submission } = await nextOf(real);
+    if (kind === 'empty' && modelled.kind === 'busy') return;
+    expect(kind).toBe(modelled.kind);
+    expect(submission?.id).toBe(modelled.push?.id);
+    if (kind === 'send' && submission) real.inFlight.splice(0, 1, submission);
   }
   toString = () => 'take';
 }
@@ -165,17 +187,17 @@ const wordsOf = (verdict: OfferVerdict): string =>
   typeof verdict === 'object' ? `backing off for ${verdict.pausedMs}` : verdict;
 
 /** The model's word for what the real state said. */
-function describeVerdict(verdict: 'queued' | Answer): string {
-  if (verdict === 'queued') return 'queued';
-  if (verdict.accepted) return 'accepted';
+function describeAnswer(answer: Answer | undefined): string {
+  if (!answer) return 'queued';
+  if (answer.accepted) return 'accepted';
   const words: readonly [RegExp, string][] = [
     [/^skipped: older than/, 'older'],
     [/^skipped: this quote is already/, 'duplicate'],
     [/^skipped: maxTimestamp passed/, 'expired'],
     [/^skipped: the bundle queue is full/, 'full'],
   ];
-  const pause = /^skipped: the endpoint is backing off for (\d+) ms more/.exec(verdict.error)?.[1];
-  return pause ? `backing off for ${pause}` : (words.find(([text]) => text.test(verdict.error))?.[1] ?? verdict.error);
+  const pause = /^skipped: the endpoint is backing off for (\d+) ms more/.exec(answer.error)?.[1];
+  return pause ? `backing off for ${pause}` : (words.find(([text]) => text.test(answer.error))?.[1] ?? answer.error);
 }
 
 // Few values, so that they meet; sequence numbers beyond 2^53 that a rounding script would take for equal.
@@ -210,7 +232,7 @@ test('any sequence of pushes, cancels, answers and pauses goes as the rules say'
       const state = new BundleState(redis, keys, 'e', LIMITS.waiting);
       const setup = () => ({
         model: { model: EMPTY_BUNDLE_MODEL, nowMs: START_MS },
-        real: { state, inFlight: [], nowMs: START_MS },
+        real: { state, jobs: [], inFlight: [], nowMs: START_MS },
       });
       await fc.asyncModelRun(setup, commands);
     }),

@@ -2,7 +2,14 @@ import type { Redis } from 'ioredis';
 import { loadScript, sortableUint64 } from '../../../runtime/redis-script.ts';
 import { type Answer, skipped } from '../answer.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
-import { deadlineMs, decodeMessage, encodeMessage, quoteDigest, type Submission } from '../quote-update.ts';
+import {
+  deadlineMs,
+  decodeMessage,
+  encodeMessage,
+  type Origin,
+  quoteDigest,
+  type Submission,
+} from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */
 export const WAITING_LIMIT = 256;
@@ -15,13 +22,19 @@ const NEWEST_KEPT_MS = 3_600_000;
 /** How long an accepted bundle's result is remembered: far beyond the five seconds that a quote can live. */
 const ACCEPTED_KEPT_MS = 600_000;
 
-const step = loadScript('./bundle-state.lua', import.meta.url);
+const enqueue = loadScript('./enqueue.lua', import.meta.url);
+const cancel = loadScript('./cancel.lua', import.meta.url);
+const dequeue = loadScript('./dequeue.lua', import.meta.url);
+const settle = loadScript('./settle.lua', import.meta.url);
 
-export type TakeResult =
-  | { readonly kind: 'fenced' }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'busy'; readonly untilMs: number }
-  | { readonly kind: 'late' | 'expired' | 'send'; readonly submission: Submission };
+/** What the scripts know of a push: where it came from, and its place among those that wait; lower ones come first. */
+export type WaitingPush = Origin & { readonly place: number };
+
+/**
+ * What is to become of the push of a job. `send` puts it in flight. `busy` is an endpoint where a dead worker's request still
+ * is, `fenced` one that another worker holds; `gone` is a push that waits no more.
+ */
+export type TurnVerdict = 'send' | 'busy' | 'fenced' | 'gone' | 'expired';
 
 /** What came of a push at the builder. `retryAfterMs` is the pause that it asked for with a failure. */
 export type PushOutcome = {
@@ -31,8 +44,9 @@ export type PushOutcome = {
 };
 
 /**
- * The waiting pushes, cancels, results and pauses of one bundle endpoint, kept in Redis so that every API and worker
- * process agrees on them. Each method is one atomic step. Times are Unix milliseconds of the caller's clock.
+ * Decides which pushes of one bundle endpoint wait and which is sent, in Redis, so that every API and worker process
+ * agrees. The pushes themselves are in BullMQ's jobs. Each method is one atomic step. Times are Unix milliseconds of the
+ * caller's clock.
  */
 export class BundleState {
   readonly #redis: Redis;
@@ -48,74 +62,68 @@ export class BundleState {
   }
 
   /**
-   * Puts a live push with a `maxTimestamp` in the queue, or says why not.
+   * Notes a live push with a `maxTimestamp` as waiting, or answers it.
    *
-   * @returns `removed`: the older push of the same uuid that it took out of the queue
+   * @returns `waiting`: the push, or its copy that came before, for the caller to queue, unless its job is there already;
+   *   `removed`: the older push of the uuid, which waits no more
    */
-  async offer(submission: Submission, nowMs: number) {
-    const args = [encodeMessage(submission), this.#waitingLimit, NEWEST_KEPT_MS];
-    const reply = await this.#step('offer', nowMs, submission, args);
+  async enqueue(
+    submission: Submission,
+    nowMs: number,
+  ): Promise<{ answer?: Answer | undefined; waiting?: WaitingPush | undefined; removed?: WaitingPush | undefined }> {
+    const reply = await this.#run(enqueue, submission, nowMs, [this.#waitingLimit, NEWEST_KEPT_MS]);
     const [verdict, removed, detail] = reply as [string, string?, string?];
-    const older = removed ? decodeMessage<Submission>(removed) : undefined;
-    return { verdict: toVerdict(verdict, detail ?? ''), removed: older };
+    const waiting = verdict === 'queued' || verdict === 'duplicate' ? toPush(detail) : undefined;
+    return { answer: toAnswer(verdict, detail), waiting, removed: toPush(removed) };
   }
 
   /** Notes a cancel. Returns the waiting push that it removed, if any. */
-  async cancel(submission: Submission, nowMs: number): Promise<Submission | undefined> {
-    const removed = await this.#step('cancel', nowMs, submission, [CANCEL_GUARD_MS]);
-    return removed ? decodeMessage<Submission>(removed as string) : undefined;
+  async cancel(submission: Submission, nowMs: number): Promise<WaitingPush | undefined> {
+    return toPush((await this.#run(cancel, submission, nowMs, [CANCEL_GUARD_MS])) as string);
   }
 
-  /** Takes the next push; one of kind `send` is in flight until it is settled or its deadline passes. */
-  async take(fence: string, nowMs: number): Promise<TakeResult> {
-    const reply = await this.#step('take', nowMs, null, [fence]);
-    const [kind, detail = ''] = reply as [TakeResult['kind'], string?];
-    if (kind === 'fenced' || kind === 'empty') return { kind };
-    if (kind === 'busy') return { kind, untilMs: Number(detail) };
-    return { kind, submission: decodeMessage<Submission>(detail) };
+  /** Asks at the turn of a push, right before it is sent. It is in flight until it is settled or its deadline passes. */
+  async dequeue(submission: Submission, fence: string, nowMs: number): Promise<TurnVerdict> {
+    return (await this.#run(dequeue, submission, nowMs, [fence])) as TurnVerdict;
   }
 
   /** Ends the request in flight. Returns the pause that begins, 0 without one, and the waiting pushes that it skips. */
   async settle(
     submission: Submission,
-    outcome: PushOutcome,
+    { kind, answer, retryAfterMs }: PushOutcome,
     nowMs: number,
-  ): Promise<{ pauseMs: number; skipped: Submission[] }> {
-    const result = [outcome.kind, encodeMessage(outcome.answer), ACCEPTED_KEPT_MS];
-    const reply = await this.#step('settle', nowMs, submission, [
-      ...result,
-      outcome.retryAfterMs ?? '',
-      MIN_PAUSE_MS,
-      MAX_PAUSE_MS,
-    ]);
-    const [pauseMs, ...payloads] = reply as [number, ...string[]];
-    return { pauseMs, skipped: payloads.map((payload) => decodeMessage<Submission>(payload)) };
+  ): Promise<{ pauseMs: number; skipped: WaitingPush[] }> {
+    const result = [kind, encodeMessage(answer), ACCEPTED_KEPT_MS];
+    const pauses = [retryAfterMs ?? '', MIN_PAUSE_MS, MAX_PAUSE_MS];
+    const reply = await this.#run(settle, submission, nowMs, [...result, ...pauses]);
+    const [pauseMs, ...skipped] = reply as [number, ...string[]];
+    return { pauseMs, skipped: skipped.map((push) => JSON.parse(push)) };
   }
 
-  #step(name: string, nowMs: number, submission: Submission | null, args: readonly (string | number)[]) {
+  #run(script: typeof enqueue, submission: Submission, nowMs: number, args: readonly (string | number)[]) {
     const { state, waiting, newest, cancels, accepted } = this.#keys;
-    const push = submission && toPush(submission);
-    const ofPush = push ? [newest(push.uuid), cancels(push.uuid), accepted(push.digest)] : [];
-    return step(this.#redis, [state, waiting, this.#lease, ...ofPush], [name, nowMs, JSON.stringify(push), ...args]);
+    const { update, ...arrival } = submission;
+    const [block, seq] = [sortableUint64(update.blockNumber), sortableUint64(update.replacementSeqNumber)];
+    const push = {
+      ...arrival,
+      update: { chainId: update.chainId },
+      uuid: update.replacementUuid,
+      block,
+      seq,
+      order: `${block}|${seq}`,
+      digest: quoteDigest(update),
+      expiry: Number(update.maxTimestamp ?? 0n) * 1000,
+      deadline: deadlineMs(submission),
+    };
+    const ofPush = [newest(push.uuid), cancels(push.uuid), accepted(push.digest)];
+    return script(this.#redis, [state, waiting, this.#lease, ...ofPush], [nowMs, JSON.stringify(push), ...args]);
   }
 }
 
-/** What the script compares of a submission. */
-function toPush(submission: Submission) {
-  const { update } = submission;
-  return {
-    id: submission.id,
-    uuid: update.replacementUuid,
-    block: sortableUint64(update.blockNumber),
-    seq: sortableUint64(update.replacementSeqNumber),
-    digest: quoteDigest(update),
-    expiry: Number(update.maxTimestamp ?? 0n) * 1000,
-    deadline: deadlineMs(submission),
-  };
-}
+const toPush = (json: string | null | undefined): WaitingPush | undefined => (json ? JSON.parse(json) : undefined);
 
-function toVerdict(verdict: string, detail: string): 'queued' | Answer {
-  if (verdict === 'queued') return verdict;
+function toAnswer(verdict: string, detail = ''): Answer | undefined {
+  if (verdict === 'queued') return undefined;
   if (verdict === 'accepted') return decodeMessage<Answer>(detail);
   if (verdict === 'backingOff') return skipped.backingOff(Number(detail));
   return skipped[verdict as 'older' | 'duplicate' | 'expired' | 'queueFull'];

@@ -1,13 +1,13 @@
-import { Queue } from 'bullmq';
+import { PRIORITY_LIMIT, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../../runtime/logger.ts';
+import { ACKNOWLEDGE_WITHIN_MS, decodeMessage, encodeMessage, type Submission } from '../quote-update.ts';
 
-/**
- * A job of a stream endpoint carries the submission, in the JSON of `encodeMessage`; one of a bundle endpoint says that the
- * waiting pushes have changed.
- */
+/** A submission in the JSON of `encodeMessage`; its id is also that of the job. */
 export type EndpointJob = object;
 
+/** Jobs of an endpoint that one sweep removes. */
+const SWEEP_LIMIT = 10_000;
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 
 /** Endpoint queues, seen from one Redis connection. */
@@ -23,9 +23,26 @@ export class EndpointQueues {
     this.#logger = logger;
   }
 
-  /** Queues a job; resolves once Redis has it. */
-  async add(endpointId: string, job: EndpointJob): Promise<void> {
-    await this.get(endpointId).add('update', job, JOB_OPTIONS);
+  /**
+   * Queues a submission, unless it is queued already; resolves once Redis has it.
+   *
+   * @param place lower ones are taken first; without one, in the order of arrival
+   */
+  async add(endpointId: string, submission: Submission, place = 0): Promise<void> {
+    const options = { ...JOB_OPTIONS, jobId: submission.id, priority: Math.min(place, PRIORITY_LIMIT) };
+    await this.get(endpointId).add('update', JSON.parse(encodeMessage(submission)), options);
+  }
+
+  /** Removes a job that is not to be sent any more. Nothing waits for it: a worker that takes the job drops it. */
+  remove(endpointId: string, submissionId: string): void {
+    const removing = this.get(endpointId).remove(submissionId);
+    removing.catch((error: unknown) => this.#logger.debug({ err: error, endpoint: endpointId }, 'a job stays queued'));
+  }
+
+  /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. */
+  async sweep(endpointId: string): Promise<void> {
+    for (const state of ['wait', 'prioritized'] as const)
+      await this.get(endpointId).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, state);
   }
 
   async close(): Promise<void> {
@@ -46,3 +63,6 @@ export class EndpointQueues {
     return queue;
   }
 }
+
+/** The submission that a job carries. */
+export const submissionOfJob = (job: EndpointJob): Submission => decodeMessage<Submission>(JSON.stringify(job));

@@ -21,9 +21,8 @@ export class RedisKeys {
   bundle(endpointId: string) {
     const root = `${this.prefix}:bundle:${endpointId}`;
     return {
-      state: `${root}:state`,
-      /** Submissions by uuid. */
-      waiting: `${root}:submissions`,
+      state: `${root}:sending`,
+      waiting: `${root}:waiting`,
       newest: (uuid: string) => `${root}:newest:${uuid}`,
       cancels: (uuid: string) => `${root}:cancels:${uuid}`,
       accepted: (digest: string) => `${root}:accepted:${digest}`,

@@ -1,0 +1,16 @@
+-- A push is at its turn: decides whether this worker may send it, which puts it in flight until its deadline.
+-- KEYS: 1 state, 2 waiting pushes by uuid (hash), 3 lease of the endpoint
+-- ARGV: 1 now, 2 push as JSON, 3 fencing token
+-- Returns 'fenced' (another worker holds the endpoint), 'gone' (it waits no more), 'busy' (a request is in flight), 'expired'
+-- or 'send'.
+if redis.call('GET', KEYS[3]) ~= ARGV[3] then return 'fenced' end
+local now, mine = tonumber(ARGV[1]), cjson.decode(ARGV[2])
+local push = cjson.decode(redis.call('HGET', KEYS[2], mine.uuid) or '{}')
+if push.id ~= mine.id then return 'gone' end
+local state = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
+if state.flying and now < state.flying.deadline then return 'busy' end
+redis.call('HDEL', KEYS[2], mine.uuid)
+if push.expiry < now and now < push.deadline then return 'expired' end
+state.flying = push
+redis.call('SET', KEYS[1], cjson.encode(state))
+return 'send'

@@ -1,0 +1,22 @@
+-- The request in flight is over. A failure pauses the endpoint, for as long as the builder asked, and skips what waits.
+-- KEYS: 1 state, 2 waiting pushes by uuid (hash), 6 result of this bundle if it was accepted
+-- ARGV: 1 now, 2 push as JSON, 3 outcome, 4 result, 5 time to keep it, 6 pause asked for or '', 7 shortest and 8 longest
+--       pause; times in ms
+-- Returns { pause in ms, pushes skipped... }; the pause is 0 unless the outcome is 'failed'.
+local state = cjson.decode(redis.call('GET', KEYS[1]) or '{}')
+local outcome, shortest, longest = ARGV[3], tonumber(ARGV[7]), tonumber(ARGV[8])
+if state.flying and state.flying.id == cjson.decode(ARGV[2]).id then state.flying = nil end
+if outcome == 'accepted' then redis.call('SET', KEYS[6], ARGV[4], 'PX', ARGV[5]) end
+local pause, skipped = 0, {}
+if outcome == 'failed' then
+  state.failures = (state.failures or 0) + 1
+  local wanted = tonumber(ARGV[6]) or shortest * 2 ^ (state.failures - 1)
+  pause = math.floor(math.max(shortest, math.min(longest, wanted)))
+  state.pausedUntil = tonumber(ARGV[1]) + pause
+  skipped = redis.call('HVALS', KEYS[2])
+  redis.call('DEL', KEYS[2])
+else
+  state.failures, state.pausedUntil = 0, 0
+end
+redis.call('SET', KEYS[1], cjson.encode(state))
+return { pause, unpack(skipped) }
