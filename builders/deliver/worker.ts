@@ -54,7 +54,7 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
       // Once for all builders of the chain.
       const onUpdate = (submission: Submission) => index === 0 && simulate?.(submission);
       return endpoint.transport === 'bundle'
-        ? startEndpointRunner(context, 1, (lease) => new BundleDelivery(context, lease), times.leaseMs)
+        ? startEndpointRunner(context, 1, (lease) => new BundleDelivery({ ...context, lease }), times.leaseMs)
         : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });

@@ -1,5 +1,7 @@
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
+import { encodeMessage } from '../../builders/submit/quote-update.ts';
 import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
 import { BSC, type Mocks, type Rig } from './rig.ts';
@@ -171,4 +173,17 @@ test('a rejection has the error message of the builder and pauses nothing', asyn
   expect(await bundles.answer(await bundles.push())).toEqual({ accepted: false, error: 'bundle simulation failed' });
   mocks.bundle.state.behaviour = { kind: 'ack' };
   expect(await bundles.answer(await bundles.push())).toMatchObject({ accepted: true });
+});
+
+test('what an API process of release 0.2 queued is sent, once', async () => {
+  const push = submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) });
+  const endpointId = mocks.endpointId('bundle');
+  await rig.redis.hset(rig.keys.bundle(endpointId).submissions, push.update.replacementUuid, encodeMessage(push));
+  const queue = new Queue(endpointId, { connection: rig.redis, prefix: rig.keys.prefix });
+  await queue.addBulk([1, 2].map(() => ({ name: 'update', data: {} })));
+  await eventually(async () => (await queue.count()) === 0 && bundles.sentTxs().length > 0);
+  expect(await bundles.answer(await bundles.push())).toMatchObject({ accepted: true });
+  expect(bundles.sentTxs()[0]).toBe(push.update.tx);
+  expect(bundles.sentTxs()).toHaveLength(2);
+  await queue.close();
 });

@@ -2,7 +2,7 @@ import type { Lease } from '../../../runtime/lease/lease.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answer.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
-import { deadlineMs, type Submission } from '../../submit/quote-update.ts';
+import { deadlineMs, decodeMessage, type Submission } from '../../submit/quote-update.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { sendBundle } from './bundle-client.ts';
@@ -12,14 +12,12 @@ const BUSY_POLL_MS = 20;
 
 /** Sends waiting pushes to a bundle builder, one request at a time, while the endpoint's lease is held. */
 export class BundleDelivery implements Delivery {
-  readonly #context: EndpointContext;
+  readonly #deps: EndpointContext & { readonly lease: Lease };
   readonly #state: BundleState;
-  readonly #lease: Lease;
 
-  constructor(context: EndpointContext, lease: Lease) {
-    this.#context = context;
-    this.#state = new BundleState(context.redis, context.keys, context.endpoint.id);
-    this.#lease = lease;
+  constructor(deps: EndpointContext & { readonly lease: Lease }) {
+    this.#deps = deps;
+    this.#state = new BundleState(deps.redis, deps.keys, deps.endpoint.id);
   }
 
   /**
@@ -28,10 +26,10 @@ export class BundleDelivery implements Delivery {
    * @throws LeaseLostError when the endpoint is another worker's
    */
   async process(submission: Submission): Promise<void> {
-    const { endpoint, log } = this.#context;
+    const { endpoint, log, lease } = this.#deps;
+    if (!('update' in submission)) return this.#sendOld();
     for (;;) {
-      const isHeld = this.#lease.isHeld();
-      const verdict = isHeld ? await this.#state.dequeue(submission, this.#lease.fence, Date.now()) : 'fenced';
+      const verdict = lease.isHeld() ? await this.#state.dequeue(submission, lease.fence, Date.now()) : 'fenced';
       if (verdict === 'fenced') throw new LeaseLostError(endpoint.id);
       if (verdict === 'send') return this.#send(submission);
       if (verdict === 'expired') log.publish(endpoint, submission, skipped.expired);
@@ -40,9 +38,24 @@ export class BundleDelivery implements Delivery {
     }
   }
 
+  /** Sends what API processes of release 0.2 left, which still run while a deployment is upgraded. */
+  async #sendOld(): Promise<void> {
+    const { redis, keys, endpoint, log } = this.#deps;
+    const { submissions } = keys.bundle(endpoint.id);
+    for (const uuid of await redis.hkeys(submissions)) {
+      const replies = await redis.multi().hget(submissions, uuid).hdel(submissions, uuid).exec();
+      const text = replies?.[0]?.[1];
+      if (typeof text !== 'string') continue;
+      const submission = decodeMessage<Submission>(text);
+      const { answer } = await this.#state.enqueue(submission, Date.now());
+      if (answer) log.publish(endpoint, submission, answer);
+      else await this.process(submission);
+    }
+  }
+
   /** The push is in flight until its deadline, which keeps every other worker off the endpoint, lease or not. */
   async #send(submission: Submission): Promise<void> {
-    const { endpoint, log, logger } = this.#context;
+    const { endpoint, log, logger } = this.#deps;
     const leftMs = deadlineMs(submission) - Date.now();
     if (leftMs <= 0) return log.note(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);

@@ -51,13 +51,11 @@ export type PushOutcome = {
 export class BundleState {
   readonly #redis: Redis;
   readonly #keys: ReturnType<RedisKeys['bundle']>;
-  readonly #lease: string;
   readonly #waitingLimit: number;
 
   constructor(redis: Redis, keys: RedisKeys, endpointId: string, waitingLimit: number = WAITING_LIMIT) {
     this.#redis = redis;
     this.#keys = keys.bundle(endpointId);
-    this.#lease = keys.lease(endpointId);
     this.#waitingLimit = waitingLimit;
   }
 
@@ -101,7 +99,7 @@ export class BundleState {
   }
 
   #run(script: typeof enqueue, submission: Submission, nowMs: number, args: readonly (string | number)[]) {
-    const { state, waiting, newest, cancels, accepted } = this.#keys;
+    const { state, waiting, lease, newest, cancels, accepted } = this.#keys;
     const { update, ...arrival } = submission;
     const [block, seq] = [sortableUint64(update.blockNumber), sortableUint64(update.replacementSeqNumber)];
     const push = {
@@ -116,7 +114,7 @@ export class BundleState {
       deadline: deadlineMs(submission),
     };
     const ofPush = [newest(push.uuid), cancels(push.uuid), accepted(push.digest)];
-    return script(this.#redis, [state, waiting, this.#lease, ...ofPush], [nowMs, JSON.stringify(push), ...args]);
+    return script(this.#redis, [state, waiting, lease, ...ofPush], [nowMs, JSON.stringify(push), ...args]);
   }
 }
 

@@ -21,8 +21,11 @@ export class RedisKeys {
   bundle(endpointId: string) {
     const root = `${this.prefix}:bundle:${endpointId}`;
     return {
+      lease: this.lease(endpointId),
       state: `${root}:sending`,
       waiting: `${root}:waiting`,
+      /** Submissions by uuid, of API processes of release 0.2; their jobs carry nothing. */
+      submissions: `${root}:submissions`,
       newest: (uuid: string) => `${root}:newest:${uuid}`,
       cancels: (uuid: string) => `${root}:cancels:${uuid}`,
       accepted: (digest: string) => `${root}:accepted:${digest}`,
