@@ -1,4 +1,6 @@
+import { Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { eventually } from './eventually.ts';
 import { BSC, ETHEREUM, startApi } from './rig.ts';
 import { startWorld, type World } from './world.ts';
@@ -76,5 +78,18 @@ describe('a worker whose endpoint another has taken over', () => {
     const sent = mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === '30');
     expect(sent).toHaveLength(1);
     expect(Number(sent[0]?.atNs) / 1e6).toBeGreaterThan(takenAtMs + OTHERS_MS - 10);
+  });
+
+  test('leaves a bundle to it, even if it is idle', async () => {
+    const endpointId = mocks.endpointId('bundle');
+    const taken = Promise.withResolvers<void>();
+    const connection = rig.redis.duplicate();
+    const other = new Worker(endpointId, async () => taken.resolve(), { connection, prefix: rig.keys.prefix });
+    await other.waitUntilReady();
+    await rig.redis.set(rig.keys.lease(endpointId), 'another', 'PX', 4_000);
+    await rig.submit(BSC, bodies.bsc({ blockNumber: 40, responseTimeoutMs: 0 }));
+    await withTimeout(taken.promise, 3_000);
+    await other.close();
+    connection.disconnect();
   });
 });

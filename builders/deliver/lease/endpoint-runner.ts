@@ -1,4 +1,4 @@
-import { type Job, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -34,6 +34,8 @@ const POLL_SHARE = 1 / 8;
 /** How long a job of a crashed worker stays out of the queue, about. */
 const JOB_LOCK_MS = 1_500;
 const RETRY_AFTER_CONNECTION_LOSS_MS = 100;
+/** How long a job that this worker may not do stays out of the queue: as it closes, it would take it again and again. */
+const HAND_BACK_MS = 20;
 /** Longest wait for jobs at hand, a little more than a builder may take. */
 const END_WITHIN_MS = 4_000;
 
@@ -124,8 +126,9 @@ function startWorker(
       await delivery.process(submissionOfJob(job.data));
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
-      await job.moveToWait(token);
-      throw new WaitingError();
+      // Not `moveToWait`: with a priority it wakes no other worker.
+      await job.moveToDelayed(Date.now() + HAND_BACK_MS, token);
+      throw new DelayedError();
     }
   };
   const worker = new Worker<EndpointJob>(endpoint.id, work, {
