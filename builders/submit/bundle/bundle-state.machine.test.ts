@@ -14,8 +14,8 @@ import {
   settleInModel,
   takeInModel,
 } from '../../../test/pamm/bundle-model.ts';
-import { updateOf } from '../../../test/pamm/sample-updates.ts';
-import type { Answer } from '../answer.ts';
+import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
+import { type Answer, skipped } from '../answer.ts';
 import { RedisKeys } from '../queue/redis-keys.ts';
 import { deadlineMs, type Submission } from '../quote-update.ts';
 import { BundleState, CANCEL_GUARD_MS, MAX_PAUSE_MS, MIN_PAUSE_MS, type WaitingPush } from './bundle-state.ts';
@@ -93,7 +93,7 @@ class Offer implements Step {
     );
     box.model = modelled.model;
     const { answer, waiting, removed } = await real.state.enqueue(submissionFor(push), real.nowMs);
-    expect(describeAnswer(answer)).toEqual(wordsOf(modelled.verdict));
+    expect(answer).toEqual(answerOf(modelled.verdict));
     expect(removed?.id).toBe(modelled.removed?.id);
     if (waiting && !answer) real.jobs.push(waiting);
   }
@@ -117,20 +117,17 @@ class Cancel implements Step {
   toString = () => `cancel(${this.#cancel.uuid}, ${this.#cancel.block}, ${this.#cancel.seq})`;
 }
 
-/** Asks for each job in turn, as the worker does, until one is not gone. */
+/** Asks for each job in turn, as the worker does, until one is not gone. The worker drops what is late by itself. */
 async function nextOf({ state, jobs, nowMs }: Real) {
-  jobs.sort((a, b) => a.place - b.place);
-  for (const job of [...jobs]) {
-    const submission = submissions.get(job.id);
-    if (!submission) throw new Error(`no push ${job.id}`);
+  for (const { id } of jobs.sort((a, b) => a.place - b.place).slice()) {
+    const submission = submissions.get(id) ?? submissionOf();
     const kind = await state.dequeue(submission, FENCE, nowMs);
     if (kind === 'busy') return { kind };
     jobs.shift();
-    // The worker drops what is late by itself.
-    if (kind === 'send' && deadlineMs(submission) <= nowMs) return { kind: 'late' as const, submission };
+    if (kind === 'send' && deadlineMs(submission) <= nowMs) return { kind: 'late', submission };
     if (kind !== 'gone') return { kind, submission };
   }
-  return { kind: 'empty' as const };
+  return { kind: 'empty' };
 }
 
 class Take implements Step {
@@ -183,21 +180,10 @@ class Pass implements Step {
   toString = () => `pass(${this.#ms} ms)`;
 }
 
-const wordsOf = (verdict: OfferVerdict): string =>
-  typeof verdict === 'object' ? `backing off for ${verdict.pausedMs}` : verdict;
-
-/** The model's word for what the real state said. */
-function describeAnswer(answer: Answer | undefined): string {
-  if (!answer) return 'queued';
-  if (answer.accepted) return 'accepted';
-  const words: readonly [RegExp, string][] = [
-    [/^skipped: older than/, 'older'],
-    [/^skipped: this quote is already/, 'duplicate'],
-    [/^skipped: maxTimestamp passed/, 'expired'],
-    [/^skipped: the bundle queue is full/, 'full'],
-  ];
-  const pause = /^skipped: the endpoint is backing off for (\d+) ms more/.exec(answer.error)?.[1];
-  return pause ? `backing off for ${pause}` : (words.find(([text]) => text.test(answer.error))?.[1] ?? answer.error);
+function answerOf(verdict: OfferVerdict): Answer | undefined {
+  if (typeof verdict === 'object') return skipped.backingOff(verdict.pausedMs);
+  if (verdict === 'queued') return undefined;
+  return verdict === 'accepted' ? { accepted: true } : skipped[verdict === 'full' ? 'queueFull' : verdict];
 }
 
 // Few values, so that they meet; sequence numbers beyond 2^53 that a rounding script would take for equal.
