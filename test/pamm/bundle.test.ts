@@ -144,6 +144,15 @@ describe('a quote that comes again', () => {
   });
 });
 
+test('a push whose process died before it queued the job is sent when it comes again', async () => {
+  const push = submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) });
+  const { replacementUuid } = push.update;
+  await new BundleState(rig.redis, rig.keys, mocks.endpointId('bundle')).enqueue(push, Date.now());
+  const again = await bundles.push({ replacementUuid });
+  expect(await bundles.answer(again)).toEqual(DUPLICATE);
+  await eventually(() => bundles.sentTxs().includes(again.tx));
+});
+
 test('the 257th uuid to wait is skipped; one that waits already may still replace its push', async () => {
   await bundles.occupy(2_900);
   const state = new BundleState(rig.redis, rig.keys, mocks.endpointId('bundle'));
