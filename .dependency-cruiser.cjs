@@ -42,6 +42,7 @@ const FOLDERS = {
     uses: ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'],
     because: 'It reads the work of the indexer and of capture from Postgres.',
   },
+  ...apiFloors(),
   cli: {
     uses: ['capture', 'chain', 'config', 'db', 'indexer', 'protocol', 'runtime'],
     because:
@@ -65,30 +66,43 @@ const FOLDERS = {
   },
 };
 
-/** The folders of `quoting/`, from the ground up: each uses those below it. */
-function quotingFloors() {
-  const floors = ['heads', 'pools', 'calls', 'guards', 'reads', 'requested', 'sharing'].map(
-    (name) => `quoting/${name}`,
-  );
-  const ground = [
-    'chain',
-    'config',
-    'db',
-    'protocol',
-    'runtime',
-    'quoting/snapshot-error.ts',
-    'quoting/snapshot-metrics.ts',
-  ];
+/**
+ * Floors of a folder, from the ground up.
+ *
+ * @param ground what all of them use
+ * @returns what each uses: the floors below it, and what stands before it on its own
+ */
+function floorsOf(folder, ground, floors) {
+  const parts = floors.flat().map((name) => `${folder}/${name}`);
   return Object.fromEntries(
-    floors.map((floor, height) => {
-      // The types of snapshots name heads and pools.
-      const types = height < 2 ? [] : ['quoting/types.ts'];
-      return [
-        floor,
-        { uses: [...ground, ...types, ...floors.slice(0, height)], because: 'A floor stands on those below it.' },
-      ];
+    parts.map((part, place) => {
+      const uses = [...(typeof ground === 'function' ? ground(place) : ground), ...parts.slice(0, place)];
+      return [part, { uses, because: 'A floor stands on those below it.' }];
     }),
   );
+}
+
+function quotingFloors() {
+  const outside = ['chain', 'config', 'db', 'protocol', 'runtime'];
+  const ground = [...outside, 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
+  const floors = [['heads'], ['pools'], ['calls'], ['guards'], ['reads'], ['requested'], ['sharing']];
+  // The types of snapshots name pools.
+  return floorsOf('quoting', (place) => (place < 2 ? ground : [...ground, 'quoting/types.ts']), floors);
+}
+
+/** Eight floors: requests come in on the last one, and each resource has a folder. */
+function apiFloors() {
+  const ground = ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'];
+  return floorsOf('api', ground, [
+    ['errors.ts', 'hex.ts'],
+    ['body.ts', 'request.ts', 'read-in-turn.ts'],
+    ['http', 'pool-page.ts'],
+    ['auth', 'observability', 'declaration', 'limits'],
+    ['chains', 'explorer', 'metadata', 'pamm', 'quotes', 'route', 'trades'],
+    ['history', 'stream', 'serving'],
+    ['reference', 'udf'],
+    ['resources.ts', 'app.ts', 'main.ts'],
+  ]);
 }
 
 /** Tests beside the code may use everything, and so may `test/` and `bench/`. */

@@ -5,10 +5,7 @@ import type { Front } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
 import type { BoundRoute } from './declaration/api-route.ts';
-import { mountRoutes } from './declaration/mount-routes.ts';
 import { notFound, sendError, toApiError, wrongMethod } from './errors.ts';
-import { AnswerCache } from './http/answer-cache.ts';
-import { createAnswerFront } from './http/answer-front.ts';
 import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
@@ -18,6 +15,9 @@ import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
 import { PUBLIC_PREFIX } from './request.ts';
+import { AnswerCache } from './serving/answer-cache.ts';
+import { createAnswerFront } from './serving/answer-front.ts';
+import { mountRoutes } from './serving/mount-routes.ts';
 import { mountWebSocket, type WebSocketDeps } from './stream/web-socket.ts';
 
 export type AppDeps = {

@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { holderOfKey, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import { clientLimit } from '../../runtime/rate-window.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
-import { clientLimit } from '../limits/rate-window.ts';
 import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
 /** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */

@@ -3,12 +3,12 @@ import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { Redis } from 'ioredis';
 import { LIMIT_CLASSES, type LimitClass, type LimitsConfig, type Quota } from '../../config/limits-schema.ts';
+import { clientLimit, type WindowUse } from '../../runtime/rate-window.ts';
 import { loadScript } from '../../runtime/redis-script.ts';
 import type { KeyIdentity } from '../auth/authenticate.ts';
 import { tooManyRequests, waitSecsCeil } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { countTogether, type WindowCount } from './count-together.ts';
-import { clientLimit, type WindowUse } from './rate-window.ts';
 
 const countRequests = loadScript('./count-requests.lua', import.meta.url);
 

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
+import { rateWindow } from '../../runtime/rate-window.ts';
 import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
-import { rateWindow } from '../limits/rate-window.ts';
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';

@@ -41,7 +41,7 @@ interface BlockClaim {
   heldAt: number;
 }
 
-/** A block stays taken this long without a word of who took it. */
+/** A block stays taken this long unless who took it renews the claim. */
 export const CLAIM_MS = 1_000;
 /** How often {@link ChainReads.tick} is to be called. */
 export const TICK_MS = 250;

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { BoundRoute } from '../../api/declaration/api-route.ts';
-import { mountRoutes } from '../../api/declaration/mount-routes.ts';
-import { AnswerCache } from '../../api/http/answer-cache.ts';
+import { AnswerCache } from '../../api/serving/answer-cache.ts';
+import { mountRoutes } from '../../api/serving/mount-routes.ts';
 
 /** Mounts endpoints without counting their requests. */
 export const mountHandlers = (app: Hono, routes: readonly BoundRoute[]): void =>

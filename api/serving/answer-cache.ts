@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type ApiRoute, routingPath } from '../declaration/api-route.ts';
-import type { ReusableAnswer } from './reusable.ts';
+import type { ReusableAnswer } from '../http/reusable.ts';
 
 /** Memory for answers, compressed forms included. */
 const MAX_BYTES = 64_000_000;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Quota } from '../../config/limits-schema.ts';
+import type { Quota } from '../config/limits-schema.ts';
 
 /** What a window says of an amount. */
 export type WindowUse = {

@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, Hono } from 'hono';
 import { requireKey } from '../auth/authenticate.ts';
-import type { AnswerCache } from '../http/answer-cache.ts';
+import { type ApiRoute, type BoundRoute, routingPath } from '../declaration/api-route.ts';
 import { compressed } from '../http/ready-body.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
-import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
+import type { AnswerCache } from './answer-cache.ts';
 
 /**
  * Mounts endpoints, each behind what it declares: a missing key is reported before a used-up quota. Mounted after the key

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bearerToken } from '../../runtime/bearer-token.ts';
 import type { Front } from '../../runtime/http-server.ts';
 import type { KeyIdentity, VerifyKey } from '../auth/authenticate.ts';
+import { blockHeaders } from '../http/block-headers.ts';
+import { addressBehind, triesAddressBehind } from '../http/client-address.ts';
+import { bodyHeaders, cacheHeaders, isKnown, isSentZipped, VARY } from '../http/ready-body.ts';
+import { EVERY_RESPONSE, REQUEST_ID_HEADER, requestName } from '../http/response-headers.ts';
 import type { CountEarly } from '../limits/rate-limit.ts';
 import type { ObserveRequest } from '../observability/http-metrics.ts';
 import type { AnswerCache, KeptAnswer } from './answer-cache.ts';
-import { blockHeaders } from './block-headers.ts';
-import { addressBehind, triesAddressBehind } from './client-address.ts';
-import { bodyHeaders, cacheHeaders, isKnown, isSentZipped, VARY } from './ready-body.ts';
-import { EVERY_RESPONSE, REQUEST_ID_HEADER, requestName } from './response-headers.ts';
 
 const FIXED = Object.fromEntries(EVERY_RESPONSE);
 

@@ -6,8 +6,8 @@ import { LimitsConfig } from '../../config/limits-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { createApp } from '../app.ts';
+import { type ApiRoute, type BoundRoute, routingPath } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached } from '../http/ready-body.ts';
-import { type ApiRoute, type BoundRoute, routingPath } from './api-route.ts';
 
 const LONG = 'x'.repeat(10_000);
 const plain = {
