@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { formatDay } from '../../cli/arguments.ts';
+import { spawnGuarded } from '../../devnet/services/guarded-process.ts';
 import { ownMain } from '../../devnet/services/own-process.ts';
 import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
@@ -13,20 +12,22 @@ export async function exportMemory(databaseUrl: string, from: number, to: number
   const folder = await createTempFolder('bench-export');
   const days = ['--from', formatDay(from), '--to', formatDay(to)];
   const args = ['--view', 'trade_candle', ...days, '--format', 'parquet', '--out', folder.path, '--json'];
-  const child = spawn(process.execPath, [...ownMain('export'), ...args], {
+  const child = await spawnGuarded({
+    name: 'export',
+    command: process.execPath,
+    args: [...ownMain('export'), ...args],
     cwd: PROJECT_ROOT,
     env: { ...process.env, DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'ignore', 'inherit'],
   });
   let peak = 0;
   const looking = setInterval(() => {
-    const held = peakMemory(child.pid ?? 0);
+    const held = peakMemory(child.pid);
     // Not a number of one that has just ended.
     if (held > peak) peak = held;
   }, LOOK_MS);
-  const [code] = await once(child, 'exit');
+  const how = await child.ended;
   clearInterval(looking);
   await folder.remove();
-  if (code !== 0) throw new Error(`the export ended with exit code ${code}`);
+  if (how !== 'exit code 0') throw new Error(`the export ended with ${how}: ${child.recentOutput()}`);
   return peak;
 }

@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
@@ -12,6 +9,7 @@ import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { get, measure, percentile } from '../listing/load.ts';
 import { MARKET } from '../listing/market.ts';
 import { seedPools, seedSwaps } from '../listing/seed.ts';
+import { type MeasuredServer, startMeasuredServer } from '../measured-server.ts';
 import { printAttacks } from './attack.ts';
 import { exportMemory } from './export-memory.ts';
 import { seedOldPool, seedOldQuotes } from './old-pool.ts';
@@ -53,7 +51,7 @@ async function bench(swaps: number, requests: number): Promise<void> {
     await createOnchainTables(database, MARKET.schema);
     await seedPools(database, now);
     await seedOldPool(database, now);
-    const server = await startServer(postgres.url);
+    const server = await startMeasuredServer(new URL('./server.ts', import.meta.url), { DATABASE_URL: postgres.url });
     try {
       const common = { now, pid: postgres.pid(), perPool, requests };
       const few = await round(database, server, { ...common, from: 1, to: perPool / 5 });
@@ -71,7 +69,7 @@ async function bench(swaps: number, requests: number): Promise<void> {
         `\nexport, MB of one day, of ${SPREAD_DAYS - 1}: ${mb(one)}, ${mb(several)} = ${(several / one).toFixed(2)} (target <= 1.2)`,
       );
     } finally {
-      server.stop();
+      await server.stop();
     }
     await seedOldQuotes(database, now);
     await database.query('VACUUM ANALYZE');
@@ -80,27 +78,6 @@ async function bench(swaps: number, requests: number): Promise<void> {
     await database.end();
     await postgres.stop();
   }
-}
-
-interface Server {
-  readonly url: string;
-  /** The same pages, which count the blocks that Postgres reads. */
-  readonly countingUrl: string;
-  readonly stop: () => void;
-}
-
-async function startServer(databaseUrl: string): Promise<Server> {
-  const main = fileURLToPath(new URL('./server.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [ports] = await once(child.stdout, 'data');
-  const [url = '', countingUrl = ''] = String(ports)
-    .trim()
-    .split(' ')
-    .map((port) => `http://127.0.0.1:${port}`);
-  return { url, countingUrl, stop: () => void child.kill() };
 }
 
 interface Round {
@@ -117,7 +94,7 @@ interface Round {
 /** Adds swaps, writes their candles, and times the pages. @returns blocks that each reads */
 async function round(
   database: pg.Pool,
-  { url, countingUrl }: Server,
+  { urls: [url = '', countingUrl = ''] }: MeasuredServer,
   { now, pid, from, to, perPool, requests }: Round,
 ): Promise<number[]> {
   const pools = MARKET.poolsPerChain * MARKET.chainIds.length;

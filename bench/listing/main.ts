@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
@@ -9,6 +6,7 @@ import { migrate } from '../../db/migrate.ts';
 import { startPostgres } from '../../devnet/services/postgres.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startMeasuredServer } from '../measured-server.ts';
 import { get, measure, percentile } from './load.ts';
 import { CHAINS_FILE, MARKET } from './market.ts';
 import { classifyMarket, seedPools, seedSwaps } from './seed.ts';
@@ -50,32 +48,23 @@ async function bench(swaps: number, requests: number): Promise<void> {
       await setIndexedBlock(database, { chainId, number: 2_000_000, timestamp: now }, MARKET.schema);
     }
     await seedPools(database, now);
-    const server = await startServer(postgres.url);
+    const server = await startMeasuredServer(new URL('./server.ts', import.meta.url), { DATABASE_URL: postgres.url });
+    const [url = ''] = server.urls;
     try {
       await seedSwaps(database, now, 1, perPool / 5, perPool);
-      const few = await round(database, server.url, requests, swaps / 5);
+      const few = await round(database, url, requests, swaps / 5);
       await seedSwaps(database, now, perPool / 5 + 1, perPool, perPool);
-      const all = await round(database, server.url, requests, swaps);
+      const all = await round(database, url, requests, swaps);
       print(
         `\ncost of a page at ${swaps} swaps / at ${swaps / 5}: p50 ${(all / few).toFixed(2)} (target 0.80 to 1.20)`,
       );
     } finally {
-      server.stop();
+      await server.stop();
     }
   } finally {
     await database.end();
     await postgres.stop();
   }
-}
-
-async function startServer(databaseUrl: string): Promise<{ url: string; stop: () => void }> {
-  const main = fileURLToPath(new URL('./server.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [port] = await once(child.stdout, 'data');
-  return { url: `http://127.0.0.1:${String(port).trim()}`, stop: () => void child.kill() };
 }
 
 /** Times every sort. @returns median over the sorts of what a rebuilt page costs, compared with the bare route */

@@ -78,7 +78,7 @@ async function bench(count: number, seconds: number): Promise<void> {
     await measureThroughput(run);
     await measureMemory(run);
   } finally {
-    server?.process.kill('SIGTERM');
+    await server?.stop();
     await redis?.stop();
     await proxy.stop();
     await world.stop();

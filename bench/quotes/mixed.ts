@@ -33,7 +33,7 @@ export async function measureMixed(seconds: number): Promise<void> {
     createTempFolder('mixed'),
     startStreamChain(CHAIN_ID),
   ]);
-  const { bare, process: bareProcess } = await startQuoteServer(chain.node.url, chain.world.deployment, []);
+  const { bare, stop: stopBare } = await startQuoteServer(chain.node.url, chain.world.deployment, []);
   try {
     await fillIndex(postgres.url, [chain]);
     const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: chainsFileOf(chain) };
@@ -52,7 +52,7 @@ export async function measureMixed(seconds: number): Promise<void> {
       `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${(ownP99 / bareP99).toFixed(2)} (target <= 3)`,
     );
   } finally {
-    bareProcess.kill('SIGTERM');
+    await stopBare();
     await chain.stop();
     await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
   }

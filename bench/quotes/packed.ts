@@ -58,7 +58,7 @@ async function measureRule(
 
     await measureNewBlock(bench, `batch of ${POOLS} at a new block, ${name}`, addresses, target);
   } finally {
-    server.process.kill('SIGTERM');
+    await server.stop();
   }
 }
 
@@ -81,7 +81,7 @@ async function measureSimulated(
         `${inMilliseconds(times)}\n`,
     );
   } finally {
-    server.process.kill('SIGTERM');
+    await server.stop();
   }
 }
 
@@ -98,7 +98,7 @@ async function measureFlat(): Promise<void> {
       const bench = { chain: world.chain, proxy, api: server.api };
       await batchAtNewBlock(bench, addresses);
       const { calls, times } = await newBlockCost(bench, addresses);
-      server.process.kill('SIGTERM');
+      await server.stop();
       process.stdout.write(`${name}: ${calls - READ_CALLS} calls after ${READ_CALLS}, ${inMilliseconds(times)}\n`);
     }
   } finally {

@@ -87,6 +87,6 @@ runMain(async () => {
     await startServer(createWith(true), '127.0.0.1', 0),
     await startServer(trivial, '127.0.0.1', 0),
   ];
-  process.stdout.write(`${JSON.stringify({ api: api.port, limited: limited.port, bare: bare.port })}\n`);
+  process.stdout.write(`${api.port} ${limited.port} ${bare.port}\n`);
   process.on('SIGTERM', () => process.exit(0));
 });

@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { serverCpuMs } from '../hostile/cpu-time.ts';
+import { startMeasuredServer } from '../measured-server.ts';
 import { Samples } from '../route/measure.ts';
 import { everySecond } from './blocks.ts';
 import type { ClientProcess } from './client-process.ts';
 import type { Plan } from './connections.ts';
 import { millisecondsNow } from './now.ts';
 
-const SOURCE = fileURLToPath(new URL('./bare-broadcast.ts', import.meta.url));
+const SOURCE = new URL('./bare-broadcast.ts', import.meta.url);
 const SETTLE_MS = 1_000;
 
 export interface BroadcastFigures {
@@ -26,14 +24,13 @@ export async function measureBroadcast(
   bytes: { readonly plain: number; readonly withDepth: number },
   seconds: number,
 ): Promise<BroadcastFigures> {
-  const child = spawn(process.execPath, ['--import', 'tsx', SOURCE], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = await once(child.stdout, 'data');
-  const url = `http://127.0.0.1:${String(port).trim()}`;
+  const { pid, urls, stop } = await startMeasuredServer(SOURCE);
+  const [url = ''] = urls;
   const all = plans.map((plan) => ({ ...plan, transport: 'sse' as const }));
   try {
     await clients.open(url, all);
     await clients.collect();
-    const cpuBefore = serverCpuMs(child.pid ?? 0);
+    const cpuBefore = serverCpuMs(pid);
     const chainIds = [...new Set(plans.map(({ chainId }) => chainId))];
     const sentAt = await Promise.all(
       chainIds.map(async (chainId, index) => {
@@ -45,7 +42,7 @@ export async function measureBroadcast(
       }),
     );
     await sleep(SETTLE_MS);
-    const cpuMs = serverCpuMs(child.pid ?? 0) - cpuBefore;
+    const cpuMs = serverCpuMs(pid) - cpuBefore;
     const { updates } = await clients.collect();
     await clients.close();
     const times = new Map(sentAt);
@@ -57,7 +54,7 @@ export async function measureBroadcast(
     }
     return { delays, cpuPerSecond: cpuMs / (seconds + SETTLE_MS / 1_000) };
   } finally {
-    child.kill('SIGTERM');
+    await stop();
   }
 }
 
