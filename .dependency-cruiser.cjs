@@ -1,5 +1,5 @@
 /**
- * What each folder of docs/build/architecture.md may import besides itself and packages, and why no more. A folder
+ * What each top-level folder may import besides itself and packages, and why no more. A folder
  * that is not named here may import nothing of the others.
  */
 const FOLDERS = {
@@ -140,7 +140,7 @@ module.exports = {
     },
     {
       name: 'folders are listed',
-      comment: 'A new folder gets a line in docs/build/architecture.md and an entry above.',
+      comment: 'A new folder gets a README and an entry above.',
       severity: 'error',
       from: { pathNot: [...Object.keys(FOLDERS).map(inside), ...TESTS] },
       to: {},
@@ -161,3 +161,5 @@ module.exports = {
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node'] },
   },
 };
+// Read by a test of the folders' READMEs: the cruiser does not see it.
+Object.defineProperty(module.exports, 'FOLDERS', { value: FOLDERS, enumerable: false });

@@ -14,7 +14,7 @@ type CommittedLogic = { readonly version: number; readonly files: Readonly<Recor
 type Logic = {
   /** The modules that it begins with. */
   readonly entries: readonly string[];
-  /** A folder all of whose files belong to it. */
+  /** A folder all of whose SQL files belong to it. */
   readonly folder?: string;
   /** Where its version is committed. */
   readonly committed: string;
@@ -71,7 +71,8 @@ export function hashFiles(name: LogicName, root: string = PROJECT_ROOT): Readonl
   const hashes = new Map<string, string>();
   const { entries, folder } = LOGICS[name];
   const paths = [...entries];
-  if (folder !== undefined) paths.push(...readdirSync(join(root, folder)).map((file) => `${folder}/${file}`));
+  const names = folder === undefined ? [] : readdirSync(join(root, folder)).filter((file) => file.endsWith('.sql'));
+  paths.push(...names.map((file) => `${folder}/${file}`));
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
     if (hashes.has(path) || NOT_LOGIC.test(path)) continue;
     const text = readFileSync(join(root, path), 'utf8');

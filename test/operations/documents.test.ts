@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+
+const { FOLDERS } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
+  readonly FOLDERS: Readonly<Record<string, { readonly uses: readonly string[] }>>;
+};
 
 const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -15,19 +20,35 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 /** Made from code. */
 const GENERATED = ['docs/run/settings.md', 'docs/use/totals.md', 'docs/build/invariants.md'];
 const pages = tracked.filter((path) => path.endsWith('.md'));
+const isOfFolder = (path: string) => /^[a-z]+\/README\.md$/.test(path) && !path.startsWith('client/');
 
 const MAX_WORDS = 20_000;
+/** Of a folder: what lives there, where to start, what it may import, which promise it keeps. */
+const MAX_FOLDER_LINES = 10;
 /** Of the client package, which is read without the rest. */
 const MAX_PACKAGE_WORDS = 800;
 
 test('the pages written by hand have 20,000 words at most, those of the client package 800', () => {
   const wordsOf = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + textOf(path).split(/\s+/).filter(Boolean).length, 0);
-  const written = pages.filter((path) => !GENERATED.includes(path));
+  const written = pages.filter((path) => !GENERATED.includes(path) && !isOfFolder(path));
   const ofPackage = written.filter((path) => path.startsWith('client/'));
   expect(written.length).toBeGreaterThan(15);
   expect(wordsOf(written) - wordsOf(ofPackage)).toBeLessThanOrEqual(MAX_WORDS);
   expect(wordsOf(ofPackage)).toBeLessThanOrEqual(MAX_PACKAGE_WORDS);
+});
+
+test('each folder has a README of ten lines that says what it may import, as the layer rules do', () => {
+  const folders = new Set(tracked.filter((path) => path.includes('/')).map((path) => path.split('/')[0] as string));
+  const coded = [...folders].filter((folder) => !/^([.]|docs$|patches$|client$)/.test(folder));
+  expect(coded.length).toBeGreaterThan(15);
+  for (const folder of coded) {
+    const text = textOf(`${folder}/README.md`);
+    expect(text.trim().split('\n').length, folder).toBeLessThanOrEqual(MAX_FOLDER_LINES);
+    const imports = /^- \*\*Imports\*\*: (.+?)[.;](?: |$)/m.exec(text)?.[1];
+    const allowed = FOLDERS[folder]?.uses;
+    if (allowed) expect(imports?.split(', '), folder).toEqual(allowed.length > 0 ? allowed : ['nothing']);
+  }
 });
 
 test('each page of docs/ begins with a paragraph, and lies on a shelf', () => {
