@@ -6,17 +6,17 @@ import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 import { indexedChains, layoutOfFactory } from './deployments.ts';
 import { required } from './handlers/required.ts';
 
-/** Chains of the chains file with an enabled deployment. Loading fails with a `ConfigError` on a wrong setting. */
+/** Chains of the chains file with an enabled deployment. A wrong setting makes this module throw a `ConfigError`. */
 export const chains = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
 
 const multicallByChain = new Map(chains.map(({ chainId, multicall3 }) => [chainId, multicall3]));
 
-/** Address of a chain's Multicall3. */
+/** Address of the Multicall3 contract of a chain. */
 export function multicallOf(chainId: number): Address {
   return required(multicallByChain.get(chainId) ?? null, 'Multicall3 of chain', String(chainId));
 }
 
-/** What the pools of a factory log. */
+/** Layout of the events that the pools of a factory log. */
 export function eventLayoutOf(chainId: number, factory: Address): EventLayout {
   return eventLayout(layoutOfFactory(chains, chainId, factory));
 }

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 
-/** Key of a chain in Ponder's configuration: stable under renaming, which would otherwise ask for a new index. */
+/** Key of a chain in Ponder's configuration. It does not contain the name, so a renamed chain needs no new index. */
 export function chainKey(chainId: number): string {
   return `chain_${chainId}`;
 }
@@ -12,7 +12,7 @@ export function enabledDeployments(chain: ChainConfig): DeploymentConfig[] {
 }
 
 /**
- * The layout of the pools that a factory of an enabled deployment makes.
+ * The layout of the pools that a factory of an enabled deployment creates.
  *
  * @throws Error for any other factory
  */
@@ -25,18 +25,18 @@ export function layoutOfFactory(chains: readonly ChainConfig[], chainId: number,
   return deployment.layout;
 }
 
-/** Chains that have something to index. */
+/** Chains that have an enabled deployment. */
 export function indexedChains(chains: readonly ChainConfig[]): ChainConfig[] {
   return chains.filter((chain) => enabledDeployments(chain).length > 0);
 }
 
-/** Addresses that are followed on a chain, and the block from which on. */
+/** Addresses that are followed on a chain, and the first block that is followed. */
 export interface Source<A> {
   readonly address: A;
   readonly startBlock: number;
 }
 
-/** The addresses that deployments name for one contract, by chain; a chain without any is left out. */
+/** Collects the addresses that deployments name for one contract, by `chainKey`. Chains without one are left out. */
 export function contractSources(
   chains: readonly ChainConfig[],
   addressesOf: (deployment: DeploymentConfig) => readonly (Address | undefined)[],

@@ -25,7 +25,7 @@ import { publish } from './publication/publisher.ts';
 import { SchemaTakenError } from './publication/schema-lock.ts';
 
 const DEFAULT_PORT = '42069';
-/** What Ponder loads by its names: `npm run build` makes it. */
+/** The files that Ponder loads by name, as `npm run build` makes them. */
 const PONDER_FILES = `${PROJECT_ROOT}dist/ponder`;
 
 interface Options {
@@ -57,7 +57,7 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings and the installed Ponder, then becomes Ponder: it handles signals and ends the process with 0, 1 or 75 (try again). */
+/** Checks the settings and Ponder's patches, then runs Ponder. It handles signals and exits with 0, 1 or 75 (retry). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
   assertPonderPatched();
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
@@ -93,7 +93,7 @@ async function becomePonder(options: readonly string[]): Promise<void> {
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 
-/** Ponder writes into its root, and the folder of the project may be read-only. */
+/** Copies Ponder's files to a temporary folder. Ponder writes into its root, and the project may be read-only. */
 function writableRoot(): string {
   const root = mkdtempSync(join(tmpdir(), 'ponder-'));
   cpSync(PONDER_FILES, root, { recursive: true });
@@ -101,7 +101,7 @@ function writableRoot(): string {
   return root;
 }
 
-/** Lets Ponder stop in order. It would end with 0, which says that nothing is left to do. */
+/** Lets Ponder shut down, with an exit code that asks for a restart. Ponder itself would exit with 0. */
 function endForRestart(logger: Logger, reason: string): void {
   logger.warn({ reason }, 'the indexer ends, to be started again');
   process.once('exit', () => {
@@ -110,7 +110,7 @@ function endForRestart(logger: Logger, reason: string): void {
   process.kill(process.pid, 'SIGTERM');
 }
 
-/** Ponder would quietly take the next free port. */
+/** Rejects a port that is in use. Ponder would silently use the next free one. */
 async function assertPortIsFree(port: number, host: string): Promise<void> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {

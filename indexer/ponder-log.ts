@@ -1,6 +1,6 @@
 import { hideUrlSecrets } from '../config/url-secrets.ts';
 
-/** Has the log of Ponder, which writes to standard output, go where ours goes, and show of a URL no more than its host. */
+/** Sends Ponder's log from standard output to standard error, where ours goes. Shortens URLs in it to their host. */
 export function divertPonderLog(): void {
   process.stdout.write = (line: string | Uint8Array) => process.stderr.write(hideUrlSecrets(String(line)));
 }

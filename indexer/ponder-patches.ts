@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/config-error.ts';
 
-/** Files of Ponder that `patches/` changes; `docs/build/ponder.md` says why. */
+/** Files of Ponder that `patches/` changes. `docs/build/ponder.md` gives the reasons. */
 export const PATCHED_FILES = ['sync-realtime/index.js', 'runtime/multichain.js', 'utils/pg.js'];
 /** Each patch leaves this comment in its file. */
 const MARK = '// Patched: ';
 
 /**
- * Refuses a Ponder that was installed without its patches, as by `npm ci --ignore-scripts`.
+ * Rejects a Ponder that was installed without our patches, for example by `npm ci --ignore-scripts`.
  *
  * @param ponder URL of Ponder's main module
- * @throws ConfigError one line that names what is not patched
+ * @throws ConfigError one line that names the files that are not patched
  */
 export function assertPonderPatched(ponder: string = import.meta.resolve('ponder')): void {
   const unpatched = PATCHED_FILES.filter((file) => !readFileSync(new URL(file, ponder), 'utf8').includes(MARK));

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: Ponder takes all tables from one module.
-// Ponder forgets cached tables in this order when memory is short: what every swap reads comes after the events.
+// When its cache is full, Ponder evicts tables in this order. Tables that every swap reads come after the event tables.
 export { poolActivity } from './schema/activity.ts';
 export { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from './schema/extensions.ts';
 export { factory, factoryCollection } from './schema/factories.ts';

@@ -5,7 +5,7 @@ import { chainKey, type Source } from './deployments.ts';
 import { lanesOf } from './gateway/lanes.ts';
 import { pollingIntervalMs } from './gateway/polling-interval.ts';
 
-/** Ponder's `chains`, by `chainKey`: it asks the gateway of this process for all of them. */
+/** The `chains` of Ponder's configuration, by `chainKey`. Ponder reaches all of them through this process's gateway. */
 export function ponderChains(
   chains: readonly ChainConfig[],
   gatewayUrl: string,
@@ -19,7 +19,7 @@ export function ponderChains(
   );
 }
 
-/** The contracts that factories announce by an event, by chain: logs of no other address are taken. */
+/** Sources for contracts that factories announce by an event, by chain. Logs of all other addresses are ignored. */
 export function childSources(
   factories: Record<string, Source<Address[]>>,
   event: AbiEvent,

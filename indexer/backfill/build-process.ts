@@ -6,10 +6,10 @@ import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 const INDEXER = `${PROJECT_ROOT}dist/indexer.mjs`;
 const HOST = '127.0.0.1';
-/** After this long without an end, SIGKILL: its work up to the last commit is kept. */
+/** An indexer that has not stopped by then gets SIGKILL. Its work up to the last commit is kept. */
 const STOP_LIMIT_MS = 15_000;
 
-/** The indexer that fills the schema has ended before its work was done. */
+/** The indexer that fills the schema ended before its work was done. */
 class BuildEndedError extends AppError {
   readonly code = 'BUILD_ENDED';
   readonly retryable: boolean;
@@ -24,14 +24,14 @@ class BuildEndedError extends AppError {
 export interface BuildProcess {
   /** Rejects with a BuildEndedError when it ends. */
   readonly failure: Promise<never>;
-  /** Whether it has written all final blocks and follows the heads of the chains now. */
+  /** Whether the indexer has written all final blocks and now follows the heads of the chains. */
   readonly isComplete: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts the indexer on a free port of the loopback interface. Its warnings and errors go to standard error. It ends with
- * this process, however this one ends.
+ * Starts the indexer on a free port of the loopback interface. Its warnings and errors go to standard error. The
+ * indexer ends when this process ends, for whatever reason.
  */
 export async function startBuild(schema: string): Promise<BuildProcess> {
   const port = await freePort(HOST);
@@ -47,7 +47,7 @@ export async function startBuild(schema: string): Promise<BuildProcess> {
   const failure = ended.then(([exitCode]): never => {
     throw new BuildEndedError(exitCode);
   });
-  // It counts as unhandled otherwise until a caller awaits it.
+  // Without a handler, Node reports the rejection as unhandled before a caller awaits it.
   failure.catch(() => undefined);
   return {
     failure,

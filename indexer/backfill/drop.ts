@@ -9,13 +9,13 @@ import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
 /**
- * Removes an index with all its rows. One that is not there is no error.
+ * Removes an index with all its rows. A schema that does not exist is not an error.
  *
- * @throws ConfigError when readers are served from it, or it is no index; SchemaTakenError when an indexer writes it
+ * @throws ConfigError when readers are served from it or it is not an index; SchemaTakenError when an indexer writes it
  */
 export async function dropSchema(database: pg.Pool, schema: string): Promise<void> {
   await inTransaction(database, 'READ COMMITTED', async (client) => {
-    // No process can begin to write it, or turn readers to it, until the transaction ends.
+    // Until the transaction ends, no process can begin to write the schema or switch readers to it.
     if (!(await tryLockSchema(client, schema, 'transaction'))) throw new SchemaTakenError(schema);
     if ((await servedSchema(client)) === schema) throw new ConfigError(`readers are served from "${schema}"`);
     await assertIndexOrFree(client, schema);
@@ -26,7 +26,7 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
   });
 }
 
-/** @throws ConfigError when a schema of this name is there for something else */
+/** @throws ConfigError when a schema of this name exists and is not an index */
 export async function assertIndexOrFree(database: Queryable, schema: string): Promise<void> {
   const { rows } = await database.query('SELECT WHERE to_regnamespace($1) IS NOT NULL', [`"${schema}"`]);
   if (rows.length === 0 || (await hasIndex(database, schema))) return;

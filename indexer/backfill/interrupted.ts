@@ -14,7 +14,7 @@ export class InterruptedError extends AppError {
     this.#signal = signal;
   }
 
-  /** As shells count it: 128 and the signal's number. */
+  /** 128 plus the number of the signal, as shells report it. */
   override get exitCode(): number {
     return 128 + constants.signals[this.#signal];
   }

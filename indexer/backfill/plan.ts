@@ -13,34 +13,34 @@ import { assertIndexOrFree, dropSchema } from './drop.ts';
 export type BackfillPlan = {
   /** The schema that is filled. */
   readonly schema: string;
-  /** The schema that readers see until then. */
+  /** The schema that readers see until the new one is filled; null when no index serves yet. */
   readonly replaces: string | null;
-  /** Chains whose logs are fetched from their nodes again. */
+  /** Ids of the chains whose logs are fetched from their nodes again. */
   readonly refetched: readonly number[];
-  /** An interrupted run continues. */
+  /** Whether this run continues an interrupted one. */
   readonly resumed: boolean;
 };
 
 export type PlanRequest = {
-  /** Chosen by the operator; otherwise an unfinished one, or a new name. */
+  /** The operator's choice. Without it, the schema of an unfinished run is used, or a new name. */
   readonly schema?: string | undefined;
-  /** Ids, ascending; null when the operator did not say. */
+  /** Ids of the chains to fetch again, ascending; null when the operator did not name any. */
   readonly refetch: readonly number[] | null;
   /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
 };
 
-/** An indexer that has not caught up yet reads the cached logs. */
+/** The cached logs cannot be removed: an indexer that has not caught up yet reads them. */
 export class ReadersOfCacheError extends AppError {
   readonly code = 'CACHE_IN_USE';
   readonly retryable = true;
 }
 
 /**
- * Decides which schema to fill, and records it before anything is done, so that a run that is killed can continue. Logs
- * of the chains to fetch again are removed from the cache, which an indexer that follows the heads no longer reads.
+ * Decides which schema to fill. Records the plan before any work begins, so that a killed run can continue. Removes the
+ * cached logs of the chains to fetch again: an indexer that has caught up no longer reads the cache.
  *
- * @throws ConfigError when the schema serves, or was begun for other chains; ReadersOfCacheError
+ * @throws ConfigError when the schema already serves, or was begun for other chains; ReadersOfCacheError
  */
 export async function planBackfill(
   database: pg.Pool,
@@ -80,7 +80,7 @@ export async function planBackfill(
   return { schema, replaces, refetched, resumed: false };
 }
 
-/** Records, in the transaction of the switch, that the index serves now. */
+/** Records that the index serves now. Called in the transaction that switches readers to it. */
 export async function recordServed(client: Queryable, { schema, replaces }: BackfillPlan): Promise<void> {
   await queriesOn(client)
     .update(backfills)

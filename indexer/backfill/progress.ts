@@ -1,11 +1,11 @@
-/** Where every chain is, by chain id. */
+/** First block, last indexed block and head of every chain, by chain id. */
 export type Position = {
   readonly startBlocks: ReadonlyMap<number, number>;
   readonly indexed: ReadonlyMap<number, number>;
   readonly heads: ReadonlyMap<number, number>;
 };
 
-/** Blocks to do, from the first ones to the chains' heads, and blocks done, of all chains together. */
+/** Sums over all chains: blocks from the first one to the head, and how many of them are indexed. */
 export function countBlocks({ startBlocks, indexed, heads }: Position) {
   let [totalBlocks, doneBlocks] = [0, 0];
   for (const [chainId, start] of startBlocks) {
@@ -16,7 +16,7 @@ export function countBlocks({ startBlocks, indexed, heads }: Position) {
   return { totalBlocks, doneBlocks };
 }
 
-/** Chains whose index is behind the head. */
+/** Ids of the chains whose index is behind the head. */
 export function behindHeads({ startBlocks, indexed, heads }: Position): number[] {
   return [...startBlocks.keys()].filter((id) => (indexed.get(id) ?? -1) < (heads.get(id) ?? 0));
 }

@@ -15,18 +15,18 @@ import { assertNoMissingPools, assertStartBlock, type FollowedFactory, followedF
 
 const REPORT_EVERY_MS = 5_000;
 const POLL_MS = 500;
-/** The indexer waits as well for a database or a node that is unreachable for a while. */
+/** How long polls may fail before the run gives up. The indexer, too, waits for an unreachable database or node. */
 const TIMEOUT_MS = 60_000;
 
-/** How far a backfill is. */
+/** How far a backfill has come. */
 type Progress = {
-  /** Blocks between the first ones and the chains' heads, of all chains. */
+  /** Blocks from the first one to the head, summed over all chains. */
   totalBlocks: number;
   doneBlocks: number;
   waitingFor: string;
 };
 
-/** What a backfill ended with. */
+/** The result of a backfill. */
 type Outcome = BackfillPlan & {
   readonly blocks: number;
   readonly seconds: number;
@@ -34,17 +34,17 @@ type Outcome = BackfillPlan & {
   readonly removable: readonly string[];
 };
 
-/** What a backfill reports: its plan, every five seconds how far it is, and its end. */
+/** What a backfill reports: its plan, its progress every five seconds, and its result. */
 export type BackfillReport =
   | ({ readonly type: 'begin' } & BackfillPlan)
   | ({ readonly type: 'progress' } & Readonly<Progress>)
   | ({ readonly type: 'end' } & Outcome);
 
 /**
- * Fills a new index next to the one that serves and turns readers to it. Killed at any point, it continues when it is run
- * again.
+ * Fills a new index next to the one that serves, then switches readers to it. A run that was killed continues when it
+ * is started again.
  *
- * @param interrupted rejects when the operator wants it to stop
+ * @param interrupted rejects when the operator stops the run
  * @throws ConfigError, RpcFailure, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
  */
 export async function runBackfill(
@@ -79,7 +79,7 @@ type Work = {
   readonly progress: Progress;
 };
 
-/** Fills the index of a plan and turns readers to it. */
+/** Fills the index of a plan, then switches readers to it. */
 async function build(work: Work, interrupted: Promise<never>): Promise<void> {
   const { database, plan, factories, progress } = work;
   const indexer = await startBuild(plan.schema);
@@ -99,7 +99,7 @@ async function build(work: Work, interrupted: Promise<never>): Promise<void> {
   }
 }
 
-/** Watches the index until it has followed every chain to the head that it had when the history was complete. */
+/** Waits until the index has reached, on every chain, the head that the chain had when the history was complete. */
 async function fill(
   { database, plan, factories, progress }: Work,
   indexer: BuildProcess,

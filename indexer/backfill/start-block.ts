@@ -29,10 +29,10 @@ export function followedFactories(chains: readonly ChainConfig[]): FollowedFacto
 }
 
 /**
- * Refuses a first block after a factory's first pool: state is built from events, so what happened before would be
- * missing permanently. The first pool's block is known from the index that serves; where that has no pool of the factory,
- * the node says whether it had pools before the first block. A node that does not keep such old state cannot: then
- * {@link assertNoMissingPools} finds it before readers see the new index.
+ * Rejects a start block after the first pool of a factory: state is built from events, so earlier ones would be missing
+ * permanently. The served index knows the block of the first pool. When it has no pool of the factory, a node is asked
+ * whether the factory had pools before the start block. If the node does not keep such old state, only
+ * {@link assertNoMissingPools} finds the gap, before readers see the new index.
  *
  * @throws ConfigError that names the chain, its `fromBlock` and the factory
  */
@@ -51,7 +51,7 @@ export async function assertStartBlock(
 }
 
 /**
- * Refuses an index that lacks the first pool of a factory, at the block up to which it is filled.
+ * Rejects an index that lacks the first pool of a factory, checked at the last block that the index has of each chain.
  *
  * @throws ConfigError as {@link assertStartBlock}; RpcFailure
  */
@@ -69,7 +69,7 @@ export async function assertNoMissingPools(
   }
 }
 
-/** Number and block of the first pool of a factory that an index has; null without one. */
+/** Number and creation block of the first pool of a factory in an index; null when the index has no pool of it. */
 async function firstPool(
   database: pg.Pool,
   schema: string,
@@ -83,12 +83,12 @@ async function firstPool(
   return rows[0];
 }
 
-/** Pools that a factory had created by the end of a block. */
+/** How many pools a factory had created by the end of a block. */
 async function countPools({ rpc, factory }: FollowedFactory, blockNumber: number): Promise<bigint> {
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
   const block = await rpc.blockAt(BigInt(blockNumber));
   return rpc.call({ to: factory, data, gas: CALL_GAS_CAP, block }, (result) =>
-    // Before the factory was there, nothing answers.
+    // Before the factory was deployed, its address has no code and returns nothing.
     result === '0x' ? 0n : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: result }) - 1n,
   );
 }

@@ -3,21 +3,21 @@ import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 
-/** What Ponder sends. It wants no answer to one whose id is null, by which viem keeps a socket alive. */
+/** What Ponder sends. viem keeps a socket alive with requests whose id is null; they need no response. */
 export const NodeRequest = z.object({
   id: z.number().nullable(),
   method: z.string(),
   params: z.array(z.unknown()).default([]),
 });
 
-/** What Ponder asks of a node. */
+/** The call that Ponder makes to a node. */
 export type NodeQuestion = Pick<z.infer<typeof NodeRequest>, 'method' | 'params'>;
 export type NodeAnswer = { readonly result: unknown } | { readonly error: NodeError };
 
 const INTERNAL_ERROR = -32_603;
-/** Code of an error after which Ponder does not ask again. */
+/** Code of an error that Ponder does not retry. */
 const NOT_SUPPORTED = -32_004;
-/** Before each further try: a node behind a balancer may not have the newest block yet. */
+/** Pauses before the retries: a node behind a load balancer may not have the newest block yet. */
 const UNKNOWN_BLOCK_PAUSES_MS = [125, 250, 500];
 const UNKNOWN_BLOCK = /unknown block|block.*not.*found|header not found/is;
 
@@ -25,17 +25,17 @@ const BLOCK_METHODS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const noSuchBlock = new RpcFailure('refused', 'no node knows the block');
 const LogsOfBlock = z.tuple([z.object({ blockHash: z.string() })]);
 
-/** Hash of the block whose logs are asked for; undefined for any other question. */
+/** Hash of the block whose logs a question asks for; undefined for any other question. */
 export function blockOfLogs({ method, params }: NodeQuestion): string | undefined {
   return method === 'eth_getLogs' ? LogsOfBlock.safeParse(params).data?.[0].blockHash : undefined;
 }
 
 /**
- * Asks the nodes of a chain what Ponder asks, and answers as a node would. An error that a node wrote is passed on as it is;
- * one of ours names no URL.
+ * Forwards a call of Ponder to the nodes of a chain and responds as a node would. An error that a node returned is
+ * passed on unchanged. Our own errors contain no URL.
  *
- * When no node knows the block whose logs are asked for, the answer after a second is an error that Ponder takes as final. As a rule the block
- * was reorganised away; Ponder alone would ask ten times, and the chain would stand still for a minute.
+ * When no node knows the block of an `eth_getLogs`, the response after about a second is an error that Ponder does not
+ * retry. As a rule, the block was reorganised away. Ponder would retry ten times and stall the chain for a minute.
  */
 export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
   const { method, params } = question;

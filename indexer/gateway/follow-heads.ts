@@ -1,35 +1,35 @@
 import type { Hex } from 'viem';
 import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 
-/** A block as a node wrote it. */
+/** A block as a node returned it. */
 type PolledBlock = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
 
-/** Where the heads of a chain come from and go to. */
+/** Polls the heads of a chain, and takes those that were polled or pushed. */
 export interface HeadTaker<Block extends PolledBlock = PolledBlock> {
   /** Asks a node for its newest block. */
   readonly poll: () => Promise<Block>;
-  /** Takes a block that was looked up. */
+  /** Takes a block that was polled. */
   readonly onBlock: (block: Block) => unknown;
   /** Takes a header that a socket pushed. @throws when it lacks a field */
   readonly onHeader: (header: Readonly<Record<string, unknown>>) => unknown;
-  /** Takes why a look failed, or why a header could not be used. */
+  /** Takes the error of a poll that failed, or of a header that could not be used. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface HeadPace {
   readonly blockTimeMs: number;
-  /** Pause after a look that saw no new block, or a failed one. */
+  /** Pause after a poll that failed or found no new block. */
   readonly retryMs: number;
 }
 
-/** A look comes so much of a block time before the next block is due, so that looks draw near the time of new blocks. */
+/** A poll comes this part of a block time before the next block is due, so that polls approach the time of blocks. */
 const EARLY_PART = 0.05;
 
 /**
- * Passes the heads of a chain on: those that sockets push, and while none does, those that polls see. One poll a block as a
- * rule: the next one is taken when the next block is due.
+ * Passes on the heads of a chain. Sockets push them; while no socket does, a node is polled. As a rule there is one
+ * poll per block: the next poll comes when the next block is due.
  *
- * @returns ends it
+ * @returns stops it
  */
 export function followHeads<Block extends PolledBlock>(
   taker: HeadTaker<Block>,
@@ -66,13 +66,13 @@ export function followHeads<Block extends PolledBlock>(
   };
 
   const stopListening = feed?.onHead(({ header, block }) => {
-    // A look comes first: by it a socket that lags is known.
+    // A poll comes first: it shows which sockets lag.
     if (!hasPolled || !isUsable) return;
     try {
       taker.onHeader(header);
       lastHash = block.hash;
     } catch (error) {
-      isUsable = false; // Its headers lack what Ponder needs: looks follow the chain instead.
+      isUsable = false; // The headers lack what Ponder needs: from now on, only polls follow the chain.
       taker.onError(error);
     }
   });

@@ -13,7 +13,7 @@ import { lanesOf } from './lanes.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
 
-/** Below the ten seconds after which Ponder gives an answer up and asks less often. */
+/** Below ten seconds, after which Ponder abandons a request and sends fewer of them. */
 const NODE_TIMEOUT_MS = 9_000;
 const SUBSCRIPTION = '0x1';
 
@@ -21,21 +21,21 @@ interface ChainNodes {
   readonly chain: ChainConfig;
   readonly feed: HeadFeed | undefined;
   readonly blocks: NewBlocks;
-  /** One for each URL that Ponder is given. */
+  /** One for each URL that Ponder gets. */
   readonly lanes: readonly ChainRpc[];
 }
 
 export interface Gateway {
-  /** A part of it is random, so that no other process of this machine can use the nodes. */
+  /** Contains a random part, so that no other process of this machine can use the nodes. */
   readonly url: string;
   readonly close: () => void;
 }
 
 /**
- * What Ponder takes for the nodes of its chains: WebSockets of this machine at `<URL>/<chain id>/<lane>`, behind which are
- * the nodes of the chains file with our failover, time limits and breakers, and the heads that sockets or looks tell.
+ * Opens WebSockets on this machine, at `<URL>/<chain id>/<lane>`, which Ponder takes for the nodes of its chains.
+ * Behind them are the nodes of the chains file, with our failover, timeouts and breakers, and heads pushed or polled.
  *
- * @param timeoutMs longest wait for the answer of one node
+ * @param timeoutMs longest wait for the response of one node
  */
 export async function openGateway(
   chains: readonly ChainConfig[],
@@ -70,7 +70,7 @@ export async function openGateway(
   };
 }
 
-/** The nodes of a chain, for each lane in the order in which it asks them. All lanes share their breakers. */
+/** The nodes of a chain, for each lane in the order in which it tries them. All lanes share the nodes' breakers. */
 function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainCall): ChainRpc[] {
   const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
   return lanesOf(chain.rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));

@@ -20,5 +20,5 @@ const events: readonly AbiEvent[] = [
   ...providerEvents,
 ];
 
-/** The first topics of all events that `ponder.config.ts` names: no other log is indexed. */
+/** The first topics of all events in `ponder.config.ts`. Logs with any other first topic are not indexed. */
 export const INDEXED_TOPICS: ReadonlySet<string> = new Set(events.map((event) => toEventSelector(event)));

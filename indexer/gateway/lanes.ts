@@ -1,14 +1,14 @@
 /**
- * Ponder begins with 20 requests a second per URL and raises that slowly, out of regard for providers. A node on this
- * machine needs no such regard: it is given this many lanes.
+ * Number of lanes of a node on this machine. To spare providers, Ponder begins with 20 requests a second per URL and
+ * raises that slowly. A local node needs no such limit.
  */
 const LOOPBACK_LANES = 16;
 const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * The lanes of a chain: Ponder is given a URL for each.
+ * The lanes of a chain. Ponder gets a URL for each of them.
  *
- * @returns for each lane the position, among `rpcUrls`, of the node that is asked first
+ * @returns for each lane, the index in `rpcUrls` of the node that it tries first
  */
 export function lanesOf(rpcUrls: readonly string[]): number[] {
   return rpcUrls.flatMap((url, node) => {

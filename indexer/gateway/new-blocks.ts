@@ -7,7 +7,7 @@ import { answerRequest, blockOfLogs, type NodeAnswer, type NodeQuestion } from '
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 
 const Text = z.custom<Hex>((value) => typeof value === 'string');
-/** What Ponder needs of a header. */
+/** A header with the fields that Ponder needs. */
 export const PonderHeader = z.looseObject({
   hash: Text,
   number: Text,
@@ -18,24 +18,24 @@ export const PonderHeader = z.looseObject({
 
 export type PonderHeader = z.infer<typeof PonderHeader>;
 
-/** More than Ponder reads at a time. */
+/** More heads than Ponder reads at a time. */
 const REMEMBERED_HEADS = 64;
 const NO_LOGS_BLOOM = `0x${'0'.repeat(512)}`;
 
 const WholeBlock = z.tuple([z.string(), z.literal(true)]);
 const Logs = z.array(z.looseObject({ topics: z.array(z.string()) }));
 
-/** What a node answered when it was asked for the logs of a block, and those that may be indexed. */
+/** The response of a node to a request for the logs of a block, and the logs in it that may be indexed. */
 interface LogsAnswer {
   readonly answer: NodeAnswer;
-  /** Undefined while the logs are not known: a failure, or a node that lags. */
+  /** Undefined while the logs are unknown, because the request failed or the node lags. */
   readonly indexed: readonly unknown[] | undefined;
 }
 
 /**
- * The heads of a chain that were sent to Ponder. For each of them Ponder asks at once for the whole block and for its logs.
- * When no log may be indexed, Ponder is given the header in place of the block, with neither logs nor transactions, so that
- * such a head costs one call.
+ * Remembers the heads of a chain that were sent to Ponder. For each head, Ponder requests the whole block and its logs
+ * at the same time. When no log may be indexed, Ponder gets the header in place of the block, without logs and
+ * transactions. Such a head costs one call.
  */
 export class NewBlocks {
   readonly #heads = new LRUCache<string, PonderHeader>({ max: REMEMBERED_HEADS });
@@ -55,19 +55,19 @@ export class NewBlocks {
   }
 }
 
-/** Logs that are not known are asked for again. */
+/** Logs that are still unknown are not kept, so that they are requested again. */
 const keepKnown = ({ indexed }: LogsAnswer): number => (indexed ? Number.POSITIVE_INFINITY : 0);
 
 async function readLogs(rpc: ChainRpc, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
   const answer = await answerRequest(rpc, { method: 'eth_getLogs', params: [{ blockHash: hash }] });
   const logs = 'result' in answer ? Logs.safeParse(answer.result).data : undefined;
-  // A node that lags may answer with none. Ponder finds that out by the bloom filter, and asks again.
+  // A node that lags may return no logs. Ponder detects that by the bloom filter and asks again.
   const isIncomplete = logs?.length === 0 && logsBloom !== NO_LOGS_BLOOM;
   const indexed = logs?.filter(({ topics: [topic] }) => topic !== undefined && INDEXED_TOPICS.has(topic));
   return { answer, indexed: isIncomplete ? undefined : indexed };
 }
 
-/** Hash of the block that is asked for with all its transactions. */
+/** Hash of the block that a question asks for with all its transactions; undefined for any other question. */
 function wholeBlock({ method, params }: NodeQuestion): string | undefined {
   return method === 'eth_getBlockByHash' ? WholeBlock.safeParse(params).data?.[0] : undefined;
 }

@@ -5,15 +5,15 @@ import { type PoolStateRow, poolState } from '../schema/pools.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 import { required } from './required.ts';
 
-/** What a log does to its pool. */
+/** What a log changes in the state of its pool, and what it adds to the pool's totals. */
 interface PoolAdvance {
   readonly changes: Partial<PoolStateRow>;
   readonly gain: ActivityGain;
 }
 
 /**
- * Changes a pool's state and carries its running totals on to the second of a log. The newest totals are in the state
- * too, so that one row is read, once.
+ * Changes the state of a pool and adds to its running totals, as of the second of a log. The state also holds the
+ * newest totals, so that a log reads only one row, once.
  */
 export async function advancePool<T extends PoolAdvance>(
   { db }: HandlerContext,

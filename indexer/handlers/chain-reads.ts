@@ -14,17 +14,18 @@ const TOKEN_CALLS = (['symbol', 'name', 'decimals'] as const).map((functionName)
   encodeFunctionData({ abi: erc20Abi, functionName }),
 );
 
-/** What one call of a token may take: proxies of ordinary tokens take a tenth of the gas. */
+/** Limits of one call of a token. Ordinary tokens behind proxies use a tenth of the gas limit. */
 const TOKEN_CALL = { likelyGas: 50_000, gasLimit: 500_000, keptBytes: TOKEN_ANSWER_BYTES };
-/** More than all calls of two tokens may take together. */
+/** Gas limit of the whole read: more than all calls of two tokens may use together. */
 const TOKENS_GAS = 8_000_000n;
 
 /** How a token describes itself. */
 type TokenFields = Pick<typeof token.$inferSelect, 'symbol' | 'name' | 'decimals'>;
 
 /**
- * What the chain, but no event, says of a new pool: its scale multipliers, null when it does not answer, and how tokens
- * that are new to the index describe themselves. Two calls at once: pools are known contracts, tokens may be anyone's.
+ * Reads what no event reports about a new pool: its scale multipliers, null when it does not return them, and how
+ * tokens that are new to the index describe themselves. The reads are two calls, sent at the same time: pools are known
+ * contracts, tokens are untrusted.
  */
 export async function readPoolFacts(
   context: HandlerContext,
@@ -39,7 +40,7 @@ export async function readPoolFacts(
   return { scale: scale && scale !== '0x' ? layout.decodeScale(scale) : null, tokens };
 }
 
-/** Each call has a gas limit and an answer of its own, whatever the others do: see `BoundedCalls.sol`. */
+/** Reads tokens in one call. Each inner call has its own gas limit and result, independent of the others. */
 async function readTokens({ client }: HandlerContext, tokens: readonly Address[]): Promise<TokenFields[]> {
   if (tokens.length === 0) return [];
   const calls = tokens.flatMap((target) => TOKEN_CALLS.map((data) => ({ target, data, ...TOKEN_CALL })));
@@ -57,15 +58,15 @@ async function readTokens({ client }: HandlerContext, tokens: readonly Address[]
   });
 }
 
-/** A provider's confidence parameter, which it may have from the start, without an event. Null when it has none. */
+/** Reads the confidence parameter of a provider; null when it has none. Deployment may set it without an event. */
 export async function readConfidenceParam(context: HandlerContext, provider: Address): Promise<bigint | null> {
   const answer = await answerOf(context, provider, CONFIDENCE_CALL);
   return answer && size(answer) === WORD ? hexToBigInt(answer) : null;
 }
 
 /**
- * The answer to a call; null when it failed. It is of the chain's head, so that no archive node is needed: what is read
- * here never changes, or changes with an event that comes later.
+ * Calls a contract; null when the call fails. It reads at the head of the chain, so that no archive node is needed.
+ * That is safe, because the values read here never change, or change with an event that is indexed later.
  */
 async function answerOf({ client, chain }: HandlerContext, target: Address, callData: Hex): Promise<Hex | null> {
   const [result] = await client.readContract({

@@ -1,17 +1,17 @@
 import type { Context } from 'ponder:registry';
 import type { Hex } from 'viem';
 
-/** What a handler gets from Ponder, whatever the event. */
+/** What every handler gets from Ponder. */
 export type HandlerContext = Pick<Context, 'chain' | 'client' | 'db'>;
 
-/** What distinguishes a log from the others of its block, and the transactions of its block. */
+/** Identifies a log and its transaction within a block. */
 export interface LogReference {
   readonly chainId: number;
   readonly logIndex: number;
   readonly transactionHash: Hex;
 }
 
-/** Where a log stands: the columns that every event row has. Timestamps are Unix seconds. */
+/** The place of a log: the columns that every event row has. Timestamps are Unix seconds. */
 export interface LogPlace extends LogReference {
   readonly blockNumber: number;
   readonly blockTimestamp: number;
@@ -23,7 +23,7 @@ interface PlacedEvent {
   readonly log: { readonly logIndex: number };
 }
 
-/** For logs that come by the million: every further field that is read of an event goes through a proxy. */
+/** Reads few fields, for logs that come by the million: each field of an event is read through a proxy. */
 export function referenceOf(
   { log, transaction }: Pick<PlacedEvent, 'log' | 'transaction'>,
   { chain }: Pick<HandlerContext, 'chain'>,
@@ -41,7 +41,7 @@ export function placeOf(event: PlacedEvent, { chain }: Pick<HandlerContext, 'cha
   };
 }
 
-/** The block columns of a row of state. */
+/** The block columns that every row of state has. */
 export function stampOf({ blockNumber, blockTimestamp }: LogPlace): { blockNumber: number; blockTimestamp: number } {
   return { blockNumber, blockTimestamp };
 }

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 import type { BinSwapped, PackedBinSwapped } from '../../protocol/pool-events.ts';
 import type { LogReference } from './context.ts';
 
-/** One bin's part of a swap, with the place of its own log. */
+/** The part that one bin had in a swap, with the index of its own log. */
 export type Placed<Part> = Part & { readonly logIndex: number };
 
 interface OpenSwap<Part> {
@@ -11,9 +11,9 @@ interface OpenSwap<Part> {
 }
 
 /**
- * Bin parts of swaps whose `Swap` log is still to come: a pool logs them just before it, in the same transaction. They
- * are held in memory, which saves half of the database work of a swap. Nothing can be lost with the process: Ponder
- * indexes and commits whole blocks. A block that is indexed again starts its parts from scratch.
+ * Holds the bin parts of swaps whose `Swap` log is still to come: a pool logs the parts just before it, in the same
+ * transaction. Memory saves half of the database work of a swap. A process that ends loses nothing: Ponder indexes and
+ * commits whole blocks. When a block is indexed again, its parts start from scratch.
  */
 export class OpenSwaps<Part extends BinSwapped | PackedBinSwapped> {
   readonly #byPool = new Map<string, OpenSwap<Part>>();
@@ -25,7 +25,7 @@ export class OpenSwaps<Part extends BinSwapped | PackedBinSwapped> {
     if (parts.length === 1) this.#byPool.set(`${chainId}:${pool}`, { transactionHash, parts });
   }
 
-  /** The parts of the swap that was logged here, which is open no more; none when no bin took part in it. */
+  /** Removes and returns the parts of the swap that was logged here; empty when no bin took part in it. */
   take(reference: LogReference, pool: Address): readonly Placed<Part>[] {
     const parts = this.#partsBefore(reference, pool);
     this.#byPool.delete(`${reference.chainId}:${pool}`);

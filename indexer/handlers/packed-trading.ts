@@ -9,10 +9,10 @@ import { advancePool } from './activity.ts';
 import type { HandlerContext, LogPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 
-/** Parts that bins had in swaps which are logged next. */
+/** Bin parts of swaps whose `Swap` log is still to come. */
 export const openPackedSwaps = new OpenSwaps<PackedBinSwapped>();
 
-/** Adds a swap with its words; what they mean is decided elsewhere, and later. */
+/** Adds a swap with its packed words. Calibration decides later what the words mean. */
 export async function recordPackedSwap(
   context: HandlerContext,
   place: LogPlace,

@@ -10,9 +10,9 @@ import { readPoolFacts } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
 /**
- * Adds a pool with all that `PoolCreated` says of it, its bins, and its tokens when they are new.
+ * Adds a pool with all fields of `PoolCreated`, its bins, and its tokens if they are new to the index.
  *
- * @param sender of the creating transaction
+ * @param sender sender of the creating transaction
  */
 export async function recordPoolCreation(
   context: HandlerContext,
@@ -34,7 +34,7 @@ export async function recordPoolCreation(
   if (extensions.length > 0) await context.db.insert(poolExtension).values(extensions);
 }
 
-/** @throws RangeError when neither the pool reports its scale nor the tokens their decimals, which are never guessed */
+/** @throws RangeError when the pool does not report its scale and a token not its decimals: they are never guessed */
 async function recordTokensAndReadScale(
   context: HandlerContext,
   place: LogPlace,
@@ -50,7 +50,7 @@ async function recordTokensAndReadScale(
   const added = newTokens.map((address, index) => ({ chainId, address, ...tokens[index], ...stampOf(place) }));
   if (added.length > 0) await db.insert(tokenTable).values(added);
   if (scale !== null) return scale;
-  // The pool no longer answers at the chain's head, as after a reorganisation which took it away.
+  // The pool does not respond at the head of the chain, for example because a reorganisation removed it.
   const described = [...known, ...added];
   const decimals = addresses.map((address) => described.find((token) => token?.address === address)?.decimals ?? null);
   const [decimals0 = null, decimals1 = null] = decimals;

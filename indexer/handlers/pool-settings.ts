@@ -3,11 +3,11 @@ import { type PoolRow, type PoolStateRow, poolState, pool as poolTable } from '.
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
 /*
- * A pool under construction may announce its settings before the factory announces the pool. `PoolCreated` repeats
- * them all, so settings of a pool that has no row yet are left to it.
+ * A pool may log settings in its constructor, before the factory announces the pool. `PoolCreated` repeats all of them.
+ * Therefore, both functions ignore settings of a pool that has no row yet.
  */
 
-/** Changes settings that are kept with what a pool was created with. */
+/** Changes settings of a pool in the table `pool`. */
 export async function updatePool(
   { db }: HandlerContext,
   place: LogPlace,
@@ -19,7 +19,7 @@ export async function updatePool(
   if (pool !== null) await db.update(poolTable, key).set({ ...change(pool), ...stampOf(place) });
 }
 
-/** Changes settings that swaps need. */
+/** Changes settings of a pool in the table `pool_state`, where swaps read them. */
 export async function updatePoolState(
   { db }: HandlerContext,
   place: LogPlace,

@@ -4,7 +4,7 @@ import type { factory } from '../schema/factories.ts';
 import type { priceProviderSetting } from '../schema/providers.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
-/** Tables of settings that events announce one by one, of a pool or not. */
+/** Tables of settings that each have an event of their own. */
 type SettingsTable =
   | typeof allowlist
   | typeof allowlistEntry
@@ -14,10 +14,10 @@ type SettingsTable =
   | typeof stopLoss
   | typeof stopLossWatermark;
 
-/** Columns of a row, apart from where it stands. */
+/** Columns of a row, except its chain and block. */
 type Columns<Table extends SettingsTable> = Omit<Table['$inferInsert'], 'chainId' | 'blockNumber' | 'blockTimestamp'>;
 
-/** Changes columns of a row, or adds it: settings that were never announced are null. */
+/** Changes columns of a row, or adds the row. Settings that no event has announced stay null. */
 export async function changeSettings<Table extends SettingsTable, Key extends Partial<Columns<Table>>>(
   { db }: HandlerContext,
   place: LogPlace,
@@ -27,14 +27,14 @@ export async function changeSettings<Table extends SettingsTable, Key extends Pa
 ): Promise<void> {
   const values = { ...changes, ...stampOf(place) };
   const row = { chainId: place.chainId, ...key, ...values };
-  // What the types of the parameters ensure, Ponder's types cannot conclude of a table that is not known yet.
+  // The parameters ensure that the types match. Ponder's types cannot infer that for a generic table.
   await db
     .insert(table as never)
     .values(row as never)
     .onConflictDoUpdate(values as never);
 }
 
-/** Null for the zero address, which stands for none. */
+/** The address, or null for the zero address, which means that there is none. */
 export function addressOrNull(address: Address): Address | null {
   return address === zeroAddress ? null : address;
 }

@@ -13,11 +13,12 @@ import { OpenSwaps } from './open-swaps.ts';
 import { required } from './required.ts';
 
 /*
- * These run for every log of every pool, so their rows are built the way V8 is quick at: in one literal, with spreads
- * last. A spread that comes first leaves no room for the fields after it, which then cost twenty times as much.
+ * These functions run for every log of every pool. They build each row in one object literal with the spreads last,
+ * which V8 does fast. After a spread that comes first, V8 has no room for the other fields, and they cost twenty times
+ * as much.
  */
 
-/** Parts that bins had in swaps which are logged next. */
+/** Bin parts of swaps whose `Swap` log is still to come. */
 export const openSwaps = new OpenSwaps<BinSwapped>();
 
 /** Adds a swap with the parts of its bins. */
@@ -83,7 +84,7 @@ export async function recordLiquidityChange(
   if (rows.length > 0) await db.insert(liquidityChangeBin).values(rows);
 }
 
-/** Fees leave the pool: what had accrued of the notional fee is paid out with the rest. */
+/** Adds a fee collection. It pays out all fees, so the accrued notional fees start at zero again. */
 export async function recordFeeCollection(
   context: HandlerContext,
   place: LogPlace,

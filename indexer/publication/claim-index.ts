@@ -9,11 +9,11 @@ import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { clearStaleMarks, isComplete } from './ponder-tables.ts';
 import { SchemaLock, SchemaTakenError } from './schema-lock.ts';
 
-/** A killed process releases its schema at once, a stopping one within seconds. The supervisor starts this one again. */
+/** How long to wait for another process: a killed one releases its schema at once, one that stops within seconds. */
 const CLAIM_WAIT_MS = 10_000;
 const RETRY_MS = 500;
 
-/** An index that this process alone may write. */
+/** An index that only this process may write. */
 export interface ClaimedIndex {
   readonly schema: string;
   readonly database: pg.Pool;
@@ -21,12 +21,12 @@ export interface ClaimedIndex {
 }
 
 /**
- * Chooses the schema to write and takes the right to. Waits for another process that writes it, and for a database that
- * is being started, or is busy for a short time.
+ * Chooses the schema to write and locks it for this process. Waits up to {@link CLAIM_WAIT_MS} while another process
+ * writes it, or while the database is starting or busy. Then it fails, and the supervisor restarts this process.
  *
  * @param pinned the operator's choice; null continues the schema that serves, or begins the first one
- * @param isBackfill readers are not served from the index, unless the backfill turns them to it
- * @throws ConfigError when the choice was replaced by another index; SchemaTakenError; an error of Postgres
+ * @param isBackfill whether a backfill runs this indexer: only the backfill may then switch readers to the index
+ * @throws ConfigError when another index replaced the chosen one; SchemaTakenError; an error of Postgres
  */
 export async function claimIndex(
   url: string,
@@ -55,7 +55,7 @@ export async function claimIndex(
   }
 }
 
-/** An index that served before must not come back by a restart with a setting that was forgotten. */
+/** Rejects an index that served before: a restart with a forgotten setting must not switch readers back to it. */
 async function assertNotReplaced(database: pg.Pool, schema: string, served: string | null): Promise<void> {
   if (served === null || served === schema) return;
   if (!(await wasReplaced(database, schema)) && !(await isComplete(database, schema))) return;

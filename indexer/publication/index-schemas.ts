@@ -13,16 +13,16 @@ export const FIRST_SCHEMA = 'onchain_1';
 /** An index: a schema with the indexer's tables. */
 export type IndexSchema = {
   readonly name: string;
-  /** Readers see it. */
+  /** Whether readers see it. */
   readonly served: boolean;
-  /** It has caught up with the chains since it was last started. */
+  /** Whether it has caught up with the chains since its indexer was last started. */
   readonly complete: boolean;
-  /** An indexer runs on it. */
+  /** Whether an indexer writes it now. */
   readonly written: boolean;
   readonly bytes: number;
 };
 
-/** Every index of the database, in the order of their names, numbers by value. */
+/** Every index of the database, sorted by name, with numbers in names sorted by value. */
 export async function listIndexSchemas(database: Queryable): Promise<IndexSchema[]> {
   const { rows } = await database.query<{ name: string; bytes: string }>(`
     SELECT n.nspname AS name, coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes
@@ -39,13 +39,13 @@ export async function listIndexSchemas(database: Queryable): Promise<IndexSchema
   return schemas.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
-/** Whether a backfill has turned readers from this index to another one. */
+/** Whether a backfill has switched readers from this index to another one. */
 export async function wasReplaced(database: Queryable, schema: string): Promise<boolean> {
   const { rows: tables } = await database.query('SELECT WHERE to_regclass($1) IS NOT NULL', [tableName(backfills)]);
   return tables.length > 0 && (await queriesOn(database).$count(backfills, eq(backfills.replaced, schema))) > 0;
 }
 
-/** Name for the index after `served`: `onchain_7` is followed by `onchain_8`, or a higher number when that is taken. */
+/** Name for the index after `served`: after `onchain_7` comes `onchain_8`, or a higher number when that is taken. */
 export function nextSchemaName(served: string | null, taken: readonly string[]): string {
   if (served === null && taken.length === 0) return FIRST_SCHEMA;
   const stem = (served ?? FIRST_SCHEMA).replace(/_\d+$/, '');

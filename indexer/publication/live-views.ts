@@ -5,42 +5,43 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { pause } from '../../runtime/pause.ts';
 import { viewQueries } from './view-queries.ts';
 
-/** Readers use the views of this schema: they follow the index that serves. */
+/** Schema of the views that readers use. The views show the tables of the index that serves. */
 export const LIVE_SCHEMA = 'live';
 
 /**
- * Longest wait for one view. Short as a rule, since a deadlock with a busy reader is best left quickly; now and then long
- * enough to outlast readers that relieve one another. Always below `deadlock_timeout` (1 s), so that no reader ever loses
- * a deadlock to the switch.
+ * Longest wait for the lock of one view, milliseconds:
+ * 1. Usually 15, to leave a deadlock with a busy reader quickly.
+ * 2. At every fifth attempt 300, to outlast readers that overlap without a gap.
+ * 3. Always below `deadlock_timeout` (1 s): otherwise Postgres might cancel a reader to resolve the deadlock.
  */
 const lockTimeoutMs = (attempt: number) => (attempt % 5 === 4 ? 300 : 15);
 const PAUSE_MS = 15;
 const DEFAULT_LIMIT_MS = 60_000;
 /** SQLSTATE: lock not available, deadlock detected. */
 const BUSY_CODES = ['55P03', '40P01'];
-/** SQLSTATE class of what is not there, or of another type. */
+/** SQLSTATE class of names that do not exist, or are of another type. */
 const WRONG_NAME_CLASS = '42';
 
-/** Readers held the views for so long that they could not be switched. Nothing has changed. */
+/** Readers kept the views locked until the time limit, so the views still show the previous index. */
 export class ViewsBusyError extends AppError {
   readonly code = 'VIEWS_BUSY';
   readonly retryable = true;
 }
 
-/** The read model does not fit the tables of an index, which has not been served. */
+/** The read model does not fit the tables of an index, so readers were not switched to it. */
 export class ReadModelMismatchError extends AppError {
   readonly code = 'READ_MODEL_MISMATCH';
   readonly retryable = false;
 }
 
 /**
- * Turns the views of {@link LIVE_SCHEMA} to the tables of another index, all at once: a reader sees the old ones or the
- * new ones, within a transaction the same ones, and no error. The switch gives way to readers: it waits for a view in
- * short steps and lets go of all of them in between.
+ * Switches the views of {@link LIVE_SCHEMA} to the tables of another index, all at once. A reader sees either the old
+ * or the new tables, the same ones throughout a transaction, and gets no error. The switch gives way to readers: each
+ * attempt waits briefly for a view, then releases all locks.
  *
- * @param alongside further changes in the same transaction
+ * @param alongside makes further changes in the same transaction
  * @throws ViewsBusyError when readers leave no gap within `limitMs`
- * @throws ReadModelMismatchError when a view would fail on the new tables: those of another release, for example
+ * @throws ReadModelMismatchError when a view would fail on the new tables, for example on those of another release
  */
 export async function serveSchema(
   database: pg.Pool,
@@ -67,16 +68,16 @@ export async function serveSchema(
   }
 }
 
-/** Few round trips: readers wait from the first view that is dropped to the commit. */
+/** Makes the views again, in few round trips: readers wait from the first dropped view to the commit. */
 async function replaceViews(client: Queryable, schema: string, waitMs: number): Promise<void> {
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${LIVE_SCHEMA}`);
-  // In another order each time: in any fixed one, busy readers may be in the way again and again.
+  // The order is random: with a fixed one, busy readers could block the switch again and again.
   const old = await namesOf(
     client,
     'SELECT viewname AS name FROM pg_views WHERE schemaname = $1 ORDER BY random()',
     LIVE_SCHEMA,
   );
-  // What starts so holds Ponder's record of blocks that may yet be undone.
+  // In tables with this prefix, Ponder records how to undo blocks that are not final.
   const tables = await namesOf(
     client,
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 AND NOT starts_with(tablename, '_reorg__')`,
@@ -91,8 +92,8 @@ async function replaceViews(client: Queryable, schema: string, waitMs: number): 
 }
 
 /**
- * Plans every view of the read model over the index: they name its tables as text, which nothing else would check. Others
- * are not the indexer's to read.
+ * Plans every view of the read model that the indexer may read over the tables of the index. Nothing else checks the
+ * tables and columns that these views name.
  */
 async function checkReadModel(client: Queryable): Promise<void> {
   const views = await namesOf(
@@ -107,7 +108,7 @@ async function checkReadModel(client: Queryable): Promise<void> {
   );
 }
 
-/** @throws ReadModelMismatchError when a table or column is not there, or is another */
+/** @throws ReadModelMismatchError when a table or column is missing or has another type */
 async function queryThatFits(client: Queryable, statements: readonly string[]): Promise<void> {
   try {
     await client.query(statements.join(';'));

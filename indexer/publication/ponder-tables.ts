@@ -1,13 +1,13 @@
 import type { Queryable } from '../../db/transaction.ts';
 
-/* All that we read and change in Ponder's own tables. */
+/* Everything that we read and change in Ponder's own tables. */
 
-/** Of each index: state of the indexer that writes it. */
+/** Table of each index with the state of the indexer that writes it. */
 export const META_TABLE = '_ponder_meta';
-/** Of each index: how far each chain is indexed. */
+/** Table of each index with the checkpoints up to which each chain is indexed. */
 const CHECKPOINT_TABLE = '_ponder_checkpoint';
 
-/** Whether an index has caught up with the chains since it was last started; false when no index has that name. */
+/** Whether an index has caught up with the chains since its indexer last started; false when it does not exist. */
 export async function isComplete(database: Queryable, schema: string): Promise<boolean> {
   if (!(await hasIndex(database, schema))) return false;
   const { rows } = await database.query<{ ready: boolean }>(
@@ -17,8 +17,9 @@ export async function isComplete(database: Queryable, schema: string): Promise<b
 }
 
 /**
- * Takes back what a killed process has left: that it writes the schema, for which Ponder would wait up to 25 seconds, and
- * that the index is complete, which holds again when it has caught up. For the holder of the schema's lock alone.
+ * Clears the marks that a killed process has left. Only the holder of the schema's lock may do that.
+ * 1. "The schema is being written": Ponder would wait up to 25 seconds for that process.
+ * 2. "The index is complete": that is true only after it has caught up again.
  */
 export async function clearStaleMarks(database: Queryable, schema: string): Promise<void> {
   if (!(await hasIndex(database, schema))) return;
@@ -30,7 +31,7 @@ export async function clearStaleMarks(database: Queryable, schema: string): Prom
 /** Last indexed block of each chain, by chain id; empty while the index has not begun. */
 export async function indexedBlocks(database: Queryable, schema: string): Promise<Map<number, number>> {
   if (!(await hasIndex(database, schema))) return new Map();
-  // The digits of a checkpoint: timestamp (10), chain (16), block (16) and the place in the block.
+  // A checkpoint has the digits of the timestamp (10), the chain (16), the block (16) and the place in the block.
   const { rows } = await database.query<{ chain_id: string; block: string }>(
     `SELECT chain_id, substr(latest_checkpoint, 27, 16)::int8 AS block FROM "${schema}".${CHECKPOINT_TABLE}`,
   );
@@ -45,7 +46,7 @@ export async function hasIndex(database: Queryable, schema: string): Promise<boo
   return rows[0]?.exists === true;
 }
 
-/** Removes what is cached of these chains. */
+/** Removes the cached logs of these chains. */
 export async function deleteCachedLogs(transaction: Queryable, chainIds: readonly number[]): Promise<void> {
   // A cache may hold hundreds of millions of rows.
   await transaction.query('SET LOCAL statement_timeout = 0');

@@ -10,10 +10,10 @@ import { SchemaTakenError } from './schema-lock.ts';
 const POLL_MS = 500;
 
 /**
- * Looks after an index while it is written: keeps its lock and turns the readers' views to it when it is complete.
+ * Keeps the lock of an index while it is written, and switches the readers' views to the index when it is complete.
  *
- * @param onBuilt of a backfill: called when the index is complete, instead of turning the views
- * @returns why the process must end: another index serves now, or another process writes this one
+ * @param onBuilt set by a backfill: called when the index is complete, instead of a switch of the views
+ * @returns why the process must end: another index serves now, or another process writes this index
  */
 export async function publish(
   { schema, database, lock }: ClaimedIndex,

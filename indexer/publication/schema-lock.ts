@@ -16,7 +16,7 @@ export class SchemaTakenError extends AppError {
   }
 }
 
-/** Takes the right to write a schema until the session or the transaction ends, unless another session has it. */
+/** Locks a schema for writing until the session or transaction ends. False: another session has the lock. */
 export async function tryLockSchema(
   client: Queryable,
   schema: string,
@@ -30,7 +30,7 @@ export async function tryLockSchema(
   return rows[0]?.taken === true;
 }
 
-/** Keeps indexers from reading the cached logs until the transaction ends, unless one is reading them now. */
+/** Keeps indexers from reading the cached logs until the transaction ends. False: an indexer reads them now. */
 export async function tryLockCache(transaction: Queryable): Promise<boolean> {
   const { rows } = await transaction.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS taken', [
     ADVISORY_LOCKS.indexCache,
@@ -38,7 +38,7 @@ export async function tryLockCache(transaction: Queryable): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-/** Which of the schemas are being written. */
+/** Which of the schemas an indexer writes now. */
 export async function writtenSchemas(database: Queryable, schemas: readonly string[]): Promise<Set<string>> {
   const { rows } = await database.query<{ schema: string }>(
     `SELECT schema FROM unnest($2::text[]) AS schema
@@ -51,8 +51,8 @@ export async function writtenSchemas(database: Queryable, schemas: readonly stri
 }
 
 /**
- * The right to write a schema, for as long as this process lives: it belongs to a connection of its own, which Postgres
- * sees end with the process. Needs a direct connection, not one through a transaction pool.
+ * The right to write a schema, for as long as this process lives. A dedicated connection holds it, so that Postgres
+ * releases it when the process ends. The connection must be direct, not through a transaction pool.
  */
 export class SchemaLock {
   readonly #url: string;
@@ -66,9 +66,9 @@ export class SchemaLock {
   }
 
   /**
-   * Takes the right, again when its connection was lost meanwhile. Waits while cached logs are removed.
+   * Takes the lock, or takes it again after its connection was lost. Waits while cached logs are being removed.
    *
-   * @throws SchemaTakenError when another process has it; an error of Postgres
+   * @throws SchemaTakenError when another process has the lock; an error of Postgres
    */
   async keep(): Promise<void> {
     if (this.#session !== null) return;
@@ -94,7 +94,7 @@ export class SchemaLock {
     this.#session = session;
   }
 
-  /** Says that the cached logs are read no more: they may be removed from now on. */
+  /** Declares that this process no longer reads the cached logs, so that they may be removed. */
   async leaveCache(): Promise<void> {
     if (!this.#readsCache) return;
     this.#readsCache = false;

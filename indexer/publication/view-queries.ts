@@ -1,19 +1,19 @@
 /*
- * What the views of `live` show. Most show a table as it is. Where rows hold lists, which spares the indexer rows and
- * columns, the views show these as rows and columns: what readers see does not change when an index keeps it otherwise,
- * and turns with the index that it belongs to.
+ * Queries of the views of `live`. Most views show a table unchanged. Some tables hold lists, which saves the indexer
+ * rows and columns; views show these lists as rows and columns. Thus readers see the same when an index stores data in
+ * another form, and the views switch together with their index.
  */
 
 /**
- * @param tables of an index, in this schema
- * @returns queries by the name of their view
+ * @param tables names of the tables of an index, in this schema
+ * @returns queries by the name of the view
  */
 export function viewQueries(schema: string, tables: readonly string[]): ReadonlyMap<string, string> {
   const asTheyAre = tables.map((name) => [name, `SELECT * FROM "${schema}"."${name}"`] as const);
   return new Map([...asTheyAre, ...Object.entries(unpacked(schema))]);
 }
 
-/** Only packed pools have sums of swap deltas, and only their swaps have `details`. */
+/** Views that unpack lists. Only packed pools have sums of swap deltas, and only their swaps have `details`. */
 function unpacked(schema: string): Readonly<Record<string, string>> {
   return {
     pool_bin: `
@@ -48,6 +48,6 @@ function unpacked(schema: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Columns that say which part of which swap a row is. */
+/** Columns that identify the swap of a row, and the part of it. */
 const partPlace = `s.chain_id, s.block_number, s.block_timestamp, s.parts[n][1]::int4 AS log_index, s.transaction_hash,
              s.pool, s.parts[n][2]::int4 AS bin_idx`;

@@ -4,18 +4,18 @@ import type { LiquiditySums } from './liquidity.ts';
 import { arrayLiteral } from './number-list.ts';
 import type { SwapFees } from './swap.ts';
 
-/** What one log adds to the totals: amounts with their places. */
+/** What one log adds to the totals of its pool: amounts with their positions in the list. */
 export type ActivityGain = readonly (readonly [place: number, amount: bigint])[];
 
-/** A new pool's totals. */
+/** Totals of a new flat pool. */
 export const NO_ACTIVITY = arrayLiteral(Object.values(TOTAL).map(() => 0));
 
-/** Those of a packed pool, of whose fees only the words are counted. */
+/** Totals of a new packed pool. Its fees are unknown: only the packed words are summed. */
 export const NO_PACKED_ACTIVITY = arrayLiteral(
   Object.keys(TOTAL).map((name) => (FLAT_FEE_TOTALS.some((total) => total === name) ? 'NULL' : 0)),
 );
 
-/** @param newTransaction false when the pool's previous swap was of the same transaction */
+/** @param newTransaction false when the previous swap of the pool was in the same transaction */
 export function swapGain(event: Swapped, fees: SwapFees, newTransaction: boolean): ActivityGain {
   const { zeroForOne, lpFeeScaled, protocolFeeScaled, notionalFee0Scaled, notionalFee1Scaled } = fees;
   return [
@@ -28,10 +28,10 @@ export function swapGain(event: Swapped, fees: SwapFees, newTransaction: boolean
 }
 
 /**
- * The direction is that of the amounts: how `details` tell it is not certain.
+ * Takes the direction of the swap from its amounts: it is uncertain how `details` encode it.
  *
  * @param binFees sums of the halves of `BinSwapped.fees`
- * @param newTransaction as of {@link swapGain}
+ * @param newTransaction as in {@link swapGain}
  */
 export function packedSwapGain(event: PackedSwapped, binFees: Halves, newTransaction: boolean): ActivityGain {
   const { amount0Delta, platformFees } = event;

@@ -3,16 +3,16 @@ import type { PoolRow, PoolStateRow } from '../schema/pools.ts';
 import { addToList, setListEntry } from './number-list.ts';
 
 /*
- * Bins of a pool are lists, from the lowest bin upwards. All of these throw a RangeError for a bin that the pool does not
- * have.
+ * The bins of a pool are stored as lists, from the lowest bin upwards. Functions that change a list throw a RangeError
+ * for a bin that the pool does not have.
  */
 
 /** A pool starts in this bin, at its lower edge. */
 export const FIRST_BIN = 0;
 
 /**
- * Signed distance of each bin's lower edge from the mid price, in millionths. It never changes: the ladder of bins moves
- * with the price as a whole.
+ * Signed distance of each bin's lower edge from the mid price, in millionths. The distances never change: all bins move
+ * together with the price.
  */
 export function lowerDistances({ bins, curBinDistE6 }: Pick<PoolCreation, 'bins' | 'curBinDistE6'>): number[] {
   const below = bins.filter(({ bin }) => bin < FIRST_BIN).reduce((sum, { lengthE6 }) => sum + lengthE6, 0);
@@ -24,7 +24,7 @@ export function lowerDistances({ bins, curBinDistE6 }: Pick<PoolCreation, 'bins'
   });
 }
 
-/** Balances of bins after a swap or a change of liquidity. */
+/** Balances of the bins after a swap or a liquidity change. */
 export function moveBins(
   state: Pick<PoolStateRow, 'lowestBin' | 'binBalances0Scaled' | 'binBalances1Scaled'>,
   moves: readonly Pick<BinLiquidityChange, 'bin' | 'delta0Scaled' | 'delta1Scaled'>[],
@@ -38,7 +38,7 @@ export function moveBins(
   };
 }
 
-/** Shares of bins after a change of liquidity. */
+/** Shares of the bins after a liquidity change. */
 export function changeShares(
   { lowestBin, binShares }: Pick<PoolStateRow, 'lowestBin' | 'binShares'>,
   changes: readonly Pick<BinLiquidityChange, 'bin' | 'sharesDelta'>[],
@@ -49,7 +49,7 @@ export function changeShares(
   );
 }
 
-/** Additional fees of bins after those of one were set. */
+/** Additional fees of all bins after an event has set those of one bin. */
 export function changeBinFees(
   row: Pick<PoolRow, 'lowestBin' | 'binAddFeesBuyE6' | 'binAddFeesSellE6'>,
   { bin, addFeeBuyE6, addFeeSellE6 }: PoolEventOf<'binFeesUpdated'>,

@@ -1,9 +1,10 @@
 /*
- * A list of numbers of a row, held by Ponder as Postgres's text form of an array: `{1,2,3}`. A swap changes a few entries;
- * the others stay the text that they are, and Ponder copies a text at no cost where it copies an array deeply.
+ * A row holds a list of numbers as the text of a Postgres array, `{1,2,3}`. There are two reasons:
+ * 1. A swap changes a few entries. All other entries stay text, without conversion.
+ * 2. Ponder copies a text at no cost, but an array element by element.
  */
 
-/** Postgres's text form of an array of numbers. */
+/** The text form of a Postgres array of numbers. */
 export function arrayLiteral(values: readonly (number | bigint | string)[]): string {
   return `{${values.join()}}`;
 }
@@ -22,7 +23,7 @@ export function setListEntry(list: string, index: number, value: number): string
 }
 
 /**
- * A list with amounts added to some entries. An entry `NULL` takes no amount but 0.
+ * Adds amounts to some entries of a list. To an entry `NULL`, only 0 can be added.
  *
  * @throws RangeError when there is no such entry
  */

@@ -4,10 +4,10 @@ import type { PoolStateRow } from '../schema/pools.ts';
 import { addToList } from './number-list.ts';
 
 /**
- * What is certain of a packed swap: the pool's balances, and sums of the words that its bins logged. The cursor and what
- * bins hold stay unknown.
+ * Computes what is certain after a packed swap: the balances of the pool, and sums of the words that its bins logged.
+ * The cursor and the balances of bins stay unknown.
  *
- * @param parts what it changed in bins
+ * @param parts what the swap changed in bins
  * @throws RangeError for a bin that the pool does not have
  */
 export function settlePackedSwap(

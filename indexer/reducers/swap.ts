@@ -4,13 +4,13 @@ import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
 import { listEntry } from './number-list.ts';
 
-/** What a swap cost its trader, scaled: bin fees in the input token, the notional fee in one of the two. */
+/** Fees of a swap, scaled. Bin fees are in the input token, the notional fee is in one of the two tokens. */
 export type SwapFees = ReturnType<typeof settleSwap>['fees'];
 
 /**
- * What a swap changes in its pool: totals, cursor, balances, bins, notional fee accrued.
+ * Computes what a swap changes in its pool: totals, cursor, balances, bins, and accrued notional fees.
  *
- * @param parts what it changed in bins
+ * @param parts what the swap changed in bins
  * @throws RangeError for a bin that the pool does not have
  */
 export function settleSwap(state: PoolStateRow, parts: readonly BinSwapped[], event: Swapped) {
@@ -39,7 +39,7 @@ export function settleSwap(state: PoolStateRow, parts: readonly BinSwapped[], ev
   };
 }
 
-/** A sum, or null while what it begins with is unknown. */
+/** The sum, or null when the amount is unknown. */
 export function addIfKnown(amount: bigint | null, change: bigint): bigint | null {
   return amount === null ? null : amount + change;
 }
@@ -55,8 +55,10 @@ function sumParts(parts: readonly BinSwapped[]) {
 }
 
 /**
- * The pool emits no notional fee. It is floor(output x n / 1e8) of the output of an exact input, and floor(net input x
- * n / 1e8) on the input of an exact output, where net is before bin fees: of a bin fee only the LP part is in the bin.
+ * Computes the notional fee, which no event reports, with the rate n = `notionalFeeE8`:
+ * 1. Exact input: floor(output x n / 1e8), in the output token.
+ * 2. Exact output: floor(net input x n / 1e8), in the input token. The net input has no bin fees. Of these, only the LP
+ *    part is in the bins, so only that is subtracted.
  */
 function notionalFee(bins: ReturnType<typeof sumParts>, exactInput: boolean, notionalFeeE8: number) {
   const { delta0Scaled, delta1Scaled, lpFeeScaled } = bins;

@@ -1,25 +1,26 @@
 import { type Hex, hexToBigInt, hexToBytes, size, sliceHex } from 'viem';
 
-/** Bytes of an answer that are read: of a text 191, more than are ever shown. */
+/** How many bytes of a response are read. 191 of them are text, more than is ever shown. */
 export const TOKEN_ANSWER_BYTES = 255;
 const WORD = 32;
 const MAX_DECIMALS = 255n;
 
 /**
- * Text answered by `symbol()` or `name()`: an ABI string, or the bytes32 of early tokens. Null when the answer is neither, or
- * empty. It is anyone's to choose: the read model shows it cleaned. Bytes that are no UTF-8 become U+FFFD.
+ * Decodes the response of `symbol()` or `name()`: an ABI string, or the bytes32 of early tokens. Null when it is
+ * neither, or empty. Bytes that are not UTF-8 become U+FFFD. The text is untrusted: the read model cleans it before it
+ * is shown.
  *
- * @param answer its first {@link TOKEN_ANSWER_BYTES} bytes
+ * @param answer the first {@link TOKEN_ANSWER_BYTES} bytes of the response
  */
 export function decodeTokenText(answer: Hex | null): string | null {
   const bytes = answer === null ? null : textBytes(answer);
   if (bytes === null) return null;
-  // As a stream: where a text was cut, a character may lack its end. Postgres stores no NUL.
+  // `stream` drops an incomplete last character, which a cut text may have. Postgres cannot store NUL.
   const text = new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '');
   return text === '' ? null : text;
 }
 
-/** Number answered by `decimals()`; null when it is no uint8. */
+/** Decodes the response of `decimals()`; null when it is not a uint8. */
 export function decodeTokenDecimals(answer: Hex | null): number | null {
   if (answer === null || size(answer) < WORD) return null;
   const decimals = hexToBigInt(sliceHex(answer, 0, WORD));

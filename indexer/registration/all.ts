@@ -1,4 +1,4 @@
-// Every handler of the indexer: they register themselves with Ponder as they are loaded.
+// Loads all handlers of the indexer. Each module registers its handlers with Ponder when it is loaded.
 import './extensions.ts';
 import './flat-pool.ts';
 import './packed-pool.ts';

@@ -9,7 +9,7 @@ interface ExtensionEvent {
   readonly args: { readonly pool: `0x${string}` };
 }
 
-/** A pool's settings live in the extension contract: the same contract serves many pools. */
+/** Key of the settings of a pool at an extension contract, which serves many pools. */
 const keyOf = ({ log, args }: ExtensionEvent) => ({ address: log.address, pool: args.pool });
 
 for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
@@ -23,7 +23,7 @@ for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
   for (const setting of ['Drawdown', 'Decay', 'Timelock'] as const) {
     const [current, pending, executeAfter] = settings[setting];
 
-    // A setting that takes effect ends the proposal of it.
+    // When a setting takes effect, its proposal ends.
     ponder.on(`${source}:OracleStopLoss${setting}Set`, ({ event, context }) => {
       const { pool: _, ...values } = event.args;
       const [value] = Object.values(values);

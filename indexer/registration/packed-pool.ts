@@ -16,7 +16,7 @@ ponder.on('PackedPool:Swap', ({ event, context }) =>
   recordPackedSwap(context, placeOf(event, context), event.log.address, packedEvents.Swap(event.args)),
 );
 
-// The factory's PoolBidAskRefAsymmetryUpdated reports the same.
+// The factory reports the same change by PoolBidAskRefAsymmetryUpdated, which needs no handler.
 ponder.on('PackedPool:BidAskRefAsymmetryUpdated', ({ event, context }) => {
   const { asymmetryX8 } = packedEvents.BidAskRefAsymmetryUpdated(event.args);
   return updatePoolState(context, placeOf(event, context), event.log.address, { bidAskRefAsymmetryX8: asymmetryX8 });

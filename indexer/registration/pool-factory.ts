@@ -8,7 +8,7 @@ import { addressOrNull, changeSettings } from '../handlers/settings.ts';
 import { factory, factoryCollection } from '../schema/factories.ts';
 import type { PoolRow } from '../schema/pools.ts';
 
-/** Which columns events of a factory change, by the name of the event. */
+/** Functions that return the columns that an event of a factory changes, by the name of the event. */
 type ChangesByEvent<Row> = {
   readonly [Source in Extract<EventNames, `PoolFactory:${string}`> as Source extends `PoolFactory:${infer Name}`
     ? Name
@@ -38,7 +38,7 @@ const poolChanges: ChangesByEvent<PoolRow> = {
       pendingPriceProviderExecuteAfter: executeAfter,
     };
   },
-  // The provider itself is set by the pool's own PriceProviderUpdated.
+  // The pool's own event PriceProviderUpdated sets the provider itself.
   PoolPriceProviderUpdated: () => NO_PROPOSAL,
 };
 
@@ -62,7 +62,7 @@ ponder.on('PoolFactory:PoolCreated', ({ event, context }) => {
 });
 
 for (const [name, change] of Object.entries(poolChanges)) {
-  // One name stands for all: each has the arguments that its function takes.
+  // The cast to one event name stands for all of them: each function gets the arguments of its own event.
   ponder.on(`PoolFactory:${name}` as 'PoolFactory:PoolAdminTransferCancelled', ({ event, context }) => {
     const place = placeOf(event, context);
     return updatePool(context, place, event.args.pool, () => change(event.args as never, place.blockNumber));

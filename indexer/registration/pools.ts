@@ -5,7 +5,7 @@ import { updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { recordFeeCollection, recordLiquidityChange } from '../handlers/trading.ts';
 import { changeBinFees } from '../reducers/bins.ts';
 
-// What pools of every layout log alike.
+// Handlers of the events that pools of every layout log.
 for (const {
   sources: { pool: source },
   poolEvents: events,

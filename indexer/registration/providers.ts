@@ -6,10 +6,10 @@ import { addressOrNull, changeSettings } from '../handlers/settings.ts';
 import { priceProvider, priceProviderSetting } from '../schema/providers.ts';
 
 type Deployed = Parameters<typeof placeOf>[0] & { readonly log: { readonly address: Address } };
-/** What a factory says of a provider that it made. */
+/** What a factory reports about a provider that it deployed. */
 type Deployment = Omit<typeof priceProvider.$inferInsert, 'chainId' | 'factory' | 'blockNumber' | 'blockTimestamp'>;
 
-// A provider may announce settings while it is constructed, before its factory announces it: they have their own table.
+// A provider may log settings in its constructor, before its factory announces it. So settings have their own table.
 
 async function recordProvider(context: HandlerContext, event: Deployed, deployment: Deployment): Promise<void> {
   const place = placeOf(event, context);

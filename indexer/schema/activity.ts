@@ -2,8 +2,8 @@ import { hex, onchainTable } from 'ponder';
 import { chainId, keyOf, list, stamp } from './columns.ts';
 
 /**
- * Running totals of a pool since its creation: one row per second in which it traded, took or gave liquidity, or paid
- * out fees, with all logs of that second counted. What happened in a window is the difference of two rows.
+ * Running totals of a pool since its creation. There is one row per second with a swap, a liquidity change or a fee
+ * collection, and it includes all logs of that second. The activity in a window is the difference of two rows.
  */
 export const poolActivity = onchainTable(
   'pool_activity',

@@ -1,7 +1,7 @@
 import { bigint, boolean, hex, int8, integer, onchainTable, text } from 'ponder';
 import { chainId, keyOf, stamp } from './columns.ts';
 
-/** A pool at an extension contract (`address`), which serves many. */
+/** Columns that name a pool at an extension contract (`address`), which serves many pools. */
 const extensionPool = () => ({
   chainId: chainId(),
   address: hex().notNull(),
@@ -9,8 +9,8 @@ const extensionPool = () => ({
 });
 
 /**
- * Settings of a pool at a StopLoss contract (`address`); null until the first of its kind was set. The decay is in the unit
- * of the contract's layout: parts of 10^8, or of 10^18 for packed pools.
+ * Settings of a pool at a StopLoss contract (`address`). A setting is null until an event sets it. The decay is in the
+ * unit of the contract's layout: 1/10^8, or 1/10^18 for packed pools.
  */
 export const stopLoss = onchainTable(
   'stop_loss',
@@ -45,7 +45,7 @@ export const stopLossWatermark = onchainTable(
   keyOf('chainId', 'address', 'pool', 'binIdx'),
 );
 
-/** Settings of a pool at a PriceVelocityGuard (`address`); null until set. */
+/** Settings of a pool at a PriceVelocityGuard (`address`). A setting is null until an event sets it. */
 export const priceVelocity = onchainTable(
   'price_velocity',
   {

@@ -1,7 +1,7 @@
 import { bigint, hex, integer, onchainTable } from 'ponder';
 import { chainId, keyOf, logPlace, stamp } from './columns.ts';
 
-/** A pool factory: defaults and caps that it announced; null until it did. */
+/** A pool factory with the defaults and caps that it announced. A value is null until an event announces it. */
 export const factory = onchainTable(
   'factory',
   {
@@ -14,7 +14,7 @@ export const factory = onchainTable(
     maxAdminSpreadFeeE6: integer('max_admin_spread_fee_e6'),
     maxProtocolNotionalFeeE8: integer('max_protocol_notional_fee_e8'),
     maxAdminNotionalFeeE8: integer('max_admin_notional_fee_e8'),
-    /** Of packed pools' factories. */
+    /** This and the distance limits: only factories of packed pools have them. */
     maxBidAskRefAsymmetryX8: integer('max_bid_ask_ref_asymmetry_x8'),
     minBinDistanceE6: bigint('min_bin_distance_e6'),
     maxBinDistanceE6: bigint('max_bin_distance_e6'),
@@ -24,7 +24,7 @@ export const factory = onchainTable(
   keyOf('chainId', 'address'),
 );
 
-/** Tokens taken out of a factory. */
+/** Tokens that were withdrawn from a factory. */
 export const factoryCollection = onchainTable(
   'factory_collection',
   {

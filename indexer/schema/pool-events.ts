@@ -2,8 +2,8 @@ import { bigint, boolean, hex, integer, onchainTable, text } from 'ponder';
 import { byPlaceAndPool, keyOf, list, logPlace } from './columns.ts';
 
 /**
- * Every swap. Fees are scaled: the bin fee in the input token, the notional fee in the output token of an exact input and
- * in the input token of an exact output. Of packed pools what only the words report is null.
+ * Every swap. Fees are scaled. The bin fee is in the input token; the notional fee is in the output token of an exact
+ * input, and in the input token of an exact output. For packed pools, columns that only the words could fill are null.
  */
 export const swap = onchainTable(
   'swap',
@@ -23,21 +23,21 @@ export const swap = onchainTable(
     /** Cursor after the swap. */
     curBinIdx: integer(),
     curPosInBin: bigint(),
-    /** Words of packed swaps, the second by halves; null of others. */
+    /** The two words of a packed swap, the second as two halves; null for flat pools. */
     details: bigint(),
     platformFeesHigh: bigint(),
     platformFeesLow: bigint(),
     /**
-     * The parts that bins had in it, as the pool logged them before the swap; of each: log index, bin, change of the bin's
-     * two balances, and the fee that stayed in it, scaled. Of packed swaps: log index, bin, the halves of `binDeltas` and
-     * those of `fees`. `read_model.bin_swap` and `read_model.packed_bin_swap` show them as rows.
+     * One entry per `BinSwapped` log of the swap, in order. Flat pools: log index, bin, changes of the bin's two
+     * balances, and the fee that stayed in the bin, scaled. Packed pools: log index, bin, the halves of `binDeltas` and
+     * those of `fees`. `read_model.bin_swap` and `read_model.packed_bin_swap` show the entries as rows.
      */
     parts: list('numeric(78)'),
   },
   byPlaceAndPool,
 );
 
-/** Every deposit and withdrawal. Raw amounts are derived as the pool rounds: up going in, down going out. */
+/** Every deposit and withdrawal. Raw amounts are rounded as the pool rounds them: up into the pool, down out of it. */
 export const liquidityChange = onchainTable(
   'liquidity_change',
   {
@@ -68,7 +68,7 @@ export const liquidityChangeBin = onchainTable(
   keyOf('chainId', 'blockNumber', 'logIndex', 'binIdx'),
 );
 
-/** Fees paid out of a pool. */
+/** Fees that a pool paid out. */
 export const feeCollection = onchainTable(
   'fee_collection',
   {

@@ -1,7 +1,7 @@
 import { bigint, hex, index, int8, integer, onchainTable, text } from 'ponder';
 import { chainId, keyOf, list, optionalList, stamp } from './columns.ts';
 
-/** A token of a pool, as it describes itself; a field that it does not answer is null. Block: first pool with it. */
+/** A token of a pool, as it describes itself. Fields that it does not return are null. Block: its first pool's. */
 export const token = onchainTable(
   'token',
   {
@@ -15,7 +15,7 @@ export const token = onchainTable(
   keyOf('chainId', 'address'),
 );
 
-/** A pool: what it was created with, and what its admin and its factory decide. What trading changes is in `pool_state`. */
+/** A pool as it was created, with later decisions of its admin and factory. `pool_state` has what trading changes. */
 export const pool = onchainTable(
   'pool',
   {
@@ -31,7 +31,7 @@ export const pool = onchainTable(
     token1ScaleMultiplier: bigint().notNull(),
     lowestBin: integer().notNull(),
     highestBin: integer().notNull(),
-    /** Of its bins, from the lowest upwards. */
+    /** This list and the next two have one entry per bin, from the lowest bin upwards. */
     binLengthsE6: list('integer', 'bin_lengths_e6'),
     binAddFeesBuyE6: list('integer', 'bin_add_fees_buy_e6'),
     binAddFeesSellE6: list('integer', 'bin_add_fees_sell_e6'),
@@ -47,14 +47,14 @@ export const pool = onchainTable(
     admin: hex().notNull(),
     pendingAdmin: hex(),
     adminFeeDestination: hex().notNull(),
-    /** Parts of the pool's fees as the factory holds them: 1e6 of spread and 1e8 of notional are all of it. */
+    /** Fees of protocol and admin, as the factory stores them: 1e6 is the whole spread, 1e8 the whole notional. */
     protocolSpreadFeeE6: integer('protocol_spread_fee_e6').notNull(),
     adminSpreadFeeE6: integer('admin_spread_fee_e6').notNull(),
     protocolNotionalFeeE8: integer('protocol_notional_fee_e8').notNull(),
     adminNotionalFeeE8: integer('admin_notional_fee_e8').notNull(),
     priceProvider: hex().notNull(),
     priceProviderSinceBlock: int8({ mode: 'number' }).notNull(),
-    /** Wait between proposal and change of the provider; 2^256 - 1: it can never change. */
+    /** Wait between proposal and change of the provider; 2^256 - 1 means that it can never change. */
     priceProviderTimelockSecs: bigint().notNull(),
     pendingPriceProvider: hex(),
     pendingPriceProviderBlock: int8({ mode: 'number' }),
@@ -74,7 +74,7 @@ export const pool = onchainTable(
   }),
 );
 
-/** Extensions of a pool, in the order of its list. */
+/** Extensions of a pool, with their positions in its list. */
 export const poolExtension = onchainTable(
   'pool_extension',
   {
@@ -83,7 +83,7 @@ export const poolExtension = onchainTable(
     /** 1 to 7. */
     position: integer().notNull(),
     address: hex().notNull(),
-    /** Moments at which the pool calls it: `beforeSwap`, `afterSwap`, `beforeAddLiquidity` and so on. */
+    /** Phases in which the pool calls it: `beforeSwap`, `afterSwap`, `beforeAddLiquidity` and so on. */
     phases: text().array().notNull(),
     ...stamp(),
   },
@@ -91,8 +91,9 @@ export const poolExtension = onchainTable(
 );
 
 /**
- * What trading changes in a pool, from events alone: its storage slots 0 to 2 and those of its bins. Swaps of packed pools
- * report their raw amounts and words whose meaning depends on the factory: what follows from the words is null there.
+ * What trading changes in a pool: its storage slots 0 to 2 and those of its bins, computed only from events. Swaps of
+ * packed pools report raw amounts, and words whose meaning depends on the factory. Columns that need the words are null
+ * for them.
  */
 export const poolState = onchainTable(
   'pool_state',
@@ -101,7 +102,7 @@ export const poolState = onchainTable(
     pool: hex().notNull(),
     /** 0 is active; any other value blocks swaps. */
     pauseLevel: integer().notNull(),
-    /** The cursor, null of packed pools. */
+    /** The cursor; null for packed pools. */
     curBinIdx: integer(),
     /** 0 (lower edge) to 2^104 - 1 (upper edge). */
     curPosInBin: bigint(),
@@ -109,33 +110,33 @@ export const poolState = onchainTable(
     curBinDistFromProvidedPriceE6: integer('cur_bin_dist_from_provided_price_e6'),
     spreadFeeE6: integer('spread_fee_e6').notNull(),
     notionalFeeE8: integer('notional_fee_e8').notNull(),
-    /** Setting of packed pools; null until it changes, since no event of a pool's creation tells it. */
+    /** Setting of packed pools. Null until it changes: no event of a pool's creation reports it. */
     bidAskRefAsymmetryX8: integer('bid_ask_ref_asymmetry_x8'),
-    /** LP-owned balances of all bins together; null of packed pools. */
+    /** LP-owned balances of all bins together; null for packed pools. */
     total0Scaled: bigint(),
     total1Scaled: bigint(),
     /**
-     * Of its bins, from the lowest upwards: LP-owned balances, shares, and what a swap needs of their places. Balances of
-     * packed pools are what liquidity events moved, without swaps.
+     * Lists with one entry per bin, from the lowest bin upwards: LP-owned balances, shares, and distances that swaps
+     * need. Balances of packed pools sum liquidity events only, without swaps.
      */
     lowestBin: integer().notNull(),
     binBalances0Scaled: list('numeric(78)'),
     binBalances1Scaled: list('numeric(78)'),
-    /** Packed pools: sums of `binDeltas`, scaled or raw units, which depends on the factory. */
+    /** Packed pools: sums of `binDeltas`, in scaled or raw units, depending on the factory. */
     binSwapDeltas0: optionalList('numeric(78)'),
     binSwapDeltas1: optionalList('numeric(78)'),
     binShares: list('numeric(78)'),
-    /** Signed distance of a bin's lower edge from the mid price: fixed permanently. */
+    /** Signed distance of each bin's lower edge from the mid price. It never changes. */
     binLowerDistsE6: list('integer', 'bin_lower_dists_e6'),
-    /** Notional fees accrued and not yet collected; null of packed pools. */
+    /** Notional fees that accrued and are not yet collected; null for packed pools. */
     notionalFee0Scaled: bigint(),
     notionalFee1Scaled: bigint(),
-    /** Token balances, uncollected fees included; tokens sent to the pool without a call of it do not count. */
+    /** Token balances, including uncollected fees. Tokens sent to the pool without a call to it do not count. */
     balance0Raw: bigint().notNull(),
     balance1Raw: bigint().notNull(),
-    /** Key of the pool's newest row of `pool_activity`. */
+    /** Timestamp of the newest row of the pool in `pool_activity`. */
     activityTimestamp: int8({ mode: 'number' }),
-    /** The totals in that row, so that it need not be read to count on. */
+    /** The totals of that row, so that the next log need not read it. */
     activityTotals: list('numeric(78)'),
     lastSwapTransactionHash: hex(),
     ...stamp(),

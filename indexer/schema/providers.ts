@@ -1,7 +1,7 @@
 import { bigint, boolean, hex, integer, onchainTable, text } from 'ponder';
 import { chainId, keyOf, stamp } from './columns.ts';
 
-/** A price provider made by a known factory: what it was deployed with. Fields of the other kind are null. */
+/** A price provider of a known factory, with its parameters at deployment. Parameters of other kinds are null. */
 export const priceProvider = onchainTable(
   'price_provider',
   {
@@ -17,23 +17,23 @@ export const priceProvider = onchainTable(
     marginStep: bigint().notNull(),
     /** The feed of a regular provider, the base feed of an anchored one. */
     baseFeedId: hex().notNull(),
-    /** Anchored: zero when one feed is enough. */
+    /** This and the next five: anchored providers only. The quote feed is zero when the provider reads one feed. */
     quoteFeedId: hex(),
     classId: hex(),
     minMargin: bigint(),
     maxRefStalenessSecs: bigint(),
     maxSpreadBps: integer(),
     mutableParams: boolean(),
-    /** Regular. */
+    /** Regular providers only. */
     maxTimeDeltaSecs: bigint(),
-    /** Regular, L2 form only. */
+    /** Regular providers on L2 only. */
     futureToleranceSecs: bigint(),
     ...stamp(),
   },
   keyOf('chainId', 'address'),
 );
 
-/** What can be tuned on a provider after its deployment; null for what it does not have or nobody set. */
+/** Settings of a provider that can change after deployment. Null when it lacks the setting, or nobody has set it. */
 export const priceProviderSetting = onchainTable(
   'price_provider_setting',
   {
