@@ -1,13 +1,13 @@
-/** Keys of the advisory locks of all processes: fixed numbers, each for one thing that one session does at a time. */
+/** Keys of the advisory locks of all processes: a fixed number for each work that only one session does at a time. */
 export const ADVISORY_LOCKS = {
-  /** Writes a schema of the index; a second half distinguishes schemas. */
+  /** Writing a schema of the index. The second half of the key identifies the schema. */
   indexSchema: 7_203_145,
-  /** Reads Ponder's cache, or removes logs from it; its second half is 0. */
+  /** Reading Ponder's cache (shared), or removing logs from it. The second half of the key is 0. */
   indexCache: 7_203_146,
-  /** Makes and drops partitions of the history, in `migrations/0005_history.sql`. */
+  /** Making and dropping partitions of the history, in `migrations/0005_history.sql`. */
   historyPartitions: 7_203_147,
-  /** Migrates. */
+  /** Running migrations. */
   migrations: 7_203_145_901,
-  /** Computes and publishes the listing. */
+  /** Computing and publishing the listing. */
   listing: 7_203_145_902,
 } as const;

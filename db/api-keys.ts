@@ -7,9 +7,9 @@ import { apiKeys } from './schema/operator.ts';
 import { inTransaction, type Queryable } from './transaction.ts';
 
 /**
- * What is kept of a key, but for its hash: never the key itself. `keyId` is its visible start, by which people and logs
- * name it; `revokedAt` is when it ended or, after a rotation with a time of grace, will end; `replaces` names the key of
- * the same holder that it was made for.
+ * The stored row of a key, without its hash. The key itself is never stored. `keyId` is its visible start, by which
+ * people and logs name it. `revokedAt` is when it ended, or will end after a rotation with a grace period. `replaces`
+ * is the `keyId` of the previous key of the same holder, if any.
  */
 export type ApiKeyRecord = Omit<typeof apiKeys.$inferSelect, 'keyHash'>;
 
@@ -18,23 +18,23 @@ export type IssuedKey = { readonly keyId: string; readonly key: string };
 const ID_BYTES = 6;
 const SECRET_BYTES = 32;
 const IN_USE = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, sql`now()`));
-/** Keys issued before 0.2.0 end without a checksum. docs/run/operate.md gives scanners of secrets the present form. */
+/** Keys issued before 0.2.0 have no checksum. docs/run/operate.md gives secret scanners the present form. */
 const KEY_FORMAT = /^((ptd_[A-Za-z0-9]{8,12})_[A-Za-z0-9_-]{43})(_[0-9a-f]{8})?$/;
 
-/** The visible part of a key; null when its form or checksum is wrong, so that nothing needs to be looked up. */
+/** The visible part of a key. Null when its form or checksum is wrong: such a key needs no query. */
 export function keyIdOf(key: string): string | null {
   const [, text = '', keyId = null, checksum] = KEY_FORMAT.exec(key) ?? [];
   return checksum === undefined || checksum === checksumOf(text) ? keyId : null;
 }
 
-/** It tells a typing mistake, and proves nothing: anyone can compute it. */
+/** The checksum detects typing mistakes. It proves nothing, since anyone can compute it. */
 const checksumOf = (text: string) => `_${crc32(text).toString(16).padStart(8, '0')}`;
 
 /**
- * Makes a key of 256 random bits. Its text is returned this once: the table holds a hash of it.
+ * Makes a key of 256 random bits. Its text is returned only here: the table holds a hash of it.
  *
  * @param label what the operator calls its holder
- * @param replaces visible part of the key of the same holder that it is made for, if any
+ * @param replaces visible part of the previous key of the same holder, if any
  */
 export async function issueApiKey(
   database: Queryable,
@@ -51,10 +51,10 @@ export async function issueApiKey(
 }
 
 /**
- * Makes a new key for the holder of one in use, which ends after `graceSecs`: 0 ends it at once. Of several at the same
- * time, one succeeds.
+ * Makes a new key for the holder of a key in use. The old key ends after `graceSecs`; 0 ends it at once. Of concurrent
+ * rotations of a key, only one succeeds.
  *
- * @returns the new key; null when no key in use has this visible part, or it is being replaced already
+ * @returns the new key; null when no key in use has this visible part, or when it has been rotated already
  */
 export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number): Promise<IssuedKey | null> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {
@@ -67,7 +67,7 @@ export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number
   });
 }
 
-/** Ends a key by its visible part at once, also in its time of grace. Returns whether there was one in use. */
+/** Ends a key at once, even in its grace period. Returns whether a key with this visible part was in use. */
 export async function revokeApiKey(database: Queryable, keyId: string): Promise<boolean> {
   const { rowCount } = await queriesOn(database)
     .update(apiKeys)
@@ -83,8 +83,8 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
 }
 
 /**
- * Who holds a key: the visible part of the first key of the line that rotations made. The database sees the key's hash and
- * says who: the API may not read the table.
+ * Finds the holder of a key. A holder is named by the visible part of the first key, from which rotations led to this
+ * one. A function of the database looks up the hash, because the API may not read the table.
  *
  * @returns null when the key is unknown or has ended
  */
@@ -96,13 +96,13 @@ export async function holderOfKey(database: Queryable, key: string): Promise<str
   return rows[0]?.holder ?? null;
 }
 
-/** Those of the keys, named by their visible parts, that have not ended. */
+/** Which of the given keys have not ended. Arguments and result are the visible parts of keys. */
 export async function keysInUse(database: Queryable, keyIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await database.query<{ keyId: string }>('SELECT operator.keys_in_use($1) AS "keyId"', [keyIds]);
   return new Set(rows.map(({ keyId }) => keyId));
 }
 
-/** One round suffices: there is nothing to guess in 256 random bits. */
+/** One round of SHA-256 suffices: nobody can guess 256 random bits. */
 function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

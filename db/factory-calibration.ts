@@ -8,8 +8,9 @@ import { layoutCalibrations } from './schema/operator.ts';
 import type { Queryable } from './transaction.ts';
 
 /**
- * Rows of `layoutCalibrations` for factories whose pools have storage that no known arrangement explains. Until a
- * calibration establishes one, these pools are treated like those of a disabled deployment: what is read of them is wrong.
+ * Selects rows of `layoutCalibrations` for factories whose pools have storage that no known arrangement explains. Reads
+ * of these pools are wrong. Until a calibration finds the arrangement, they are treated like pools of a disabled
+ * deployment.
  */
 export const isUnreadable: SQL | undefined = and(
   eq(layoutCalibrations.what, 'storage'),
@@ -26,7 +27,7 @@ export async function readUnreadableFactories(database: Queryable) {
     .orderBy(chainId, factory);
 }
 
-/** How the stop losses of factories value bins, as far as it was found, in order. */
+/** How the stop losses of factories value bins, in order. Factories without a finding are left out. */
 export async function readStopLossMarks(
   database: Queryable,
 ): Promise<{ readonly chainId: number; readonly factory: Address; readonly mark: StopLossMark }[]> {

@@ -1,21 +1,22 @@
 import type { Queryable } from './transaction.ts';
 
 /**
- * SQLSTATE classes: connection lost; undone in favour of another transaction, as a replica undoes a query that holds up
- * what the primary sends; out of resources; stopped by the operator or a time limit.
+ * SQLSTATE classes: 08, connection lost; 40, rolled back in favour of another transaction, as when a replica cancels a
+ * query that delays changes from the primary; 53, out of resources; 57, stopped by the operator or a timeout.
  */
 const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
-/** What Postgres says of the group of a process (`process-roles.ts`) before migrations made it. */
+/** The Postgres error message about the group of a process (`process-roles.ts`) that migrations have not made yet. */
 const NO_GROUP = /^role "(ptd_\w+|analyst)" does not exist/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
 const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
 
 /**
- * Whether a query may succeed when it is repeated later: the database is unreachable or busy, or it is not migrated or has
- * no index yet. Once an index is published, a missing table or function is a defect. A table that exists by now is none: the
- * index was published right after the query failed.
+ * Whether a query may succeed when it is retried later:
+ * 1. The database is unreachable or busy.
+ * 2. The database is not migrated yet, or has no index yet. Once an index is published, a missing table or function is
+ *    a defect. If the table exists by now, the index was published just after the query failed, and a retry helps.
  *
  * @param database where the query ran
  */
@@ -31,18 +32,18 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
   if (code === null) return DRIVER_MESSAGES.test(error.message);
   if (UNREACHABLE_CLASSES.includes(code.slice(0, 2))) return true;
-  // A socket file that is missing has the code of any file.
+  // A missing socket file has the same code as any missing file.
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
 }
 
-/** True when a query named a schema, table or function that does not exist, or its session a group. */
+/** True when a query named a schema, table or function, or its session a group, that does not exist. */
 export function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (isMissing(error.cause) || NO_GROUP.test(error.message)) return true;
   return 'code' in error && typeof error.code === 'string' && MISSING_CODES.includes(error.code);
 }
 
-/** False also when the database does not answer, which is no defect either. */
+/** Whether a published index lacks what an error misses. Also false when the database does not respond. */
 async function isMissingInIndex(error: unknown, database: Queryable): Promise<boolean> {
   try {
     const { rows } = await database.query(
@@ -55,7 +56,7 @@ async function isMissingInIndex(error: unknown, database: Queryable): Promise<bo
   }
 }
 
-/** The relation that Postgres names in an error, as it was written in the query; null when something else is missing. */
+/** The missing relation that an error of Postgres names, as the query wrote it; null when something else is missing. */
 function missingRelation(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const isOfRelation = 'code' in error && error.code === '42P01';

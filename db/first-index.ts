@@ -3,14 +3,14 @@ import { pause } from '../runtime/pause.ts';
 import { servedSchema } from './served-schema.ts';
 import type { Queryable } from './transaction.ts';
 
-/** Postgres notifies on it when readers are switched to an index. */
+/** Channel on which Postgres notifies when readers are switched to an index. */
 const CHANNEL = 'index_served';
-/** Polls in addition: a pooler between us and Postgres may lose notifications. */
+/** Pause between polls. They supplement notifications, which a pooler between us and Postgres may lose. */
 const POLL_MS = 5_000;
-/** Between polls of a replica, which cannot listen, and of an unreachable database. */
+/** Pause between polls of a replica, which cannot listen, or of an unreachable database. */
 const SHORT_POLL_MS = 1_000;
 
-/** Wakes those who wait for the first index, when the transaction commits. */
+/** Wakes the processes that wait for the first index, when the transaction commits. */
 export async function announceIndex(client: Queryable): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', [CHANNEL, '']);
 }
@@ -20,7 +20,7 @@ export async function announceIndex(client: Queryable): Promise<void> {
  * polled until it responds.
  *
  * @param onWait called once, when there is no index yet or the database is unreachable
- * @param pollMs between polls while notifications can be received; tests set others
+ * @param pollMs pause between polls while notifications can be received; only tests set it
  */
 export async function waitForIndex(
   database: pg.Pool,
@@ -42,7 +42,7 @@ async function listenForIndex(database: pg.Pool, signal: AbortSignal, pollMs: nu
   const client = await database.connect();
   let wake = new AbortController();
   client.on('notification', () => wake.abort());
-  // The next query rejects with it.
+  // The next query rejects with this error.
   client.on('error', () => wake.abort());
   try {
     const isListening = await client.query(`LISTEN ${CHANNEL}`).then(
@@ -57,7 +57,7 @@ async function listenForIndex(database: pg.Pool, signal: AbortSignal, pollMs: nu
     }
     return false;
   } finally {
-    // Closed: the session would still listen.
+    // `true` closes the connection: in the pool, its session would still listen.
     client.release(true);
   }
 }

@@ -2,7 +2,7 @@ import { queriesOn } from './query-builder.ts';
 import { indexedBlocks } from './schema/read-model.ts';
 import type { Queryable } from './transaction.ts';
 
-/** A block, by what the index and a node both report of it. */
+/** A block, with the fields that both the index and a node report. */
 export type BlockPoint = {
   readonly number: number;
   /** Unix seconds. */
@@ -10,9 +10,9 @@ export type BlockPoint = {
 };
 
 /**
- * The newest block of each chain that the serving index has taken in, blocks without events included.
+ * Reads the newest block of each chain that the serving index has indexed. Blocks without events count too.
  *
- * @returns by chain id; a chain that was never indexed is missing
+ * @returns blocks by chain id; chains that were never indexed are missing
  * @throws an error of Postgres, also when no index is complete yet
  */
 export async function readIndexedBlocks(database: Queryable): Promise<ReadonlyMap<number, BlockPoint>> {

@@ -8,20 +8,20 @@ import { queriesOn } from './query-builder.ts';
 import { migrations } from './schema/operator.ts';
 
 const MIGRATIONS = `${PROJECT_ROOT}migrations/`;
-/** `0001_name.sql`: the number orders the files, gaps are fine. */
+/** `0001_name.sql`: the number orders the files; numbers may have gaps. */
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
 type MigrationFile = { readonly name: string; readonly sql: string; readonly checksum: string };
 
 /**
- * Brings a database to the newest schema: runs every file of `migrations/` that has not run yet, in the order of their
- * names, each in its own transaction. A second runner waits for the first. A file runs once: a database is refused, before
- * anything else runs, when a file was edited after it ran there, or when it is of a release with other files.
+ * Brings a database to the newest schema: runs the files of `migrations/` that have not run yet, in the order of their
+ * names, each in its own transaction. A second runner waits for the first. Each file runs once. Before any file runs,
+ * the database is rejected when a file was edited after it ran there, or when another release with other files made it.
  *
- * @param warn called with what a file could not do as this login
+ * @param warn called with each warning of a file, such as what this login may not do
  * @returns names of the files that were run
- * @throws ConfigError that names the database, or the file that was edited, or that failed, those before it stay applied;
- * an error of Postgres or the driver
+ * @throws ConfigError that names the database, or the file that was edited or that failed (earlier files stay applied);
+ *   an error of Postgres or the driver
  */
 export async function migrate(
   databaseUrl: string,
@@ -29,7 +29,7 @@ export async function migrate(
   warn: (text: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // A connection lost between two queries is an event, which would end the process: the next query rejects with it.
+  // Losing the connection between two queries emits an error, which would end the process. The next query fails anyway.
   client.on('error', () => undefined);
   client.on('notice', ({ severity, message }) => {
     if (severity === 'WARNING' && message !== undefined) warn(message);
@@ -65,10 +65,10 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
   );
 }
 
-/** Names of the files that ran. @throws ConfigError when one of them is not there, or is another by now */
+/** Names of the files that ran. @throws ConfigError when one of them is missing or was edited */
 async function readDone(client: pg.Client, files: readonly MigrationFile[]): Promise<ReadonlySet<string>> {
   const checksums = new Map(files.map(({ name, checksum }) => [name, checksum]));
-  // All columns: the first releases kept no checksums.
+  // Selects all columns, because the table of the first releases has no checksum.
   const { rows: done } = await client.query<MigrationFile>('SELECT * FROM operator.migration ORDER BY name');
   const unknown = done.filter(({ name }) => !checksums.has(name)).at(-1);
   if (unknown)

@@ -1,15 +1,15 @@
 import type { Queryable } from './transaction.ts';
 
-/** Group roles of the processes, and of the operator's commands, as `migrations/0004_process_roles.sql` makes them. */
+/** Group roles of the processes and of the operator's commands. `migrations/0004_process_roles.sql` makes them. */
 export const PROCESS_ROLES = ['ptd_indexer', 'ptd_capture', 'ptd_api', 'ptd_builders', 'ptd_operator'] as const;
 
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
-/** Whatever a session may act as: `analyst` reads the read model and writes nothing. */
+/** Roles that a session may act as. `analyst` reads the read model and writes nothing. */
 export type SessionRole = ProcessRole | 'analyst';
 
 /**
- * The URL with settings of each session, `-c name=value …`. Those that it has come after them and win.
+ * Adds settings of each session to a URL, `-c name=value …`. Settings that the URL already has come last and win.
  *
  * @param url `postgres://` URL
  */
@@ -20,12 +20,12 @@ export function withOptions(url: string, options: string): string {
 }
 
 /**
- * The URL whose sessions act as a group role from their first statement on, whatever else their login may do. A login that
- * is no member of the group is refused.
+ * Makes the sessions of a URL act as a group role from their first statement on, whatever else their login may do.
+ * Postgres rejects a login that is not a member of the group.
  */
 export const actAs = (url: string, role: SessionRole): string => withOptions(url, `-c role=${role}`);
 
-/** The groups that the login of a connection may act as: all of them as a superuser, none before migrations made them. */
+/** The groups that the login of a connection may act as: all for a superuser, none before migrations have made them. */
 export async function rolesOfLogin(database: Queryable): Promise<ProcessRole[]> {
   const { rows } = await database.query<{ role: ProcessRole }>(
     `SELECT role FROM unnest($1::text[]) role JOIN pg_roles ON rolname = role WHERE pg_has_role(session_user, role, 'SET')`,

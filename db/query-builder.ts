@@ -4,6 +4,6 @@ import type { Queryable } from './transaction.ts';
 
 /** Typed queries over the definitions of `db/schema/`, on a connection or a pool. */
 export function queriesOn(database: Queryable): NodePgDatabase {
-  // Drizzle asks its client for nothing but `query`, unless it is to begin a transaction.
+  // Drizzle uses only `query` of its client, except to begin a transaction.
   return drizzle({ client: database as pg.Pool });
 }

@@ -10,16 +10,16 @@ class DatabaseUnreachableError extends ConfigError {
 }
 
 /**
- * SQLSTATE of a user or password that is refused, of a database that does not exist, and of a login that is no member of its
- * process's group: waiting helps none of them.
+ * SQLSTATE of a rejected user or password, of a database that does not exist, and of a login that is not a member of
+ * the group of its process. A retry helps with none of them.
  */
 const REJECTED_CODES = ['28000', '28P01', '3D000', '42501'];
-/** The driver's word for a password that the server wants and the URL does not have. */
+/** The driver's message when the server wants a password and the URL has none. */
 const NO_PASSWORD = /^SASL: /;
 
 /**
- * What an error of the database says about the setting that its URL came from, in one line: the login is refused, or the
- * database is unreachable. Our own errors stay as they are; null for any other, such as a wrong query.
+ * Turns an error of the database into one line about the setting with its URL: the login was rejected, or the database
+ * is unreachable. Our own errors are returned unchanged. Null for all others, such as a wrong query.
  */
 export function databaseSettingError(error: unknown, setting: string): AppError | null {
   if (error instanceof AppError) return error;
@@ -33,7 +33,7 @@ export function databaseSettingError(error: unknown, setting: string): AppError 
   return new DatabaseUnreachableError(`${setting}: the database is ${problem} (${message})`, options);
 }
 
-/** A host name with several addresses fails with one error for each of them, and no word of its own. */
+/** Message and code of an error. A host name with several addresses fails with one error per address. */
 function describe(error: unknown): readonly [message: string, code: string] {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(first instanceof Error)) return [String(first), ''];
@@ -41,7 +41,7 @@ function describe(error: unknown): readonly [message: string, code: string] {
 }
 
 /**
- * Logs in once, for a process that starts. An unreachable database is no error: it may be reachable later.
+ * Logs in once, when a process starts. An unreachable database is not an error: it may be reachable later.
  *
  * @throws ConfigError one line that names the setting when the database refuses the login
  */

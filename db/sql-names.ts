@@ -7,7 +7,7 @@ export function tableName(table: PgTable): string {
   return `${schema}.${name}`;
 }
 
-/** Names of a table's columns by field, for statements written as text: a field that is renamed fails the compiler. */
+/** Names of a table's columns by field, for statements written as text. A wrong field does not compile. */
 export function columnNames<T extends PgTable>(table: T): Readonly<Record<keyof T['_']['columns'], string>> {
   const entries = Object.entries(getTableColumns(table)).map(([field, { name }]) => [field, name]);
   return Object.fromEntries(entries) as Record<keyof T['_']['columns'], string>;

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** A connection, or a pool of them: whatever runs a statement. */
+/** A connection or a pool of connections: anything that runs a statement. */
 export type Queryable = Pick<pg.Pool | pg.PoolClient, 'query'>;
 
-/** A connection that is lost between two statements says so by an event, which would end the process: the next statement fails. */
+/** Between statements, a lost connection emits an error that would end the process. The next statement fails anyway. */
 const ignoreLoss = () => undefined;
 
 /**

@@ -5,7 +5,7 @@ import type { Queryable } from './transaction.ts';
 
 type Field<T extends PgTable> = keyof T['$inferInsert'] & string;
 
-/** Inserts rows by one statement; those whose key is taken are left out. All have the same fields. */
+/** Inserts rows in one statement. Rows whose key exists are left out. All rows have the same fields. */
 export async function insertRows<T extends PgTable>(
   database: Queryable,
   table: T,
@@ -15,15 +15,15 @@ export async function insertRows<T extends PgTable>(
   await queriesOn(database).execute(sql`${insertion(table, rows, {})} ON CONFLICT DO NOTHING`);
 }
 
-/** `C`: fields that Postgres computes, in each row that it writes. */
+/** Options of an upsert. `C` are the fields that Postgres computes in each row that it writes. */
 export interface UpsertOptions<T extends PgTable, C extends Field<T>> {
   readonly key: readonly Field<T>[];
   readonly computed?: Readonly<Record<C, SQL>>;
-  /** Writes also rows that are there with the same values: their computed fields change. */
+  /** Also writes rows that exist with the same values, so that their computed fields change. */
   readonly evenIfSame?: boolean;
 }
 
-/** Inserts rows and updates those whose values differ by one statement. All have the same fields. */
+/** Inserts rows, and updates existing rows whose values differ, in one statement. All rows have the same fields. */
 export async function upsertRows<T extends PgTable, C extends Field<T> = never>(
   database: Queryable,
   table: T,
@@ -59,7 +59,7 @@ export async function deletePools(
     WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool}`);
 }
 
-/** Deletes the rows of all pools of one chain but these. */
+/** Deletes the rows of all pools of a chain except these. */
 export async function deleteOtherPoolsOf(
   database: Queryable,
   table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
@@ -71,7 +71,7 @@ export async function deleteOtherPoolsOf(
   await queriesOn(database).delete(table).where(isOther);
 }
 
-/** One JSON parameter for all rows: thousands of single ones would hold up the event loop. */
+/** Builds the INSERT. One JSON parameter holds all rows: thousands of parameters would block the event loop. */
 function insertion(table: PgTable, rows: readonly object[], computed: Readonly<Record<string, SQL>>): SQL {
   const given = fieldsOf(table, rows[0] ?? {});
   const records = rows.map((row) =>

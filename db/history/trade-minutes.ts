@@ -1,14 +1,14 @@
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../transaction.ts';
 
-/** Swaps that one transaction takes, about; a minute is never split. */
+/** About how many swaps one transaction handles; a minute is never split. */
 const SWAPS_PER_RUN = 20_000;
-/** Rows of an index that is gone which one statement deletes. */
+/** How many rows of a dropped index one statement deletes. */
 const DELETED_PER_RUN = 20_000;
 const MINUTE = 60;
-/** Intervals that are kept; `read_model.trade_bars()` takes the longest that divides a bar. */
+/** Stored intervals; `read_model.trade_bars()` reads the longest one that divides the interval of its bars. */
 const INTERVAL_SECS = [MINUTE, 300, 3_600, 86_400];
-/** Interval of the rows that bars of an interval are made of, seconds: the longest that divides it. */
+/** The stored interval from which bars of `secs` seconds are made: the longest one that divides `secs`. */
 export const storedSecs = (secs: number): number => INTERVAL_SECS.findLast((each) => secs % each === 0) ?? MINUTE;
 const BAR_COLUMNS =
   'open_price, high_price, low_price, close_price, volume0_raw, volume1_raw, volume_usd, lp_fee_usd, swap_count';
@@ -19,7 +19,7 @@ interface FollowedChain {
   readonly chainId: number;
 }
 
-/** Every chain of every index, complete or not: a new one has its candles before readers are turned to it. */
+/** Every chain of every index, complete or not: a new index has its candles before readers are switched to it. */
 async function followedChains(database: Queryable): Promise<FollowedChain[]> {
   const { rows: schemas } = await database.query<{ schema: string }>(
     `SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -37,13 +37,13 @@ async function followedChains(database: Queryable): Promise<FollowedChain[]> {
 }
 
 /**
- * Writes the minutes of trades that ended in final blocks, of all indexes or of one, as far as they are not written.
- * Killed at any point, it continues; several processes may run at once.
+ * Writes the missing minutes of trades, for all indexes or for one. Only minutes that ended in final blocks are
+ * written. After a kill, the next call continues. Several processes may run at once.
  *
- * @param only the schema of an index
- * @param swapsPerRun swaps that one transaction takes, about
+ * @param only the schema of an index; default: all indexes
+ * @param swapsPerRun about how many swaps one transaction handles
  * @returns number of transactions
- * @throws an error of Postgres: each chain before it is written
+ * @throws an error of Postgres; all earlier chains are written
  */
 export async function writeTradeMinutes(
   database: pg.Pool,
@@ -59,7 +59,7 @@ export async function writeTradeMinutes(
   return runs;
 }
 
-/** Deletes rows of indexes that were dropped, or made again under the same name. @returns whether there may be more */
+/** Deletes rows of indexes that were dropped, or rebuilt under the same name. @returns whether there may be more */
 async function removeStale(database: pg.Pool): Promise<boolean> {
   return inTransaction(database, 'READ COMMITTED', async (client) => {
     const { rows } = await client.query<{ schema: string; chainId: string }>(
@@ -93,7 +93,7 @@ async function writeBatch(
        ON CONFLICT DO NOTHING`,
       [schema, chainId],
     );
-    // Another process may write the same minutes: it goes first.
+    // Locks the mark: when another process is writing these minutes, this one waits for it.
     const { rows } = await client.query<{ untilTs: string; untilBlock: string }>(
       `SELECT until_ts AS "untilTs", until_block AS "untilBlock" FROM history.trade_mark
        WHERE index_schema = $1 AND chain_id = $2 AND swap_table = history.swap_table_of($1) FOR UPDATE`,
@@ -113,7 +113,7 @@ async function writeBatch(
   });
 }
 
-/** Start of the first minute that is not taken: all before are final, and hold about `swapsPerRun` new swaps at most. */
+/** End of the next batch: start of a minute before which all is final, with about `swapsPerRun` new swaps at most. */
 async function endOfBatch(
   client: Queryable,
   { schema, chainId }: FollowedChain,
@@ -138,9 +138,9 @@ async function endOfBatch(
 const minuteOf = (timestamp: string | number): number => Math.floor(Number(timestamp) / MINUTE) * MINUTE;
 
 /**
- * Adds the minutes before $4 of swaps after block $3 to all intervals, and notes how far that is. A minute that readers see
- * in another index keeps its dollars: the prices of then may be gone.
- * Blocks are in the order of their times, so the key of swaps bounds what is read at both ends.
+ * Adds the swaps after block $3 and before time $4 to the bars of all intervals, and updates the mark. A minute that
+ * the served index has with the same trades keeps its dollars, since the prices of that time may be gone. Block numbers
+ * grow with time. Thus the key of `swap` bounds at both ends what the query reads.
  */
 const insertion = (schema: string) => `
   WITH swaps AS MATERIALIZED (
@@ -198,7 +198,7 @@ const insertion = (schema: string) => `
   )
   SELECT count(*) AS swaps FROM swaps`;
 
-/** US dollars of an amount, raw units; null when its token's price or decimals are unknown. */
+/** SQL for the value of a raw amount in US dollars; null when the price or the decimals of its token are unknown. */
 const valueUsd = (amount: string, token: string): string => `
   CASE WHEN ${amount} = 0 THEN 0 ELSE (${amount} / 10::numeric ^ read_model.shown_decimals(${token}.decimals))::float8
     * history.usd_at($2, p.${token}, m.minute_ts) END`;

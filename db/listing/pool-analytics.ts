@@ -8,7 +8,7 @@ const SignedRawAmount = z
   .openapi({ description: 'Raw token units, may be negative' });
 const Count = z.int().nonnegative();
 const Timestamp = z.int().nonnegative().openapi({ description: 'Unix seconds' });
-/** Read as a bigint above 2^53 - 1, where the reader keeps integers exact. */
+/** A uint64. The parser reads it as a bigint above 2^53 - 1, to keep it exact. */
 export const Uint64 = z
   .union([z.int().nonnegative(), z.bigint().nonnegative()])
   .openapi({ type: 'integer', format: 'uint64' });
@@ -27,7 +27,7 @@ const TokenAnalytics = z.strictObject({
   netFiat: FiatNumber.nullable().describe('Inflow less outflow, USD, may be negative; null without a price.'),
 });
 
-/** What happened in a pool in the window (fromTs, toTs], which is the same for every pool of a refresh. */
+/** Activity of a pool in the window (fromTs, toTs]. A refresh uses one window for all pools. */
 export const PoolAnalytics = z
   .strictObject({
     fromTs: Timestamp.describe('Start of the window, exclusive, Unix seconds.'),
@@ -68,7 +68,7 @@ export const PoolAnalytics = z
   .openapi('PoolAnalytics', { description: 'Figures of the last 24 hours; only with include24h=true.' });
 export type PoolAnalytics = z.infer<typeof PoolAnalytics>;
 
-/** Stands in the OpenAPI document; a field without its example does not compile. */
+/** Example in the OpenAPI document. Its type rejects an example that lacks a field. */
 export const POOL_ANALYTICS_EXAMPLE: PoolAnalytics = {
   fromTs: 1794913600,
   toTs: 1795000000,

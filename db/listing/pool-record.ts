@@ -9,10 +9,10 @@ const IntegerText = z
   .string()
   .regex(/^-?\d+$/)
   .openapi({ description: 'Decimal integer' });
-/** Null too where the layout has no such value. */
+/** An integer as text; null when unknown, or when the layout has no such value. */
 const integerOrNull = (meaning: string) => IntegerText.nullable().describe(`${meaning}, decimal integer or null.`);
 const Timestamp = z.int().nonnegative();
-/** A contract of the deployment. */
+/** The address of a contract of the deployment. */
 const deploymentAddress = (name: string) =>
   Address.optional().describe(`${name} of the deployment; omitted when not configured.`);
 
@@ -71,7 +71,8 @@ const ProviderChange = z.strictObject({
 const FeePart = z.int().nonnegative().nullable();
 
 /**
- * A pool as the listing shows it: what capture writes and the API promises. Optional fields are omitted when absent, nullable ones always there.
+ * A pool as the listing shows it. Capture writes this record, and the API promises it to clients. Optional fields are
+ * omitted when absent; nullable fields are always there.
  */
 export const PoolRecord = z
   .strictObject({

@@ -1,7 +1,7 @@
-/** Longest text that is searched for, in characters; terms are kept no longer. */
+/** Most characters of a search text, and of a stored term. */
 export const MAX_SEARCH_LENGTH = 64;
 
-/** What the search of a pool looks at: each is found by its beginning. */
+/** Fields by which a pool is found. A search matches the beginning of a field. */
 type Searched = {
   readonly pair: string;
   readonly poolAddress: string;
@@ -11,13 +11,13 @@ type Searched = {
   readonly token1Symbol?: string | undefined;
 };
 
-/** What `read_model.shown_text()` makes of the marks of a token's text, and these marks: either finds the other. */
+/** `read_model.shown_text()` replaces each of the `MARKS` by the `SHOWN` one. A search for either finds both. */
 const SHOWN = '‹›＆”’‘‚；';
 const MARKS = '<>&"\'`,;';
 
 const withMarks = (text: string) => text.replaceAll(/[‹›＆”’‘‚；]/g, (shown) => MARKS[SHOWN.indexOf(shown)] ?? shown);
 
-/** Lowercase, none of them empty. */
+/** The search terms of a pool, in lowercase. No term is empty. */
 export function searchTerms({ pair, poolAddress, token0, token1, ...symbols }: Searched): string[] {
   const swapped = `${symbols.token1Symbol ?? token1}/${symbols.token0Symbol ?? token0}`;
   return [pair, swapped, poolAddress, token0, token1].map((term) =>
@@ -26,7 +26,7 @@ export function searchTerms({ pair, poolAddress, token0, token1, ...symbols }: S
 }
 
 /**
- * The SQL condition that a row of the terms' column has one that begins with a text.
+ * SQL condition: the row has a search term that begins with the searched text.
  *
  * @param column of `operator.listed_pool`, whose index is on the same expression
  * @param parameter such as `$1`, bound to {@link searchQuery}
@@ -34,5 +34,5 @@ export function searchTerms({ pair, poolAddress, token0, token1, ...symbols }: S
 export const isFound = (column: string, parameter: string): string =>
   `array_to_tsvector(${column}) @@ ${parameter}::tsquery`;
 
-/** The text as a quoted beginning of a word: nothing in it is read as an operator. */
+/** The tsquery for terms that begin with a text. The text is quoted, so that nothing in it counts as an operator. */
 export const searchQuery = (text: string): string => `'${withMarks(text).replaceAll(/['\\]/g, '$&$&')}':*`;

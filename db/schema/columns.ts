@@ -18,7 +18,7 @@ export const hex = customType<{ data: Hex }>({ dataType: () => 'text' });
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 
-/** An integer of up to 256 bits; Postgres's driver gives it as text. */
+/** An integer of up to 256 bits. The driver returns it as text. */
 export const wide = customType<{ data: bigint; driverData: string; config: { digits: number } }>({
   dataType: (config) => (config ? `numeric(${config.digits}, 0)` : 'numeric'),
   fromDriver: BigInt,

@@ -2,8 +2,8 @@ import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } fr
 import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
- * Tables of the operator, as migrations make them. Keys and indexes are the migrations' matter; `pamm-audit.ts` has the
- * audit trail.
+ * Tables of the schema `operator`, as migrations make them. Keys and indexes are defined only in the migrations. The
+ * audit trail is in `pamm-audit.ts`.
  */
 const operator = pgSchema('operator');
 
@@ -47,7 +47,7 @@ export const priceHealth = operator.table('price_health', {
   isFunded: boolean('is_funded').notNull().default(false),
 });
 
-/** What the storage of a pool says, of a layout whose events do not tell it; `refusal` says why it does not count. */
+/** State read from the storage of pools whose events do not report it. `refusal` says why a read does not count. */
 export const poolStorages = operator.table('pool_storage', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
@@ -67,7 +67,7 @@ export const poolStorages = operator.table('pool_storage', {
   capturedAt: instant('captured_at').notNull(),
 });
 
-/** What is not publicly known of a factory's pools; null while undecided. */
+/** Facts about the pools of a factory that are not public; `decided` is null while a fact is undecided. */
 export const layoutCalibrations = operator.table('layout_calibration', {
   chainId: int8('chain_id').notNull(),
   factory: checkedAddress('factory').notNull(),
@@ -111,7 +111,7 @@ export const poolListings = operator.table('pool_listing', {
   factory: checkedAddress('factory').notNull(),
 });
 
-/** What each pool of the index was last computed from, listed or not: a refresh computes those of which that is another now. */
+/** Inputs from which each pool of the index, listed or not, was last computed. A refresh recomputes changed pools. */
 export const listingSources = operator.table('listing_source', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
@@ -129,7 +129,7 @@ export const listedPools = operator.table('listed_pool', {
   pool: checkedAddress('pool').notNull(),
   record: text('record').notNull(),
   analytics: text('analytics').notNull(),
-  /** Found by their beginnings. */
+  /** A search finds a pool by the beginning of a term. */
   searchTerms: text('search_terms').array().notNull(),
   token0: checkedAddress('token0').notNull(),
   token1: checkedAddress('token1').notNull(),

@@ -3,7 +3,7 @@ import { bigint, boolean, integer, numeric, pgSchema, primaryKey, text, timestam
 const operator = pgSchema('operator');
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
-/** A uint64, which `bigint` cannot hold whole. */
+/** A uint64. The upper half of its range does not fit into `bigint`. */
 const uint64 = (name: string) => numeric(name, { precision: 20, scale: 0 });
 
 /** Every quote update that was queued for builders. */
@@ -19,7 +19,7 @@ export const pammSubmissions = operator.table('pamm_submission', {
   txHash: text('tx_hash'),
 });
 
-/** How each update ended at each builder. */
+/** The outcome of each update at each builder. */
 export const pammAnswers = operator.table(
   'pamm_answer',
   {

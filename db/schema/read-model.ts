@@ -3,8 +3,8 @@ import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
 import { address, hex, int8, wide } from './columns.ts';
 
 /*
- * Views of `read_model` and their columns that code reads, as migrations make them over the tables of the served index.
- * `docs/use/sql.md` says what the columns mean.
+ * Views of `read_model`, with the columns that code reads. Migrations make them over the tables of the served index.
+ * `docs/use/sql.md` explains the columns.
  */
 const readModel = pgSchema('read_model');
 
