@@ -60,7 +60,7 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
   const refetch = chains === undefined ? null : chainIdsOf(chains, configured);
   const request = { schema, refetch, fresh: fresh === true };
   const report = (line: BackfillReport) => printResult(json, line, `${describe(line)}\n`);
-  // What talks to chains is slow to load, and the other commands do without.
+  // Loaded only here: modules that call chains load slowly, and the other commands do not need them.
   const { runBackfill } = await import('../indexer/backfill/run.ts');
   await runBackfill(database, configured, request, report, whenInterrupted());
 }
@@ -144,6 +144,6 @@ function schemaArgument(text: string): string {
 
 runMain(async () => {
   await program.parseAsync();
-  // Requests to nodes that are still open must not keep an interrupted run alive.
+  // Requests to nodes in flight must not keep an interrupted run alive.
   process.exit();
 });

@@ -41,7 +41,7 @@ Exit codes: 0 no problem; 1 the file is wrong, or a chain, a factory or its pool
 async function check(argument: string | undefined, options: { rpc?: true; json?: true }): Promise<void> {
   const path = argument ?? process.env.CHAINS_CONFIG;
   if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
-  // Without --rpc the shape alone is checked: a URL that comes from the environment need not be there.
+  // Without --rpc only the shape is checked, so URLs from the environment need not be set.
   const file = loadChainsFile(path, options.rpc ? process.env : null);
   const checks = options.rpc ? await Promise.all(file.chains.map(checkChain)) : [];
   const findings = checks.flatMap((check) => check.findings);
@@ -53,14 +53,14 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   if (findings.length > 0) process.exitCode = 1;
 }
 
-/** One hole in a process whose login may act as several owns what belongs to all of them. */
+/** Warns when the login may act as several processes: whoever breaks into one of them then has the rights of all. */
 async function loginWarnings(): Promise<string[]> {
   const url = readSecret('DATABASE_URL', process.env);
   if (url === undefined) return [];
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CALL_TIMEOUT_MS });
   try {
     await client.connect();
-    // The operator's login may act as the indexer: a backfill is its command.
+    // The operator's login may act as the indexer too, since the operator runs backfills.
     const roles = (await rolesOfLogin(client)).filter((role) => role !== 'ptd_operator');
     const text = `DATABASE_URL: its login may act as ${roles.join(', ')}: give each process one of its own (docs/run/install.md)`;
     return roles.length > 1 ? [text] : [];
@@ -73,7 +73,7 @@ async function loginWarnings(): Promise<string[]> {
 
 async function checkChain(chain: ChainConfig) {
   const findings = (await Promise.all(chain.rpcUrls.map((url) => checkUrl(chain, url)))).flat();
-  // What a chain that is not the right one says of factories means nothing.
+  // When a URL leads to another chain, what it reports about factories means nothing.
   const factories = findings.length > 0 ? [] : await factoryLayouts(chain, CALL_TIMEOUT_MS);
   const url = new URL(chain.rpcUrls[0] ?? 'http://localhost').origin;
   const wrong = factories

@@ -8,7 +8,7 @@ import { EXIT_CODES, type JsonOption, printResult, withDatabase } from './run-co
 
 type Options = JsonOption & Omit<ExportRequest, 'force'> & { force?: true };
 
-/** Of the first rows of many days, which are sorted before; all later ones come at once. */
+/** Longest time of a statement. The first fetch sorts the rows of many days; later ones return at once. */
 const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 
 const command = new Command('export')
@@ -64,7 +64,7 @@ function showBar({ doneDays, totalDays }: ExportProgress): void {
 const describe = ({ files, rows, kept, notFinal }: ExportResult): string =>
   `${files} files written with ${rows} rows, ${kept} there before, ${notFinal} days not final yet\n`;
 
-/** A folder that cannot be written is a wrong argument. */
+/** Turns an error of the file system into a wrong argument, and throws it. Throws other errors unchanged. */
 function fileError(error: unknown): never {
   const isOfFile = error instanceof Error && 'path' in error && 'syscall' in error;
   throw isOfFile ? new ConfigError('--out cannot be written', { details: error.message, cause: error }) : error;

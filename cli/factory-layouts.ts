@@ -6,24 +6,22 @@ import { factoryFunctions as abi } from '../protocol/abi/factory.ts';
 import { CALL_GAS_CAP } from '../protocol/bounded-calls/bounded-calls.ts';
 import { recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
 
-/** What the newest pools of a factory answer like, beside what the file says of it. */
+/** The layout that the newest pools of a factory respond like, next to the layout that the chains file says. */
 export type FactoryLayout = {
   readonly chainId: number;
   readonly factory: Address;
   readonly layout: string;
   readonly pools: number;
-  /** As people read it. */
+  /** Human-readable. */
   readonly answersLike: string;
-  /** False when some pool answers like another layout than the file says, or like none. */
+  /** False when a pool responds like another layout than the file says, or like no known layout. */
   readonly isAsConfigured: boolean;
 };
 
 const NEWEST = 3n;
 const UNKNOWN = 'no layout that this build knows';
 
-/**
- * Asks the newest pools of each factory of a chain for their storage and for simulated swaps in every form.
- */
+/** Recognises the layouts of a chain's factories by storage of their newest pools and simulated swaps in every form. */
 export async function factoryLayouts(chain: ChainConfig, timeoutMs: number): Promise<FactoryLayout[]> {
   const rpc = openChainRpc(chain, timeoutMs);
   return Promise.all(

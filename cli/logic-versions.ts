@@ -4,19 +4,19 @@ import { dirname, join, relative } from 'node:path';
 import { ConfigError } from '../config/config-error.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 
-/** Code whose rows are kept: those of another version are not continued. */
+/** Code that writes stored rows. Code of another version does not continue these rows. */
 export const LOGIC_NAMES = ['index', 'listing'] as const;
 export type LogicName = (typeof LOGIC_NAMES)[number];
 
-/** What is committed of a logic: the number that its author raises, and digests of the files that it was given to. */
+/** The committed version of a logic: a number that its author raises, and digests of the files at that version. */
 type CommittedLogic = { readonly version: number; readonly files: Readonly<Record<string, string>> };
 
 type Logic = {
-  /** The modules that it begins with. */
+  /** The modules from which its imports are followed. */
   readonly entries: readonly string[];
-  /** A folder all of whose SQL files belong to it. */
+  /** A folder whose SQL files all belong to it. */
   readonly folder?: string;
-  /** Where its version is committed. */
+  /** The file with its committed version. */
   readonly committed: string;
 };
 
@@ -25,22 +25,22 @@ const LOGICS: Readonly<Record<LogicName, Logic>> = {
     entries: ['indexer/registration/all.ts', 'indexer/ponder.schema.ts'],
     committed: 'indexer/logic-version.json',
   },
-  // Migrations change what its views show.
+  // Migrations belong to it because they change what its views show.
   listing: {
     entries: ['capture/listing/refresh-listing.ts', 'capture/listing/classify.ts'],
     folder: 'migrations',
     committed: 'capture/listing/logic-version.json',
   },
 };
-/** The chains file counts by its values, not by the code that reads it. */
+/** Code of `config/` does not count: the values of the chains file matter, not how it is read. */
 const NOT_LOGIC = /^config\//;
-/** Imports of the project's own modules, but for those of types alone. */
+/** Imports of the project's own modules, except imports of types only. */
 const IMPORT = /^(?:import|export)(?!\s+type\b)(?:[^;]*?\sfrom)?\s+'(\.[^']+)'/gm;
 
 /**
- * The version of a logic.
+ * The committed version of a logic.
  *
- * @throws ConfigError when its files are not those that the version was given to
+ * @throws ConfigError when a file of the logic has changed since that version was given
  */
 export function logicVersion(name: LogicName, root: string = PROJECT_ROOT): number {
   const { version } = readCommitted(name, root);
@@ -52,12 +52,12 @@ export function logicVersion(name: LogicName, root: string = PROJECT_ROOT): numb
   );
 }
 
-/** @throws ConfigError when the files of a logic are not those that its version was given to */
+/** @throws ConfigError when a file of a logic has changed since its version was given */
 export function assertLogicVersions(): void {
   for (const name of LOGIC_NAMES) logicVersion(name);
 }
 
-/** Files of a logic that were changed, added or left out since its version was given, in order. */
+/** Files of a logic that were changed, added or removed since its version was given, sorted. */
 export function changedFiles(name: LogicName, root: string = PROJECT_ROOT): readonly string[] {
   const { files: before } = readCommitted(name, root);
   const files = hashFiles(name, root);
@@ -84,7 +84,7 @@ export function hashFiles(name: LogicName, root: string = PROJECT_ROOT): Readonl
   return Object.fromEntries([...hashes].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Gives the version to the files as they are now: the next one when their rows differ, otherwise the same. */
+/** Gives a version to the files as they are now: the next one if they write other rows, otherwise the same one. */
 export function giveLogicVersion(name: LogicName, isRaised: boolean, root: string = PROJECT_ROOT): void {
   const { version } = readCommitted(name, root);
   const isNext = isRaised && changedFiles(name, root).length > 0;
@@ -92,7 +92,7 @@ export function giveLogicVersion(name: LogicName, isRaised: boolean, root: strin
   writeFileSync(committedPath(name, root), `${JSON.stringify(committed, null, 2)}\n`);
 }
 
-/** Where the version of a logic is committed. */
+/** Path of the file with the committed version of a logic. */
 export const committedPath = (name: LogicName, root: string = PROJECT_ROOT): string =>
   join(root, LOGICS[name].committed);
 

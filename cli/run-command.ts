@@ -7,17 +7,17 @@ import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { runMain } from '../runtime/run-main.ts';
 
-/** At the end of every command's help. */
+/** Last line of the help of commands. */
 export const EXIT_CODES =
   'Exit codes: 0 done; 1 wrong argument or setting, or refused; 75 try again: the database is unreachable.';
 
-/** What a command did: a value for programs, and text for people. */
+/** The result of a command: a value for programs, and a human-readable text. */
 export type Result = { readonly value: unknown; readonly text: string };
 
 export type JsonOption = { json?: true };
 
 /**
- * A program that works on the database.
+ * Makes a program that works on the database.
  *
  * @param examples command lines without `npm run`
  */
@@ -27,26 +27,26 @@ export function databaseProgram(name: string, description: string, examples: rea
   return new Command(name).description(description).addHelpText('after', help);
 }
 
-/** Adds a command that prints its result, as JSON when asked to. */
+/** Adds a command that prints its result, as JSON with `--json`. */
 export function addCommand(program: Command, name: string, description: string): Command {
   return program.command(name).description(description).option('--json', 'print JSON');
 }
 
-/** Parses the arguments of this process and runs the command that they name. */
+/** Runs the command that the arguments of this process name. */
 export function runCommand(program: Command): void {
   runMain(async () => {
     await program.parseAsync();
   });
 }
 
-/** Prints what a command did: one JSON value for programs, or text for people. */
+/** Prints the result of a command: one JSON value for programs, or a human-readable text. */
 export function printResult(json: boolean | undefined, value: unknown, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value)}\n` : text);
 }
 
 /**
- * The action of a command that works on the database: takes what commander gives (arguments, options, the command), and
- * prints the result.
+ * Makes the action of a command that works on the database. The action gets arguments, options and the command from
+ * commander, and prints the result.
  */
 export function onDatabase<A extends [...unknown[], JsonOption]>(
   work: (database: pg.Pool, ...args: A) => Promise<Result>,
@@ -62,9 +62,10 @@ export function onDatabase<A extends [...unknown[], JsonOption]>(
 }
 
 /**
- * Runs a command's work on the database of `DATABASE_URL`, as the operator unless it is another's, and closes it.
+ * Runs the work of a command on the database of `DATABASE_URL`, then closes the connection.
  *
- * @param session settings of its one session, and how long a statement may take (default: as in all processes)
+ * @param role role that the session acts as; default: the operator
+ * @param session settings of the session, and the longest time of a statement (default: as in all processes)
  * @throws ConfigError one line when the setting is wrong, or when the database is unreachable or not migrated
  */
 export async function withDatabase(

@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { shippedPackages } from './shipped-packages.ts';
 
-/** With its packages it is too heavy for every installation. */
+/** Not a dependency of the project: with its own packages, it is too large for every installation. */
 const GENERATOR = '@cyclonedx/cyclonedx-npm@6.0.1';
 const BILL = 'dist/sbom.json';
 
@@ -20,12 +20,12 @@ type Bill = {
   readonly dependencies: readonly Dependency[];
 };
 
-/** Writes the bill of materials of what the image holds. */
+/** Writes the bill of materials of the image. */
 runMain(async () => {
   const options = ['--flatten-components', '--output-reproducible', '--output-format', 'JSON'];
   const { stdout } = await execa(
     'npx',
-    // Peers that ask for another version than is installed are no reason to fail.
+    // It should not fail when a peer dependency requires another version than the installed one.
     ['--yes', `--package=${GENERATOR}`, 'cyclonedx-npm', '--ignore-npm-errors', ...options],
     { cwd: PROJECT_ROOT },
   );

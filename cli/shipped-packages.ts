@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 
-/** Licences by folder, as the lock file names them. */
+/** Licences by the folder of the package, as the lock file names it. */
 export type Packages = ReadonlyMap<string, string | undefined>;
 
 type Lock = { readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly license?: string }>> };
 
-/** Packages of the image: those of production, and those in the bundles of `dist/`, which npm takes for tools of development. */
+/** Packages in the image: production dependencies, and packages bundled into `dist/`, which npm counts as dev tools. */
 export function shippedPackages(): Packages {
   const { packages }: Lock = JSON.parse(read('package-lock.json'));
   const bundled = new Set<string>(JSON.parse(read('dist/packages.json')));

@@ -31,7 +31,7 @@ function selectStatus(database: pg.Pool) {
     .orderBy(chainId);
 }
 
-/** Factories whose pools are not served, and since when. */
+/** Factories whose pools are not served, with the reason and the age of that decision, seconds. */
 function selectUnreadable(database: pg.Pool) {
   const { chainId, factory, what, decided, decidedAt } = layoutCalibrations;
   return queriesOn(database)

@@ -1,7 +1,7 @@
 /**
- * Records as text in aligned columns, headings first.
+ * Formats records as text in aligned columns, headings first.
  *
- * @param columns which field stands below each heading, such as `{ CHAIN: 'chainId' }`
+ * @param columns fields by the heading above them, such as `{ CHAIN: 'chainId' }`
  */
 export function formatTable(columns: Readonly<Record<string, string>>, rows: readonly object[]): string {
   const fields = Object.values(columns);

@@ -1,18 +1,18 @@
 import type { Queryable } from '../../db/transaction.ts';
 
-/** How a column is written. An amount has up to 38 digits, `scale` of them after the point. */
+/** How a column is written to a file. An amount has up to 38 digits, `scale` of them after the point. */
 export type ColumnType =
   | { readonly kind: 'integer' | 'double' | 'boolean' | 'text' }
   | { readonly kind: 'amount'; readonly scale: number };
 
 export interface Column {
   readonly name: string;
-  /** Its value in a query of the view. */
+  /** Expression for the value in a query of the view. */
   readonly sql: string;
   readonly type: ColumnType;
 }
 
-/** Postgres' numbers of types; all others are written as texts. */
+/** Kinds by the type number (OID) of Postgres. Values of all other types are written as text. */
 const KINDS: Readonly<Record<number, 'integer' | 'double' | 'boolean'>> = {
   16: 'boolean',
   20: 'integer',
@@ -20,14 +20,14 @@ const KINDS: Readonly<Record<number, 'integer' | 'double' | 'boolean'>> = {
   701: 'double',
 };
 const [NUMERIC, NUMERIC_ARRAY] = [1700, 1231];
-/** Suffixes of whole numbers (docs/use/sql.md). */
+/** Column suffixes of whole numbers (docs/use/sql.md). */
 const AMOUNT = /_(raw|scaled|x64)$/;
-/** Digits after the point, of amounts that are not whole: half of a sum of two. */
+/** Digits after the point of amounts that are not whole. `mid_x64` is half of a sum of two. */
 const SCALES: Readonly<Record<string, number>> = { mid_x64: 1 };
 
 /**
- * Columns of a view of the read model, in its order. The pair of raw amounts that is a price becomes two columns. Types
- * depend on the view alone, so all files of it agree.
+ * Reads the columns of a view of the read model, in their order. A price is a pair of raw amounts and becomes two
+ * columns. Types depend only on the view, so all files of a view agree.
  */
 export async function readColumns(database: Queryable, view: string): Promise<Column[]> {
   const { rows } = await database.query<{ name: string; type: number }>(

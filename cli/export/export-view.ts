@@ -6,7 +6,7 @@ import { formatDay } from '../arguments.ts';
 import { type Column, readColumns } from './columns.ts';
 import { createTableFile, type Format, type Row, type TableFile } from './table-file.ts';
 
-/** What may be exported, and the column with the time of a row, Unix seconds. */
+/** Views that can be exported, each with the column that has the time of a row, Unix seconds. */
 export const VIEWS = {
   trade_candle: 'minute_ts',
   quote_sample: 'block_timestamp',
@@ -24,14 +24,14 @@ export interface ExportRequest {
   readonly to: number;
   readonly format: Format;
   readonly out: string;
-  /** Writes files again that are there. */
+  /** Whether existing files are written again. */
   readonly force: boolean;
 }
 
 export interface ExportProgress {
   readonly doneDays: number;
   readonly totalDays: number;
-  /** The file that was completed; null for days without a row. */
+  /** The file that was completed; null when no file was written. */
   readonly file: string | null;
   readonly rows: number;
 }
@@ -39,24 +39,24 @@ export interface ExportProgress {
 export interface ExportResult {
   readonly files: number;
   readonly rows: number;
-  /** Files that were there and stay. */
+  /** Files that existed before and were kept. */
   readonly kept: number;
-  /** Days of chains that may still change: a later export has them. */
+  /** Days that may still change, summed over chains. A later export writes them. */
   readonly notFinal: number;
 }
 
 const DAY = 86_400;
-/** Days of one statement: views that add up all events of a pool do so once for all of them. */
+/** Days per statement. Some views sum all events of a pool in each statement; fewer statements do that less often. */
 const DAYS_PER_STATEMENT = 31;
 const ROWS_PER_FETCH = 20_000;
-/** How long after a day capture may still write rows of it. */
+/** How long after the end of a day capture may still write rows of that day. */
 const LATE_SECS = 3_600;
 
 /**
- * Writes a file per chain and day of a view: `OUT/VIEW/CHAIN/DAY.FORMAT`. A day without rows has none. Killed at any point,
+ * Writes a file per chain and day of a view: `OUT/VIEW/CHAIN/DAY.FORMAT`. A day without rows has no file. After a kill,
  * the same call continues with the days that have no file.
  *
- * @throws an error of Postgres or of the file system: files that are complete stay
+ * @throws an error of Postgres or of the file system; complete files stay
  */
 export async function exportView(
   database: pg.Pool,
@@ -104,7 +104,7 @@ interface Days {
   readonly to: number;
 }
 
-/** Consecutive days that have no file, or all of them when files are written again. */
+/** Runs of consecutive days to write: days without a file, or all days with `force`. */
 function daysToWrite(request: ExportRequest, chainId: number): Days[] {
   const runs: Days[] = [];
   for (let from = request.from; from < request.to; from += DAY) {
@@ -117,9 +117,9 @@ function daysToWrite(request: ExportRequest, chainId: number): Days[] {
   return runs;
 }
 
-/** Days of a view that end by this time do not change any more, Unix seconds. */
+/** Time until which all days of a view are final, Unix seconds: the start of the first day that may still change. */
 async function finalUntil(client: Queryable, view: View, chainId: number): Promise<number> {
-  // What a swap was quoted counts once its block is known to be final.
+  // Fill quality counts a swap only once its block is known to be final.
   const pending =
     view === 'fill_quality'
       ? 'SELECT min(block_timestamp) FROM history.fill WHERE chain_id = $1 AND NOT is_final'
@@ -138,12 +138,12 @@ interface DaysRequest extends ExportRequest {
   readonly chainId: number;
 }
 
-/** Streams the rows of some days, a day after the other, into its file. */
+/** Streams the rows of some days into files, one day after the other. */
 async function writeDays(client: Queryable, request: DaysRequest, count: Count): Promise<void> {
   const { view, columns, chainId, from, to } = request;
   if (from >= to) return;
   const time = VIEWS[view];
-  // The second column of each view is its pool or token, and the fourth distinguishes prices of minutes and hours.
+  // The second column of each view is the pool or token. The fourth distinguishes prices of minutes and of hours.
   await client.query(
     `DECLARE exported NO SCROLL CURSOR FOR
      SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}
@@ -160,7 +160,7 @@ async function writeDays(client: Queryable, request: DaysRequest, count: Count):
   await client.query('CLOSE exported');
 }
 
-/** Files of days in their order: a day's is complete when the next one begins. */
+/** Writes one file per day, in order. The file of a day is complete when the next day begins. */
 function dayFiles(request: DaysRequest, count: Count) {
   let open: { readonly dayTs: number; readonly file: TableFile; rows: number } | null = null;
   let nextDay = request.from;
@@ -183,7 +183,7 @@ function dayFiles(request: DaysRequest, count: Count) {
   };
 }
 
-/** Rows by their day, which is in their last place. */
+/** Groups rows by their day, which is in the last column. */
 function byDay(rows: readonly Row[], dayIndex: number): Map<number, Row[]> {
   const days = new Map<number, Row[]>();
   for (const row of rows) {

@@ -5,16 +5,16 @@ import type { Column, ColumnType } from './columns.ts';
 export const FORMATS = ['parquet', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A row as the driver gives it: texts for numbers that may be large. */
+/** A row as the driver returns it, with numbers that may be large as text. */
 export type Row = readonly unknown[];
 
-/** A file that is being written: it gets its name when it is complete, so what has that name always is. */
+/** A file that is being written. It gets its final name when it is complete, so a file with that name is complete. */
 export interface TableFile {
   readonly write: (rows: readonly Row[]) => void;
   readonly finish: () => void;
 }
 
-/** Begins a file, in place of what a killed run left of it. */
+/** Begins a file. Replaces the incomplete file that a killed run has left. */
 export function createTableFile(path: string, format: Format, columns: readonly Column[]): TableFile {
   const temporary = `${path}.partial`;
   const { write, finish } = format === 'csv' ? csvFile(temporary, columns) : parquetFile(temporary, columns);
@@ -36,7 +36,7 @@ function csvFile(path: string, columns: readonly Column[]): TableFile {
   return { write: (rows) => appendFileSync(path, rows.map(line).join('')), finish: () => undefined };
 }
 
-/** Null is empty, an empty text is quoted. No text begins with what makes spreadsheets calculate; numbers may be negative. */
+/** Formats a cell. Null is empty, and an empty text is quoted. Texts that spreadsheets would calculate are escaped. */
 export function csvCell(value: unknown, { kind }: ColumnType): string {
   if (value === null) return '';
   if (kind !== 'text') return String(value);
@@ -46,7 +46,7 @@ export function csvCell(value: unknown, { kind }: ColumnType): string {
 }
 
 const DECIMAL_DIGITS = 38;
-/** Of the column that takes the amounts with more digits, as JSON; null in nearly all rows. */
+/** Name of the column that holds amounts with more digits, as JSON. It is null in nearly all rows. */
 const OVERSIZED = 'oversized';
 
 const DECIMAL = {
@@ -62,7 +62,7 @@ const ELEMENTS = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
 } as const;
 
-/** Each `write` makes a row group. */
+/** Begins a Parquet file. Each `write` makes one row group. */
 function parquetFile(path: string, columns: readonly Column[]): TableFile {
   const element = (type: ColumnType) =>
     type.kind === 'amount' ? { ...DECIMAL, scale: type.scale } : ELEMENTS[type.kind];
@@ -94,10 +94,10 @@ function parquetValue(value: unknown, type: ColumnType): unknown {
 }
 
 /**
- * The digits of a decimal number with `scale` of them after the point.
+ * Parses a decimal number to an integer of its digits, with `scale` of them after the point. Nothing is rounded.
  *
- * @returns null when they are too many
- * @throws SyntaxError when it is no such number: nothing is rounded
+ * @returns null when there are too many digits for a DECIMAL
+ * @throws SyntaxError when the text is not such a number, or has more digits after the point
  */
 export function unscaled(text: string, scale: number): bigint | null {
   const [whole = '', fraction = ''] = text.split('.');
@@ -108,7 +108,7 @@ export function unscaled(text: string, scale: number): bigint | null {
   return (value < 0n ? -value : value) < 10n ** BigInt(DECIMAL_DIGITS) ? value : null;
 }
 
-/** Amounts of a row that no DECIMAL holds, such as an untrusted token can report. */
+/** JSON of the amounts of a row that do not fit into a DECIMAL. Untrusted tokens can report such amounts. */
 function oversizedOf(row: Row, columns: readonly Column[]): string | null {
   const entries = columns.flatMap(({ name, type }, index) => {
     const value = row[index];
