@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Told of each request that left for a node of a chain; `outcome` is `ok` or why it failed. */
+/** Counts a request that was sent to a node of a chain. `outcome` is `ok`, or why it failed. */
 export type CountChainCall = (chainId: number, method: string, outcome: string) => void;
 
 /** Counts chain calls as `rpc_requests_total{chain, method, outcome}`. */

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Longest work without a turn of others, milliseconds. */
+/** Longest work before the event loop may serve others, milliseconds. */
 const TURN_MS = 4;
 
-/** Runs a computation to its result, in turns of some milliseconds: where it yields, the event loop may serve others. */
+/** Runs a computation to its result, in turns of a few milliseconds. Between turns, the event loop serves others. */
 export async function finishYielding<T>(steps: Iterator<unknown, T>): Promise<T> {
   for (let startedAt = performance.now(); ; ) {
     const step = steps.next();
@@ -14,7 +14,7 @@ export async function finishYielding<T>(steps: Iterator<unknown, T>): Promise<T>
   }
 }
 
-/** Works on items one by one, in such turns, the first of which is a later one. */
+/** Works on items one by one, in turns as {@link finishYielding} does. The first turn is not the caller's. */
 export async function forEachYielding<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   await nextTurn();
   await finishYielding(each(items, work));

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to whoever asks for any, from 32768 on: nobody is given it in the seconds until the
- * server listens.
+ * Below 32768, from which on systems assign ports to processes that request any port. Thus no process gets the port in
+ * the seconds until the server listens.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;
 
 const given = new Set<number>();
 
-/** A port on which no process listens just now, and that this process was not given before. */
+/** Finds a port on which no process listens now. Never returns the same port twice in a process. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);

@@ -3,10 +3,10 @@ import type { Registry } from 'prom-client';
 import { cacheResult } from './result-cache.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** Answers whether one thing that the process needs works; it rejects, or gives a reason, when it does not. */
+/** Checks one thing that the process needs. It rejects, or resolves with a reason, when that does not work. */
 export type ReadinessCheck = () => Promise<string | null>;
 
-/** What `/ready` shows, with details besides. */
+/** What `/ready` shows, besides details. */
 type Readiness = {
   readonly ready: boolean;
   /** Reasons by name of the check. */
@@ -22,14 +22,14 @@ export type HealthDeps = {
 };
 
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long an answer is sent again: each costs queries or milliseconds, on a port that may be public and has no limits. */
+/** How long a response is reused. Each costs queries or milliseconds, and the port may be public without rate limit. */
 const STANDS_MS = 1_000;
-/** A process that is not ready soon is, as a rule: who starts it waits for this answer. */
+/** Shorter while not ready: as a rule the process is ready soon, and whoever starts it waits for that. */
 const NOT_READY_STANDS_MS = 250;
 
 /**
- * The operator's routes of any process: `/health` (it runs), `/ready` (what it needs works: 200, or 503 with the reason
- * by name) and `/metrics` (Prometheus text).
+ * Adds the operator's routes that every process has: `/health` (the process runs), `/ready` (200 when what it needs
+ * works, otherwise 503 with reasons by check) and `/metrics` (Prometheus text).
  */
 export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }: HealthDeps): void {
   app.get('/health', (c) => c.json({ status: 'ok' }));
@@ -49,7 +49,7 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
 }
 
-/** A failed check shows the kind of its error alone: messages may carry addresses and credentials. */
+/** Runs a check. Shows only the kind of an error, because messages may contain addresses and credentials. */
 async function runCheck(check: ReadinessCheck): Promise<string | null> {
   const answer = check().catch((error: unknown) => (error instanceof Error ? error.name : 'failed'));
   return withTimeout(answer, CHECK_TIMEOUT_MS).catch(() => 'no answer in time');

@@ -2,25 +2,26 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import { RequestError } from '@hono/node-server';
 
-/** What Node's parser and timers report, other than plain broken HTTP. */
+/** HTTP statuses by error code of Node's parser and timers. All other errors are malformed HTTP. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** With the bytes that the parser choked on. */
+/** An error of Node's parser, with the bytes that it could not parse. */
 type HttpParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 /**
- * Answers a connection whose bytes are no HTTP request, or come too slowly, and closes it. One that was opened and never
- * used is closed silently: a client may send its first request at the same time, and would take it for the response.
+ * Sends an error to a connection whose bytes are not an HTTP request or come too slowly, then closes it. A connection
+ * that was never used is closed silently: its client may just be sending a first request, and would take the error for
+ * the response.
  */
 export function rejectMalformedHttp(error: HttpParseError, socket: Socket): void {
-  // Inside an answer that has begun, another status line would be read as part of its body.
+  // If a response has begun, the client would read another status line as part of its body.
   if (socket.bytesRead > 0 && socket.writable && error.code !== 'ECONNRESET' && !hasBegunAnswer(socket)) {
     const status = STATUS_OF_CODE[error.code ?? ''] ?? 400;
-    // Who asks with HEAD takes a body for the start of another answer. The request may stand anywhere in the bytes.
+    // After HEAD, a client takes a body for the start of the next response. HEAD may stand anywhere in the bytes.
     const body = error.rawPacket?.includes('HEAD ') ? '' : errorBody(status);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -34,18 +35,18 @@ export function rejectMalformedHttp(error: HttpParseError, socket: Socket): void
   socket.destroy(error);
 }
 
-/** Node keeps the response that is being written on its socket, under a name that has not changed in ten years. */
+/** Node keeps the response in flight on its socket, under a name that has not changed in ten years. */
 function hasBegunAnswer(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
   return socket._httpMessage?.headersSent ?? false;
 }
 
-/** Answers `Expect` with anything but `100-continue`. */
+/** Rejects an `Expect` header other than `100-continue`, with 417. */
 export function rejectExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', Connection: 'close' };
   response.writeHead(417, headers).end(errorBody(417));
 }
 
-/** Answers a request whose target or host is no URL. Any other failure is one that the app should have caught itself. */
+/** Returns 400 for a request whose target or host is not a URL, 500 for a failure that the app should have caught. */
 export function answerFailure(error: unknown): Response {
   const isRefusal = error instanceof RequestError;
   if (!isRefusal) process.emitWarning(error instanceof Error ? error : String(error));

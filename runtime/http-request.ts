@@ -4,7 +4,7 @@ import { Agent, request } from 'undici';
 import { AppError } from '../config/app-error.ts';
 
 export interface HttpRequest {
-  /** Sent by POST when there is one. */
+  /** A request with a body is sent by POST, any other by GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Longest wait for the whole response. */
@@ -20,7 +20,7 @@ export interface HttpResponse {
 
 export type HttpFailureCode = 'timeout' | 'aborted' | 'too_large' | 'unreachable';
 
-/** No whole response, or one that is too large. Names neither the URL nor the headers, which may hold keys. */
+/** The response is missing, cut or too large. The error contains neither URL nor headers, which may contain keys. */
 export class HttpFailure extends AppError {
   readonly code: HttpFailureCode;
   readonly retryable = true;
@@ -31,15 +31,15 @@ export class HttpFailure extends AppError {
   }
 }
 
-/** Bytes of a response, as it comes and unpacked; the largest that is expected has several hundred kilobytes. */
+/** Most bytes of a response, both compressed and unpacked. The largest expected ones have several hundred kilobytes. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
-// The time limit of the request is the one that counts.
+// undici's own timeouts are off: the timeout of the request replaces them.
 const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });
 const gunzipped = promisify(gunzip);
 
 /**
- * Sends one HTTP request and reads the whole response, whatever its status. Follows no redirect. Requests of a quarter of a
- * megabyte are common: undici keeps one copy of each, as bytes.
+ * Sends one HTTP request and reads the whole response, whatever its status. Does not follow redirects. The body is
+ * passed as bytes, of which undici keeps one copy: requests of a quarter of a megabyte are common.
  *
  * @throws HttpFailure
  */
@@ -47,7 +47,7 @@ export async function sendRequest(
   url: string,
   { body, headers, timeoutMs, signal }: HttpRequest,
 ): Promise<HttpResponse> {
-  // Not `AbortSignal.timeout`, which would wait on beyond the response.
+  // `AbortSignal.timeout` would keep its timer running after the response.
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   try {
@@ -83,7 +83,7 @@ export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number = D
 const isTooLarge = (error: unknown) =>
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'ERR_BUFFER_TOO_LARGE'].includes(String((error as { code?: unknown }).code));
 
-// Not undici's `interceptors.decompress`: it is experimental, and warns on stderr at each start.
+// undici's `interceptors.decompress` is experimental, and warns on stderr at each start.
 async function unpacked(bytes: Uint8Array): Promise<string> {
   return (await gunzipped(bytes, { maxOutputLength: MAX_RESPONSE_BYTES })).toString();
 }

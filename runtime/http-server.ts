@@ -7,32 +7,32 @@ import { ConfigError } from '../config/config-error.ts';
 import { answerFailure, rejectExpectation, rejectMalformedHttp } from './http-refusals.ts';
 import { createWebSocketServer, GOING_AWAY, upgradeOnly, withRefusals } from './web-sockets.ts';
 
-/** What is served: a Hono app, or anything else that turns a request into a response. */
+/** The app to serve: Hono, or anything else that turns a request into a response. */
 export type WebApp = {
   readonly fetch: (request: Request, env?: object) => Response | Promise<Response>;
   readonly front?: Front;
 };
 
-/** Takes requests before the app does: it sends a response, or calls `next`, which hands the request to the app. */
+/** Gets requests before the app: it sends a response, or calls `next`, which hands the request to the app. */
 export type Front = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 export type RunningServer = {
-  /** The port listened on, also when 0 was asked for. */
+  /** The port that the server listens on; the assigned port when 0 was requested. */
   readonly port: number;
-  /** Takes no new request, lets those in flight finish, closes WebSockets, and cuts what is left after `graceMs`. */
+  /** Accepts no new request, lets requests in flight finish, closes WebSockets, and ends the rest after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
 /** How long clients may take, in milliseconds. */
 const TIMES = {
-  /** For the headers of a request, and for all of it: who sends drop by drop is cut, so that it cannot hold connections. */
+  /** For the headers of a request, and for the whole request. A slow sender is terminated, to free its connection. */
   headersTimeout: 10_000,
   requestTimeout: 20_000,
-  /** How often these two are looked at. */
+  /** How often these two timeouts are checked. */
   connectionsCheckingInterval: 2_000,
-  /** Between two requests of a connection. */
+  /** Longest pause between two requests of a connection. */
   keepAliveTimeout: 65_000,
-  /** Without a byte in or out while a request is served; longer than any response takes. Cuts who does not read. */
+  /** Longest time without a byte in or out during a request. No response takes that long: the client does not read. */
   idleTimeout: 30_000,
 };
 
@@ -40,19 +40,19 @@ export interface ServerSettings {
   readonly times?: typeof TIMES | undefined;
   /** Paths at which a handler may open a WebSocket; an `Upgrade` elsewhere is ignored. */
   readonly webSockets?: RegExp | null;
-  /** That the port came from. */
+  /** The setting that names the port, for errors. */
   readonly setting?: string;
-  /** Whether other processes may listen on the same port: the kernel hands connections to all of them. */
+  /** Whether several processes may listen on the same port. The kernel then distributes connections among them. */
   readonly reusePort?: boolean;
 }
 
-/** Of the request line and headers: a lookup of 500 pools takes 23 kB, and one of too many must get its error. */
+/** Limit of request line and headers: 500 pools take 23 kB, and a lookup of too many pools must get its own error. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const SWEEP_MS = 50;
 
 /**
- * Serves an app over HTTP. What never becomes a request (broken HTTP, headers too large or too slow) is answered by the
- * server itself, with the same JSON bodies as any other error.
+ * Serves an app over HTTP. The server itself responds to what never becomes a request: malformed HTTP, and headers that
+ * are too large or too slow. These responses have the same JSON bodies as all other errors.
  *
  * @throws ConfigError when the port cannot be listened on
  */
@@ -64,7 +64,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { idleTimeout, ...limits } = times;
   const sockets = createWebSocketServer();
-  // A missing host is refused further in, with a body.
+  // A missing host is rejected later, by a response with a body.
   const options: ServerOptions = { ...limits, maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false };
   const server = webSockets
     ? createUpgradingServer(app, options, sockets, webSockets)
@@ -73,8 +73,8 @@ export async function startServer(
   server.on('clientError', rejectMalformedHttp);
   server.on('checkExpectation', rejectExpectation);
   server.on('checkContinue', (request, response) => {
-    // A response that waits for those before it has no socket yet: Node would put the line between its head and body.
-    // Without the line, Node ends the connection after the answer.
+    // A response that waits for earlier ones has no socket yet. Node would put the line between its head and its body.
+    // Without the line, Node closes the connection after the response.
     if (response.socket) response.writeContinue();
     server.emit('request', request, response);
   });
@@ -96,7 +96,7 @@ function createPlainServer({ fetch, front }: WebApp, options: ServerOptions): Se
 function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: WebSocketServer, paths: RegExp): Server {
   const server = createAdaptorServer({
     fetch: withRefusals(app.fetch),
-    // The adapter's own listener for requests knows no error handler.
+    // The adapter's own request listener has no error handler.
     createServer: (() => createPlainServer(app, options)) as typeof createServer,
     websocket: { server: sockets as WebSocketServer & WebSocketServerLike },
   }) as Server;
@@ -110,7 +110,7 @@ async function stopServer(server: Server, sockets: WebSocketServer, graceMs: num
     for (const client of sockets.clients) client.terminate();
   }, graceMs);
   for (const client of sockets.clients) client.close(GOING_AWAY);
-  // A connection that was busy at the call stays open after its answer unless it is closed here.
+  // A connection that was busy when the stop began would stay open after its response.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearInterval(sweep);

@@ -1,9 +1,9 @@
-/** JSON that is ready: a text, or what else a body is joined from. */
+/** A part of a body that is JSON already: a text, or another kind of part `P`. */
 export class ReadyJson<P> {
   constructor(readonly json: P) {}
 }
 
-/** A value that is written as JSON, parts of which are ready. */
+/** A value to write as JSON, with parts that are JSON already. */
 type Joined<P> =
   | ReadyJson<P>
   | string
@@ -13,11 +13,11 @@ type Joined<P> =
   | readonly Joined<P>[]
   | { readonly [name: string]: Joined<P> };
 
-/** Stands for a part in a text: `JSON.stringify` writes no other string like this, since it escapes no letter. */
+/** Placeholder for a part. `JSON.stringify` never escapes a letter, so it writes no other string like this one. */
 const PLACE = '"\\u0061"';
 const place = JSON.rawJSON(PLACE);
 
-/** Writes JSON around parts that are ready. @returns texts and parts, which make the JSON in this order */
+/** Writes JSON around parts that are ready. @returns texts and parts, which joined in this order are the JSON */
 export function joinJson<P>(value: Joined<P>): (string | P)[] {
   const ready: P[] = [];
   const text = JSON.stringify(value, (_name, each: Joined<P>) => {
@@ -31,7 +31,7 @@ export function joinJson<P>(value: Joined<P>): (string | P)[] {
   return parts;
 }
 
-/** JSON of an object whose fields may be ready. Faster than {@link joinJson}: values are not looked into. */
+/** Writes an object whose fields may be ready JSON. Faster than {@link joinJson}, as it does not look deeper. */
 export function writeObject(fields: Readonly<Record<string, unknown>>): string {
   const written = Object.entries(fields).map(([name, value]) => {
     return `${JSON.stringify(name)}:${value instanceof ReadyJson ? value.json : JSON.stringify(value)}`;
@@ -39,8 +39,8 @@ export function writeObject(fields: Readonly<Record<string, unknown>>): string {
   return `{${written.join()}}`;
 }
 
-/** An array of values that are ready. */
+/** An array of values that are JSON already. */
 export const readyArray = (values: readonly string[]): ReadyJson<string> => new ReadyJson(`[${values.join()}]`);
 
-/** The JSON object with the fields of two, of which neither is empty. */
+/** Joins two JSON objects to one with the fields of both. Neither may be empty. */
 export const joinObjects = (first: string, second: string): string => `${first.slice(0, -1)},${second.slice(1)}`;

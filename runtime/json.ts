@@ -1,38 +1,38 @@
 declare global {
   interface JSON {
-    /** TypeScript's own types leave it out. */
+    /** Missing from TypeScript's own types. */
     rawJSON(text: string): object;
   }
 }
 
-/** Longer numbers are refused: making a bigint of very many digits takes long. */
+/** Longer numbers are rejected, because making a bigint from very many digits takes long. */
 const MAX_NUMBER_CHARS = 1_000;
 
-/** Deeper values would exhaust the stack of what walks them. */
+/** Deeper values are rejected, because code that walks them would exhaust its stack. */
 const MAX_DEPTH = 10_000;
 
 /**
- * Reads JSON and keeps integers exact: one above 2^53 - 1 in size becomes a bigint, every other number a number. Takes time in
- * proportion to the text, whatever it holds: anyone can send one.
+ * Parses JSON and keeps integers exact: integers above 2^53 - 1 in size become bigints, all other numbers are numbers.
+ * The time is proportional to the length of any text, because texts are untrusted.
  *
  * @throws SyntaxError when the text is not JSON, or an object has a key twice; RangeError when it is nested too deeply
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  // Reading the source of each number takes several times as long.
+  // Exact parsing takes several times as long, so it runs only when a number needs it.
   return checkKeys(text) ? JSON.parse(text, exactInteger) : value;
 }
 
-/** Strings with the colon after a key, brackets and long numbers of valid JSON. Strings come first: nothing inside them counts. */
+/** Strings (with the colon after a key), brackets, long numbers. Strings come first, so that nothing in them counts. */
 const PARTS = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}[\]]|\d{16}/g;
 
 /**
- * Checks that no object of valid JSON has a key twice: `JSON.parse` keeps the last value.
+ * Checks that no object of valid JSON has a key twice, since `JSON.parse` silently keeps the last value.
  *
  * @returns whether a number has 16 digits or more in a row: every integer with fewer is exact as a number
  */
 function checkKeys(text: string): boolean {
-  /** The keys so far of each object around a part; of an array, none. */
+  /** Keys so far of each object around the current part. The set of an array stays empty. */
   const around: Set<string>[] = [];
   let hasLong = false;
   for (const { 0: part, 1: name = '', 2: colon, index } of text.matchAll(PARTS)) {
@@ -49,7 +49,7 @@ function checkKeys(text: string): boolean {
   return hasLong;
 }
 
-/** @throws TypeError where `JSON.parse` does not pass on the text of a number: without it, an integer would be rounded silently */
+/** @throws TypeError when `JSON.parse` does not pass the text of a number: integers would be rounded silently */
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number') return value;
   const source = context?.source;
@@ -58,16 +58,16 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-/** `JSON.stringify` that writes a bigint as a plain JSON integer. */
+/** Writes JSON as `JSON.stringify` does, and a bigint as a plain JSON integer. */
 export function stringifyJson(value: unknown): string {
-  // Without a function that sees each value, the native writer is several times as fast, but it refuses bigints.
+  // Without a replacer, the native writer is several times as fast, but it rejects bigints.
   return JSON.stringify(value, holdsBigint(value) ? rawBigint : undefined) ?? 'null';
 }
 
 const rawBigint = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 
-/** The form in which an integer is written fastest without losing a digit. */
+/** Converts an integer to a number if that is exact: JSON of numbers is written faster than JSON of bigints. */
 export function toJsonInteger(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }

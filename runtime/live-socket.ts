@@ -4,29 +4,30 @@ import type { Logger } from './logger.ts';
 export interface LiveSocketOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Shortest time between two dials; it doubles with each connection that ends before as much has passed. */
+  /** Shortest time between two dials. It doubles with each connection that does not stay open for `minPauseMs`. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
-  /** Time between pings, and the time that a pong may take. */
+  /** Time between pings, and longest wait for a pong. */
   readonly pingMs?: number;
   readonly onOpen: () => void;
   readonly onMessage: (data: Buffer) => void;
-  /** Called for each connection that ended, also for one that never opened. */
+  /** Called for each connection that ends, even if it never opened. */
   readonly onEnd?: () => void;
   readonly logger: Logger;
 }
 
 const PING_MS = 5_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** Of a message of the other side. */
+/** Largest message of the server. */
 const MAX_MESSAGE_BYTES = 1_048_576;
-/** More unsent bytes than this mean that the other side does not keep up. */
+/** With more unsent bytes than this, the server does not keep up. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 const JITTER = 0.2;
 
 /**
- * A WebSocket to a server that stays open: it is dialled again, with growing, jittered pauses, when it is closed, refused, too
- * slow to drain or without pongs. Its owner repeats in `onOpen` what was sent before.
+ * A WebSocket client that stays connected. It dials again, with growing, jittered pauses, when the connection is
+ * closed, refused, too slow to drain or without pongs. In `onOpen`, the owner repeats earlier messages such as
+ * subscriptions.
  */
 export class LiveSocket {
   readonly #options: LiveSocketOptions;
@@ -57,7 +58,7 @@ export class LiveSocket {
     this.#socket?.terminate();
   }
 
-  /** Ends it at once; nothing is called any more. */
+  /** Closes the connection at once. No callback is called after that. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

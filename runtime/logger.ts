@@ -4,11 +4,11 @@ import { RUNNING_VERSION } from './running-version.ts';
 
 export type { Logger };
 
-/** Paths that never reach a log, whatever is logged. */
+/** Fields that are never written to a log. */
 const SECRET_PATHS = ['authorization', 'apiKey', '*.authorization', '*.apiKey', '*.password'];
 
 /**
- * A structured logger on standard error; standard output is left to what a command prints. URLs are cut to their host.
+ * Makes a structured logger on standard error: commands print to standard output. URLs are shortened to their host.
  *
  * @param process name of the process, on every line
  * @param level pino level, `silent` to `trace`
@@ -19,14 +19,14 @@ export function createLogger(process: string, level: string): Logger {
       level,
       base: { process },
       redact: { paths: SECRET_PATHS, censor: '[redacted]' },
-      // Messages of libraries name the URL that failed, whatever is in it.
+      // Messages of libraries name the URL that failed, including its secrets.
       hooks: { streamWrite: hideUrlSecrets },
     },
     pino.destination({ fd: 2, sync: true }),
   );
 }
 
-/** Logs what runs: the first line of a process whose settings are right. */
+/** Logs the running version: the first line of a process whose settings are valid. */
 export function logStart(logger: Logger): void {
   logger.info(RUNNING_VERSION, 'starting');
 }

@@ -7,7 +7,7 @@ export function createRegistry(process: string): Registry {
   return registry;
 }
 
-/** A registry of one process with Node's own figures (memory, event loop lag, garbage collection) in it. */
+/** A registry of one process that includes Node's own metrics (memory, event loop lag, garbage collection). */
 export function createMetrics(process: string): Registry {
   const registry = createRegistry(process);
   collectDefaultMetrics({ register: registry });

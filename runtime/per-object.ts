@@ -1,4 +1,4 @@
-/** Makes a value once for each object, and keeps it as long as the object. */
+/** Returns a function that makes a value once per object, and keeps the value as long as the object exists. */
 export function perObject<K extends object, V extends object | string>(make: (key: K) => V): (key: K) => V {
   const made = new WeakMap<K, V>();
   return (key) => {

@@ -5,8 +5,8 @@ const RETRY_STEP_MS = 50;
 const MAX_RETRY_MS = 500;
 
 /**
- * A connection that was asked something and says nothing for so long is given up: the machine behind it may be gone, which
- * the operating system would find out after a quarter of an hour. Commands that block are answered within 10 seconds.
+ * A connection that returns nothing for this long after a command is closed. Its machine may be gone, which the
+ * operating system would detect only after a quarter of an hour. Blocking commands return within 10 seconds.
  */
 const SILENCE_MS = 5_000;
 const BLOCKING_SILENCE_MS = 15_000;
@@ -14,10 +14,10 @@ const BLOCKING_SILENCE_MS = 15_000;
 const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, MAX_RETRY_MS);
 
 /**
- * A connection whose commands fail at once while Redis is unreachable; it reconnects in the background. For requests.
+ * Opens a connection for requests. It reconnects in the background; commands fail at once while Redis is unreachable.
  *
- * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs; `enableAutoPipelining`:
- *   false sends each command at once and not those of a turn together
+ * @param options `commandTimeout`: milliseconds after which a command fails because Redis hangs;
+ *   `enableAutoPipelining`: false sends each command at once, instead of all commands of a turn together
  */
 export function connectFailFast(
   url: string,
@@ -38,7 +38,7 @@ export function connectFailFast(
   );
 }
 
-/** A connection whose commands wait until Redis is back. For workers and subscriptions. */
+/** Opens a connection for workers and subscriptions. Its commands wait while Redis is unreachable. */
 export function connectQueueing(url: string, logger: Logger): Redis {
   return watch(
     new Redis(url, { maxRetriesPerRequest: null, retryStrategy, socketTimeout: BLOCKING_SILENCE_MS }),
@@ -46,7 +46,7 @@ export function connectQueueing(url: string, logger: Logger): Redis {
   );
 }
 
-/** Logs the first error of an outage and its end, not each failed attempt. */
+/** Logs the first error of an outage and the end of the outage, but not each failed attempt. */
 function watch(redis: Redis, logger: Logger): Redis {
   let unreachable = false;
   redis.on('error', (error) => {

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
 /**
- * Loads a Lua script that lies next to the calling module, as a function that runs it with keys and arguments: Redis
- * executes it as one step. It is sent whole each time, since a restarted Redis knows none;
- * Redis compiles it once.
+ * Loads a Lua script next to the calling module. Returns a function that runs it with keys and arguments, in one atomic
+ * step. Each call sends the whole script, since a restarted Redis has no scripts. Redis compiles it only once.
  *
  * @param file such as `./take.lua`
  * @param base `import.meta.url` of the caller
@@ -15,5 +14,5 @@ export function loadScript(file: string, base: string) {
     redis.eval(source, keys.length, ...keys, ...args);
 }
 
-/** A uint64 as 20 digits, so that text compares as the numbers do: Lua numbers round above 2^53. */
+/** A uint64 as 20 digits, so that texts compare like the numbers. Lua numbers are rounded above 2^53. */
 export const sortableUint64 = (value: bigint): string => value.toString().padStart(20, '0');

@@ -1,8 +1,8 @@
 /**
- * Does a piece of work at once, and again each time `pauseMs` after it ended. Does not keep the process alive.
+ * Does work at once, then again `pauseMs` after each end. Does not keep the process alive.
  *
  * @param work must not reject
- * @returns stops it; work that has begun continues
+ * @returns stops the repetition; work that has begun continues
  */
 export function startRepeating(work: () => Promise<void>, pauseMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;

@@ -1,32 +1,32 @@
 import { LRUCache } from 'lru-cache';
 
-/** Milliseconds that a result is used, or what tells them from the result and the time that it took. */
+/** How long a result is used, milliseconds, or a function that derives that from the result and the time it took. */
 type Keep<V> = number | ((result: V, tookMs: number) => number);
 
 type Entry<V> = { readonly result: Promise<V>; readonly usedUntil: number };
 
 /**
- * Makes a result once for all callers of its key: those that come while it is made wait for the same promise, later ones get
- * it as long as it is kept. A failure reaches those that wait for it, and the next caller tries again.
+ * Makes a result once for all callers of its key. Callers that come meanwhile wait for the same promise. Later callers
+ * get the result as long as it is kept. A failure reaches only the callers that wait for it; the next one tries again.
  */
 export class ResultCache<V> {
   readonly #entries: LRUCache<string, Entry<V>>;
 
   /**
-   * @param maxSize most that results take together: those that were asked for least recently leave first
-   * @param sizeOf what a result takes
-   * @param now milliseconds
+   * @param maxSize total size of the results; above it, the least recently used ones are evicted
+   * @param sizeOf size of a result, in the same unit
+   * @param now clock, milliseconds
    */
   constructor(
     maxSize: number,
     private readonly sizeOf: (result: V, key: string) => number = () => 1,
     private readonly now: () => number = () => performance.now(),
   ) {
-    // With `max` it would allocate room for all at once.
+    // With `max` instead, the cache would allocate all of its memory at once.
     this.#entries = new LRUCache({ maxSize });
   }
 
-  /** @param keepMs counts from when the result is made; 0 shares it with those alone that wait for it */
+  /** @param keepMs how long the result is used after it is made; 0: only the callers that wait for it share it */
   get(key: string, make: () => Promise<V>, keepMs: Keep<V> = Number.POSITIVE_INFINITY): Promise<V> {
     const known = this.#entries.get(key);
     if (known && this.now() < known.usedUntil) return known.result;

@@ -1,8 +1,8 @@
 import { AppError } from '../config/app-error.ts';
 
 /**
- * Runs a process's main function: one of our own errors, such as a wrong setting, ends it with one line on standard error
- * and its exit code; any other with its stack and 1.
+ * Runs the main function of a process. One of our own errors, such as a wrong setting, ends the process with one line
+ * on standard error and the exit code of the error. Any other error ends it with its stack and exit code 1.
  */
 export function runMain(main: () => Promise<void>): void {
   main().catch((error: unknown) => {

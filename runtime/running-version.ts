@@ -6,5 +6,5 @@ const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 
   readonly version: string;
 };
 
-/** What runs: the release of the service, and Node, without a `v`. */
+/** Running versions of the service and of Node, without a `v`. */
 export const RUNNING_VERSION = { release: version, node: process.versions.node } as const;

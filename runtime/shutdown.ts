@@ -1,14 +1,14 @@
 import type { Logger } from './logger.ts';
 
-/** Longest that an orderly stop may take before the process ends anyway. */
+/** Longest time of an orderly stop. After it, the process ends anyway. */
 const LIMIT_MS = 15_000;
 
-/** Registers how a part that was started is stopped. */
+/** Registers a function that stops a part of the process. */
 export type OnStop = (name: string, stop: () => unknown) => void;
 
 /**
- * On the first SIGINT or SIGTERM, stops all parts that were registered, the newest first, then exits with 0. A part that
- * fails to stop is logged and the next one still stops; a second signal, or {@link LIMIT_MS}, ends the process with 1.
+ * On the first SIGINT or SIGTERM, stops all registered parts, the newest first, then exits with 0. When a part fails to
+ * stop, that is logged, and the next part is stopped. A second signal, or {@link LIMIT_MS}, ends the process with 1.
  */
 export function stopOnSignal(logger: Logger): OnStop {
   const parts: [name: string, stop: () => unknown][] = [];

@@ -6,17 +6,17 @@ import type { Context } from 'hono';
 import type { WSEvents } from 'hono/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Longest message of a client. A longer one closes its socket with 1009. */
+/** Longest message of a client. A longer message closes the socket with 1009. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
-/** Code of a close that tells a client that the server stops. */
+/** Close code that means that the server stops. */
 export const GOING_AWAY = 1001;
 
 type Answer = (request: Request, env: object) => Response | Promise<Response>;
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 /**
- * Sockets are not compressed: deflating a message for each of a thousand clients costs more than sending it. Pings are left to
- * whoever accepts a socket, who knows whether its client reads the answers.
+ * Makes a WebSocket server without compression: deflating a message for each of a thousand clients costs more than
+ * sending it. The code that accepts a socket answers pings, since it knows whether the client reads the pongs.
  */
 export const createWebSocketServer = (): WebSocketServer =>
   new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false });
@@ -24,9 +24,9 @@ export const createWebSocketServer = (): WebSocketServer =>
 const accepted = new WeakSet<IncomingMessage>();
 
 /**
- * Answers a request for an upgrade by opening its WebSocket. Any other answer of a handler refuses the upgrade.
+ * Accepts an upgrade request by opening its WebSocket. Any other response of a handler rejects the upgrade.
  *
- * @param onError told of what an event's handler throws
+ * @param onError gets what the handler of an event throws
  */
 export function acceptWebSocket(
   c: Context<{ Bindings: HttpBindings }>,
@@ -37,7 +37,7 @@ export function acceptWebSocket(
   return upgradeWebSocket(c, events as Parameters<typeof upgradeWebSocket>[1], { onError });
 }
 
-/** Answers of an app whose refusals of upgrades are sent whole, as any other answer: the adapter would leave out the body. */
+/** Wraps an app so that responses that reject an upgrade are sent with a body, which the adapter would leave out. */
 export function withRefusals(answer: Answer): Answer {
   return async (request, env) => {
     const response = await answer(request, env);
@@ -61,16 +61,16 @@ async function refuse(socket: Socket, { status, headers, body }: Response & { bo
 }
 
 /**
- * Leaves the upgrades to WebSockets at `paths` to the adapter's listener. Any other `Upgrade` is ignored, as HTTP allows:
- * the request is read again without it.
+ * Hands upgrades to WebSockets at `paths` to the adapter's listener. Any other `Upgrade` is ignored, as HTTP allows:
+ * the server reads the request again without that header.
  */
 export function upgradeOnly(server: Server, paths: RegExp): void {
   const [upgrade] = server.listeners('upgrade') as UpgradeListener[];
   if (!upgrade) throw new Error('the adapter listens to no upgrades');
-  // The adapter answers what it cannot read only while it is the one listener.
+  // The adapter responds to malformed upgrades only while it is the only listener.
   server.removeAllListeners('upgrade');
   server.on('upgrade', (request: IncomingMessage, socket: Socket & { _httpMessage?: ServerResponse | null }, head) => {
-    // An answer to an earlier request of the connection is being written.
+    // The response to an earlier request of this connection is still being written.
     if (socket._httpMessage) socket.destroy();
     else if (isWebSocket(request, paths)) upgrade.call(server, request, socket, head);
     else readAgain(server, request, socket, head);

@@ -1,11 +1,11 @@
 -- Takes a lease that nobody holds.
 -- KEYS: 1 lease, 2 last fencing token, 3 time since which this Redis has had its data, microseconds
--- ARGV: 1 lease duration, ms, which is the grace too; 2 '1' for a process that comes first,
---       3 the highest token that it knows of
+-- ARGV: 1 duration of the lease and of the grace period, ms; 2 '1' for a process that comes first;
+--       3 the highest token that the process knows
 -- Returns the fencing token, or nil.
 --
--- A Redis that lost its data no longer knows what holders did. Processes that remember it come first for the grace. Tokens
--- follow the clock and thus keep growing across such a loss.
+-- A Redis that lost its data no longer knows what holders did. During the grace period after that, only processes that
+-- remember it may take the lease. Tokens follow the clock, so they keep growing across such a loss.
 if redis.call('EXISTS', KEYS[1]) == 1 then return nil end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])

@@ -4,17 +4,17 @@ import { loadScript } from '../redis-script.ts';
 const acquire = loadScript('./acquire.lua', import.meta.url);
 const renew = loadScript('./renew.lua', import.meta.url);
 
-/** Part of its duration that a holder uses, so that it stops sending before anyone else may start. */
+/** The part of its lease that a holder uses. Thus it stops sending before another process may start. */
 const USED_SHARE = 0.8;
 
-/** Names in Redis: of a lease, of the last token that it had, and of the time since which this Redis has had its data. */
+/** Redis keys of a lease, of its last fencing token, and of the time since which this Redis has had its data. */
 export interface LeaseKeys {
   readonly lease: string;
   readonly fence: string;
   readonly epoch: string;
 }
 
-/** @param id of what is leased */
+/** @param id identifies what is leased */
 export const leaseKeys = (prefix: string, id: string): LeaseKeys => ({
   lease: `${prefix}:lease:${id}`,
   fence: `${prefix}:fence:${id}`,
@@ -22,18 +22,18 @@ export const leaseKeys = (prefix: string, id: string): LeaseKeys => ({
 });
 
 /**
- * The right to be the one process that does something. Redis ends it by itself when it is not renewed; the holder knows
- * that end by its own monotonic clock. Whatever it changes or says is to be checked by its fencing token as well, which is
- * higher than those of all holders before, also after a loss of Redis' data.
+ * The right to be the only process that does some work. Redis ends a lease that is not renewed. The holder knows that
+ * end by its own monotonic clock. Whatever a holder writes must also be checked by its fencing token. The token is
+ * higher than those of all earlier holders, even after Redis has lost its data.
  */
 export type Lease = NonNullable<Awaited<ReturnType<typeof acquireLease>>>;
 
 /**
  * Tries to take a lease.
  *
- * @param comesFirst whether this process may take it at once after a loss of Redis' data. The others wait for as long as a
- *   lease lasts, since those that held it before may remember what they did.
- * @param known the highest token that this process knows of: a Redis whose data and time are lost gives a higher one
+ * @param comesFirst whether this process may take it at once after Redis has lost its data. Other processes wait for
+ *   the duration of a lease, since a previous holder may remember what it did.
+ * @param known the highest token that this process knows. A Redis that lost its data and its time returns a higher one
  * @returns undefined while another process holds it
  */
 export async function acquireLease(
@@ -61,11 +61,11 @@ export async function acquireLease(
       heldUntil = isHeld ? Math.max(heldUntil, renewedUntil) : 0;
       return isHeld;
     },
-    /** Nothing may be done under it any more; others still have to wait for `release`. */
+    /** Ends the use of the lease by this process. Other processes still wait for `release`. */
     finish(): void {
       heldUntil = 0;
     },
-    /** Leaves it to others at once. */
+    /** Gives the lease up, so that other processes may take it at once. */
     async release(): Promise<void> {
       heldUntil = 0;
       await renew(redis, [key], [fence, 0]);
