@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below 32768, from which on systems assign ports to processes that request any port. Thus no process gets the port in
- * the seconds until the server listens.
+ * Ports below 32768. Systems assign higher ports to processes that request any port, and could assign ours in the
+ * seconds until the server listens.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;

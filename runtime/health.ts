@@ -23,9 +23,9 @@ export type HealthDeps = {
 
 const CHECK_TIMEOUT_MS = 2_000;
 /** How long a response is reused. Each costs queries or milliseconds, and the port may be public without rate limit. */
-const STANDS_MS = 1_000;
+const REUSE_MS = 1_000;
 /** Shorter while not ready: as a rule the process is ready soon, and whoever starts it waits for that. */
-const NOT_READY_STANDS_MS = 250;
+const NOT_READY_REUSE_MS = 250;
 
 /**
  * Adds the operator's routes that every process has: `/health` (the process runs), `/ready` (200 when what it needs
@@ -39,13 +39,13 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
       const failures = (await Promise.all(entries)).filter(([, reason]) => reason !== null);
       return { ready: failures.length === 0, failures: Object.fromEntries(failures), ...(await details?.()) };
     },
-    ({ ready }) => (ready ? STANDS_MS : NOT_READY_STANDS_MS),
+    ({ ready }) => (ready ? REUSE_MS : NOT_READY_REUSE_MS),
   );
   app.get('/ready', async (c) => {
     const answer = await readiness();
     return c.json(answer, answer.ready ? 200 : 503);
   });
-  const text = cacheResult(() => metrics.metrics(), STANDS_MS);
+  const text = cacheResult(() => metrics.metrics(), REUSE_MS);
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
 }
 

@@ -20,7 +20,7 @@ export interface HttpResponse {
 
 export type HttpFailureCode = 'timeout' | 'aborted' | 'too_large' | 'unreachable';
 
-/** The response is missing, cut or too large. The error contains neither URL nor headers, which may contain keys. */
+/** The response is missing, incomplete or too large. The error omits URL and headers, which may contain keys. */
 export class HttpFailure extends AppError {
   readonly code: HttpFailureCode;
   readonly retryable = true;

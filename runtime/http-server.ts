@@ -105,7 +105,7 @@ function createUpgradingServer(app: WebApp, options: ServerOptions, sockets: Web
 }
 
 async function stopServer(server: Server, sockets: WebSocketServer, graceMs: number): Promise<void> {
-  const cut = setTimeout(() => {
+  const deadline = setTimeout(() => {
     server.closeAllConnections();
     for (const client of sockets.clients) client.terminate();
   }, graceMs);
@@ -114,5 +114,5 @@ async function stopServer(server: Server, sockets: WebSocketServer, graceMs: num
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearInterval(sweep);
-  clearTimeout(cut);
+  clearTimeout(deadline);
 }

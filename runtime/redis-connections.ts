@@ -8,8 +8,8 @@ const MAX_RETRY_MS = 500;
  * A connection that returns nothing for this long after a command is closed. Its machine may be gone, which the
  * operating system would detect only after a quarter of an hour. Blocking commands return within 10 seconds.
  */
-const SILENCE_MS = 5_000;
-const BLOCKING_SILENCE_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
+const BLOCKING_RESPONSE_TIMEOUT_MS = 15_000;
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * RETRY_STEP_MS, MAX_RETRY_MS);
 
@@ -31,7 +31,7 @@ export function connectFailFast(
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: RESPONSE_TIMEOUT_MS,
       retryStrategy,
     }),
     logger,
@@ -41,7 +41,7 @@ export function connectFailFast(
 /** Opens a connection for workers and subscriptions. Its commands wait while Redis is unreachable. */
 export function connectQueueing(url: string, logger: Logger): Redis {
   return watch(
-    new Redis(url, { maxRetriesPerRequest: null, retryStrategy, socketTimeout: BLOCKING_SILENCE_MS }),
+    new Redis(url, { maxRetriesPerRequest: null, retryStrategy, socketTimeout: BLOCKING_RESPONSE_TIMEOUT_MS }),
     logger,
   );
 }

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
  * Loads a Lua script next to the calling module. Returns a function that runs it with keys and arguments, in one atomic
  * step. Each call sends the whole script, since a restarted Redis has no scripts. Redis compiles it only once.
  *
- * @param file such as `./take.lua`
+ * @param file such as `./acquire.lua`
  * @param base `import.meta.url` of the caller
  */
 export function loadScript(file: string, base: string) {

@@ -7,11 +7,11 @@
 export function startRepeating(work: () => Promise<void>, pauseMs: number): () => void {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const round = async () => {
+  const run = async () => {
     await work();
-    if (!stopped) timer = setTimeout(round, pauseMs).unref();
+    if (!stopped) timer = setTimeout(run, pauseMs).unref();
   };
-  void round();
+  void run();
   return () => {
     stopped = true;
     clearTimeout(timer);

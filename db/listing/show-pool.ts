@@ -34,8 +34,8 @@ export type PoolAtRead = {
 /** Completes a stored pool to the JSON of a {@link PoolRecord}: adds prices, status and any 24-hour part. */
 export function showPool({ record, status, prices, day }: PoolAtRead): string {
   const [token0FiatPrice, token1FiatPrice] = prices;
-  const now = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
-  const shown = joinObjects(record, JSON.stringify(now));
+  const current = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
+  const shown = joinObjects(record, JSON.stringify(current));
   if (day === null) return shown;
   const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
   const tvlFiat = new ReadyJson(String(day.tvlFiat));

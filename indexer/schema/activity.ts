@@ -11,7 +11,7 @@ export const poolActivity = onchainTable(
     chainId: chainId(),
     pool: hex().notNull(),
     ...stamp(),
-    /** In the order of `ACTIVITY_TOTALS`; `read_model.pool_activity` shows them as columns. */
+    /** In the order of `TOTAL` (`protocol/pool-totals.ts`); `read_model.pool_activity` shows them as columns. */
     totals: list('numeric(78)'),
   },
   keyOf('chainId', 'pool', 'blockTimestamp'),

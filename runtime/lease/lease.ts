@@ -33,7 +33,7 @@ export type Lease = NonNullable<Awaited<ReturnType<typeof acquireLease>>>;
  *
  * @param comesFirst whether this process may take it at once after Redis has lost its data. Other processes wait for
  *   the duration of a lease, since a previous holder may remember what it did.
- * @param known the highest token that this process knows. A Redis that lost its data and its time returns a higher one
+ * @param known the highest token that this process knows. A Redis that lost its data and its time returns a higher one.
  * @returns undefined while another process holds it
  */
 export async function acquireLease(
@@ -44,8 +44,8 @@ export async function acquireLease(
   known = '0',
 ) {
   const { lease: key, fence: lastFence, epoch } = keys;
-  const usedFrom = (requestedAt: number) => requestedAt + durationMs * USED_SHARE;
-  let heldUntil = usedFrom(performance.now());
+  const usedUntil = (requestedAt: number) => requestedAt + durationMs * USED_SHARE;
+  let heldUntil = usedUntil(performance.now());
   const fence = (await acquire(redis, [key, lastFence, epoch], [durationMs, comesFirst ? '1' : '0', known])) as
     | string
     | null;
@@ -56,7 +56,7 @@ export async function acquireLease(
     isHeld: () => performance.now() < heldUntil,
     /** Prolongs the lease. Returns false once it is lost. */
     async renew(): Promise<boolean> {
-      const renewedUntil = usedFrom(performance.now());
+      const renewedUntil = usedUntil(performance.now());
       const isHeld = (await renew(redis, [key], [fence, durationMs])) === 1;
       heldUntil = isHeld ? Math.max(heldUntil, renewedUntil) : 0;
       return isHeld;
