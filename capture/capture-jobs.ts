@@ -45,7 +45,7 @@ export type CaptureDeps = {
   readonly logger: Logger;
 };
 
-/** Nothing rests longer than this: no shown value is older than 15 s plus the time it takes to compute it. */
+/** Longest pause of a job: no shown value is older than 15 s plus the time it takes to compute it. */
 const MAX_PAUSE_MS = 15_000;
 const LISTING_PAUSE_MS = 2_000;
 const PRICE_PAUSE_MS = 5_000;
@@ -55,10 +55,10 @@ const HISTORY_PAUSE_MS = 5_000;
 const CALIBRATION_PAUSE_MS = 10_000;
 /** Time between two probes of a pool's guards, and of its tokens. */
 const PROBE_PAUSE_MS = 30_000;
-/** Longest wait for the whole answer of a node. */
+/** Longest wait for the complete response of a node. */
 const RPC_TIMEOUT_MS = 10_000;
 
-/** All scheduled work. Jobs of its own for each chain, so that an unreachable chain delays no other. */
+/** Lists all scheduled work. Each chain has its own jobs, so that an unreachable chain delays no other. */
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const { file, database, fiatMaxAgeSecs, statusMaxAgeSecs } = deps;
   const registry = createRegistry(file);
@@ -75,7 +75,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
     fiatMaxAgeSecs,
     version: listingVersion(file),
     classify,
-    // A chain that was taken out of the configuration is still indexed until the next index.
+    // The served index still has a chain that was removed from the configuration, until a new index replaces it.
     findBlockAt: async (timestamp, indexed) =>
       (await blockFinders.get(indexed.chainId)?.(timestamp, indexed)) ?? indexed.number,
   };
@@ -103,7 +103,7 @@ const probing = { minPauseMs: PROBE_PAUSE_MS, maxPauseMs: PROBE_PAUSE_MS };
 
 const every = (minPauseMs: number) => ({ minPauseMs, maxPauseMs: MAX_PAUSE_MS });
 
-/** What the jobs of a chain share. */
+/** Opens what the jobs of a chain share. */
 function openChain(chain: ChainConfig, deps: CaptureDeps) {
   const rpc = openRpc(chain, deps);
   const budget = new CallBudget(chain.readBudget.callsPerMinute, CAPTURE_CLASSES);
@@ -119,8 +119,8 @@ function openChain(chain: ChainConfig, deps: CaptureDeps) {
 }
 
 /**
- * Prices, guards that close pools, storage, and calibration. Funded pools apart from the others, which delay them neither by
- * their number nor by failures of their nodes.
+ * Makes the jobs of a chain: probes, prices, history, storage and calibration. Funded and remaining pools have separate
+ * jobs and nodes, so that neither the number of remaining pools nor failures of their calls delay funded pools.
  */
 function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof openChain>, deps: CaptureDeps): Job[] {
   const { database, onRead, logger } = deps;
@@ -163,7 +163,7 @@ function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): 
   return fiatPrices.source === 'static' ? [fixed] : [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chains })];
 }
 
-/** A node that is slow must leave time to ask the next one. */
+/** Opens the nodes of a chain. With several, the timeout is shorter: a slow node must leave time to call the next. */
 function openRpc(chain: ChainConfig, { file: { quotes }, countCall }: CaptureDeps): ChainRpc {
   const timeoutMs = chain.rpcUrls.length > 1 ? Math.min(quotes.rpcTimeoutMs, RPC_TIMEOUT_MS) : RPC_TIMEOUT_MS;
   return openChainRpc(chain, timeoutMs, countCall);

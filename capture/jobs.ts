@@ -6,34 +6,34 @@ import type { ReadinessCheck } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { pause } from '../runtime/pause.ts';
 
-/** Work that is done again and again, each run on its own. */
+/** Work that is repeated; runs are independent of each other. */
 export type Job = {
   readonly name: string;
   readonly run: () => Promise<unknown>;
-  /** Shortest pause between two runs; a run that takes long stretches it, until runs begin `maxPauseMs` apart. */
+  /** Shortest pause between two runs. After a long run, the pause is longer, until runs begin `maxPauseMs` apart. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
-  /** It uses what the others found: its first run waits for theirs, but no longer than its shortest pause. */
+  /** The job uses results of the others: its first run waits for theirs, but no longer than its shortest pause. */
   readonly afterOthers?: true;
 };
 
 export type RunningJobs = {
-  /** By job: why its results are out of date, if they are. */
+  /** For each job, why its results are stale, if they are. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
-  /** Stops each job after its run in hand. */
+  /** Stops each job after its current run. */
   stop(): Promise<void>;
 };
 
-/** A job is idle this many times as long as a run took, so that heavy runs leave the database room for readers. */
+/** A job is idle this many times as long as its run took, so that heavy runs leave the database room for readers. */
 const IDLE_PER_RUN = 4;
 /** Pauses that may pass without a good run before a job counts as not ready. */
 const MAX_MISSED_PAUSES = 4;
 const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Runs all jobs side by side once the database has an index: before, none has anything to read. Each fails and recovers alone. */
+/** Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone. */
 export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Registry, logger: Logger): RunningJobs {
   const stopping = new AbortController();
-  // Each job waits for it.
+  // Each job adds listeners.
   setMaxListeners(0, stopping.signal);
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
@@ -81,8 +81,8 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
 }
 
 /**
- * Runs a job until the signal aborts, and resolves after the run in hand. A failure is logged, once per kind of failure in a
- * row, and the next run comes after the usual pause: a job recovers by itself when the chain or the database does.
+ * Runs a job until the signal aborts, and resolves after the current run. Equal failures in a row are logged once. The
+ * next run follows after the usual pause, so a job recovers by itself when the chain or the database does.
  *
  * @param onRun called after each run
  */
@@ -106,14 +106,14 @@ export async function runJob(
 }
 
 /**
- * Milliseconds to rest after a run that took this long. Not after the first one, which is slow since its code is new to the
- * process.
+ * Milliseconds to pause after a run of this duration. The first run is not measured this way: it is slow because its
+ * code is new to the process.
  */
 export function pauseAfter({ minPauseMs, maxPauseMs }: Omit<Job, 'name' | 'run'>, durationMs: number): number {
   return Math.max(Math.min(durationMs * IDLE_PER_RUN, maxPauseMs - durationMs), minPauseMs);
 }
 
-/** What a promise rejects with; null when it resolves. */
+/** Gives what a promise rejects with; null when it resolves. */
 async function failureOf(work: Promise<unknown>): Promise<Error | null> {
   return work.then(
     () => null,

@@ -4,18 +4,19 @@ import type { Logger } from '../../runtime/logger.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { findLastBlockUntil, type ReadTimestamp, type TimedBlock } from './block-search.ts';
 
-/** Answers the number of the last block at or before a time; `newest` is a block of the chain and no later time is asked for. */
+/** Finds the number of the last block at or before a time (Unix seconds) that is not later than the block `newest`. */
 export type FindBlockAt = (timestamp: number, newest: TimedBlock) => Promise<number>;
 
-/** An answer this old is deep enough to start the next search from: no reorganisation will move it. */
+/** A found block this much older than the newest one may start the next search: no reorganisation will replace it. */
 const SETTLED_SECS = 3_600;
 /** Longest wait for a search: a chain whose node hangs must not hold back the listing of the others. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * Measures time in blocks of one chain. Each search starts from the previous one's answer, so that a window which slides by
- * seconds costs a handful of reads. While the chain cannot be read, or a search takes too long, the answer is estimated
- * from its block time; a long search continues in the background and makes the next one short.
+ * Makes a function that finds the block of a time on one chain. Each search starts from the block that the previous one
+ * found, so a window that slides by seconds costs a handful of reads. When the chain cannot be read, or a search times
+ * out, the block is estimated from the chain's block time. A slow search continues in the background and makes the next
+ * one short.
  */
 export function createBlockFinder(
   rpc: ChainRpc,
@@ -42,14 +43,14 @@ export function createBlockFinder(
     }
   };
 
-  const searchWithRetries = async (timestamp: number, newest: TimedBlock): Promise<number> => {
+  const searchInTime = async (timestamp: number, newest: TimedBlock): Promise<number> => {
     if (isSearching) throw new Error('an earlier search still waits for the chain');
     return withTimeout(search(timestamp, newest), timeoutMs);
   };
 
   return async (timestamp, newest) => {
     try {
-      const found = await searchWithRetries(timestamp, newest);
+      const found = await searchInTime(timestamp, newest);
       isEstimating = false;
       return found;
     } catch (error) {

@@ -5,8 +5,8 @@ export type TimedBlock = { readonly number: number; readonly timestamp: number }
 export type ReadTimestamp = (blockNumber: number) => Promise<number>;
 
 /**
- * The last block whose timestamp is at or before `timestamp`: by interpolation where blocks come evenly, by halving
- * where they do not, so that it takes few reads either way.
+ * Finds the last block whose timestamp is at or before `timestamp`. It alternates between interpolation, which is quick
+ * where blocks come evenly, and halving, which is quick where they do not. So it takes few reads either way.
  *
  * @param low a block at or before that time
  * @param high a block of the chain at or after `low`

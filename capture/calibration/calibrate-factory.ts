@@ -10,20 +10,20 @@ import { layoutAdapter, storedLayout } from '../../protocol/layouts/adapters.ts'
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { poolsWithStopLoss, tradedPools } from './calibration-pools.ts';
 
-/** Swaps that a try looks at: more than decide, and few calls. */
+/** Most swaps that one attempt looks at: more than it takes to decide, yet few calls. */
 const SWAPS = 20;
 
-/** What is asked of the chain about a deployment: names of findings, in the order in which they are shown. */
+/** Names of the findings that a calibration of a deployment gives, in the order in which they are shown. */
 export const findingsOf = ({ layout, stopLoss }: DeploymentConfig): readonly string[] => [
   ...(storedLayout(layout)?.calibrated ?? []),
   ...(stopLoss ? [STOP_LOSS_MARK] : []),
 ];
 
 /**
- * Asks the chain what is not publicly known of a factory's pools, as far as its layout has such, and how its stop loss
- * values bins.
+ * Finds out from the chain what is not publicly known about a factory: how its pools work, where their layout leaves
+ * this open, and how its stop loss values bins.
  *
- * @param swaps that it looks at, at most
+ * @param swaps most swaps that it looks at
  * @throws errors of the nodes and the database
  */
 export async function calibrateFactory(
@@ -48,7 +48,7 @@ export async function calibrateFactory(
   return findings;
 }
 
-/** The nodes of a chain, as a calibration asks them. A failure that is no answer is an `RpcFailure`. */
+/** Adapts the nodes of a chain for a calibration. A refused `call` gives null; other failures throw an `RpcFailure`. */
 export function calibrationChain(target: ChainTarget): CalibrationChain {
   const { rpc } = target;
   return {

@@ -10,7 +10,7 @@ import { calibrateFactory, findingsOf } from './calibrate-factory.ts';
 import { tradedPools } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
-/** Told after each round what is decided of a factory, thing by thing; null while it is not. */
+/** Called after each run, once for each finding of a factory; `decided` is null while the finding is undecided. */
 export type OnCalibration = (factory: FactoryKey, what: string, decided: string | null) => void;
 
 export type CalibrationDeps = {
@@ -19,15 +19,15 @@ export type CalibrationDeps = {
   readonly onCalibration?: OnCalibration | undefined;
 };
 
-/** Recent swaps that a factory must have had: fewer decide nothing. */
+/** Recent swaps that a factory needs before it is calibrated: fewer decide nothing. */
 const MIN_SWAPS = 5;
-/** Pauses between tries double up to an hour. */
-const FIRST_PAUSE_SECS = 60;
+/** The pause between two attempts doubles from a minute to an hour. */
+const MIN_BACKOFF_SECS = 60;
 const MAX_BACKOFF_SECS = 3_600;
 
 /**
- * Tries each factory of a chain that is not fully calibrated: when it has had five swaps, then again after pauses of a
- * minute to an hour.
+ * Calibrates each factory of a chain that is not fully calibrated. The first attempt comes when the factory has had
+ * five swaps, further ones after pauses of a minute to an hour.
  *
  * @returns number of factories tried
  * @throws errors of the nodes and the database, after every factory had its turn
@@ -73,13 +73,13 @@ async function hasTraded(database: pg.Pool, key: FactoryKey): Promise<boolean> {
   return pools.reduce((sum, { swaps }) => sum + swaps, 0) >= MIN_SWAPS;
 }
 
-/** By a clock of the pauses since the last try: every name was tried as often. */
+/** Whether the pause since the last attempt is over. An attempt tries every name, so all counts of tries are equal. */
 function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): boolean {
   const decided = decisions(rows);
   if (names.every((name) => (decided.get(name) ?? null) !== null)) return false;
   const tries = Math.max(0, ...rows.map((row) => row.tries));
   if (tries === 0) return true;
-  const pauseSecs = Math.min(FIRST_PAUSE_SECS * 2 ** (tries - 1), MAX_BACKOFF_SECS);
+  const pauseSecs = Math.min(MIN_BACKOFF_SECS * 2 ** (tries - 1), MAX_BACKOFF_SECS);
   const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
   return Date.now() - lastTry >= pauseSecs * 1000;
 }
@@ -113,8 +113,9 @@ function logChange(
 }
 
 /**
- * Shows what is decided as `layout_calibration_decided{chain, factory, what}`: 1 or 0; and whether pools of a factory are
- * left out since no known arrangement explains their storage, as `factory_unreadable{chain, factory}`: 1 or 0.
+ * Exports two metrics, each 1 or 0. `layout_calibration_decided{chain, factory, what}`: whether a finding is decided.
+ * `factory_unreadable{chain, factory}`: whether a factory's pools are not served because no known arrangement explains
+ * their storage.
  */
 export function calibrationGauge(registry: Registry): OnCalibration {
   const gauge = new Gauge({

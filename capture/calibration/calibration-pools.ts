@@ -7,9 +7,9 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { CalibrationPool } from '../../protocol/calibration.ts';
 import type { FactoryKey } from './calibration-rows.ts';
 
-/** Newest swaps of a chain that a try looks through: nodes forget the states of older ones. */
+/** Newest swaps of a chain among which traded pools are sought: nodes forget the state of older blocks. */
 const SEARCHED_SWAPS = 5_000;
-/** The pools that traded most among them, which a try looks at: their calls for logs stay few. */
+/** Most pools that an attempt looks at, those with the most of these swaps: so it needs few calls for logs. */
 const TRADED_POOLS = 300;
 
 type Row = {
@@ -25,7 +25,7 @@ type Row = {
 const COLUMNS = sql`${pools.address}, ${pools.lowestBin}, ${pools.highestBin}, ${pools.priceProvider},
   ${pools.token0ScaleMultiplier}::text AS multiplier0, ${pools.token1ScaleMultiplier}::text AS multiplier1`;
 
-/** The pools of a factory that traded most among the newest swaps of its chain, with the number of these, most first. */
+/** Reads the pools of a factory with most of its chain's newest swaps, and their numbers of these, most first. */
 export async function tradedPools(
   database: Queryable,
   { chainId, factory }: FactoryKey,
@@ -47,10 +47,12 @@ export async function tradedPools(
   return rows.map((row) => ({ ...calibrationPool(row), swaps: row.swaps }));
 }
 
-/** Pools whose mark is looked for: a few say enough. */
+/** Most pools by which the stop-loss mark is decided: a few are enough. */
 const MARK_POOLS = 20;
 
-/** Pools of a factory that run its stop loss, those that hold most first: anyone can make one with a provider of his own. */
+/**
+ * Reads pools of a factory that run its stop loss, highest TVL first: anyone can create one with a provider of theirs.
+ */
 export async function poolsWithStopLoss(
   database: Queryable,
   { chainId, factory }: FactoryKey,

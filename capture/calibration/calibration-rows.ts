@@ -14,14 +14,14 @@ export type DecidedBy = CalibrationRow['decidedBy'];
 const isOf = ({ chainId, factory }: FactoryKey) =>
   and(eq(layoutCalibrations.chainId, chainId), eq(layoutCalibrations.factory, factory));
 
-/** What is stored of a factory, one row for each thing that was asked. */
+/** Reads what is stored about a factory: one row for each finding. */
 export async function readCalibration(database: Queryable, key: FactoryKey): Promise<readonly CalibrationRow[]> {
   return queriesOn(database).select().from(layoutCalibrations).where(isOf(key));
 }
 
 /**
- * Stores findings. What was decided stays while a later try is not certain, unless it is contradicted then; what the
- * operator decided is the operator's to change.
+ * Stores findings. When a finding is undecided, the earlier decision stays, unless the finding contradicts it. A job
+ * never replaces what the operator decided.
  */
 export async function writeCalibration(
   database: Queryable,
@@ -50,7 +50,7 @@ export async function writeCalibration(
   }
 }
 
-/** Whether what was decided is not contradicted by a finding that is not certain itself. */
+/** Whether an earlier decision stays: an undecided finding does not contradict it. */
 function stands(decided: string | null, { interpretations }: Finding): boolean {
   return decided !== null && interpretations.every(({ name, contradicted }) => name !== decided || contradicted === 0);
 }

@@ -7,9 +7,9 @@ import type { FiatPrice, PriceSource } from './price-sources.ts';
 import { parseTokenKey, type TokenKey } from './token-key.ts';
 
 /**
- * DefiLlama's names of chains, as its coin API takes them in front of a token's address: those of its SDK's provider list,
- * which differ from its web site's (`avax`, not `avalanche`; `hyperliquid` for HyperEVM). Another chain is asked for under
- * its configured name.
+ * Names of chains that DefiLlama's coin API takes in front of a token's address. They are those of its SDK's provider
+ * list, which differ from its web site's (`avax`, not `avalanche`; `hyperliquid` for HyperEVM). For any other chain, we
+ * send the configured name.
  */
 export const LLAMA_CHAINS: ReadonlyMap<number, string> = new Map([
   [1, 'ethereum'],
@@ -28,40 +28,40 @@ export const LLAMA_CHAINS: ReadonlyMap<number, string> = new Map([
 export type LlamaOptions = {
   readonly baseUrl: string;
   readonly chains: readonly Pick<ChainConfig, 'chainId' | 'name'>[];
-  /** For tests; the constants below stand in for what is left out. */
+  /** For tests; the constants below are the defaults. */
   readonly limits?: Partial<typeof LIMITS>;
 };
 
 const LIMITS = {
   /**
-   * Tokens per request. All are named in the path, some 55 characters each, and the service stands behind a gateway that
-   * takes 10,240 bytes of request line and headers.
+   * Tokens per request. The path names them all, about 55 characters each, and the service's gateway accepts 10,240
+   * bytes of request line and headers.
    */
   batchSize: 80,
-  /** How long an answer is used: the service changes its own every few minutes. */
+  /** How long an answer is cached: the service updates its own every few minutes. */
   cacheMs: 120_000,
-  /** The same of a token that it does not know and that anyone may have made. */
+  /** How long a missing price is cached for a token of `others`, which anyone can create. */
   unknownMs: 900_000,
-  /** Most such tokens that one call asks for. */
+  /** Most tokens of `others` that one call requests. */
   unknownPerCall: 400,
 };
 
 const TIMEOUT_MS = 8_000;
 
-/** Answers kept, at some 200 bytes. */
+/** Most cached answers, about 200 bytes each. */
 const MAX_ANSWERS = 100_000;
 /** Below this the service itself does not trust its price. */
 const MIN_CONFIDENCE = 0.8;
-/** How far the service's clock may be ahead of ours. A price of a later time is of unknown age: it would never grow old. */
+/** How far the service's clock may be ahead of ours. A price dated later is ignored: it would become stale too late. */
 const MAX_AHEAD_SECS = 300;
 
-/** Coins that the service does not know, or has not priced for twelve hours, are left out. */
+/** The service leaves out coins that it does not know, or has not priced for twelve hours. */
 const Answer = z.object({ coins: z.record(z.string(), z.unknown()) });
 
-/** A price of unknown age is ignored, and so are `symbol` and `decimals`: those are read from the token. */
+/** A price without a time is ignored. So are `symbol` and `decimals`, which we read from the token itself. */
 const PricedCoin = z.object({
   price: z.number().nonnegative().finite(),
-  /** Of the price, Unix seconds: most are minutes old, some of thinly traded tokens an hour or more. */
+  /** Time of the price, Unix seconds: most are minutes old, those of thinly traded tokens sometimes an hour or more. */
   timestamp: z.number().positive(),
   /** From 0 to 1; missing where the price was set by hand. */
   confidence: z.number().nullish(),
@@ -70,7 +70,7 @@ const PricedCoin = z.object({
 /** A token and what the service calls it. */
 type Coin = { readonly token: TokenKey; readonly coin: string };
 
-/** The service did not answer usefully. */
+/** The service was unavailable, returned an error status, or returned malformed prices. */
 class DefiLlamaError extends AppError {
   readonly code = 'DEFILLAMA';
   readonly retryable: boolean;
@@ -82,9 +82,9 @@ class DefiLlamaError extends AppError {
 }
 
 /**
- * Current prices of DefiLlama's public coin API: tokens in batches, answers kept for a while. Tokens that anyone may have made
- * come last, a few in each call, the one asked for longest ago first. A batch that is rejected does not affect others; when the
- * service fails, the rest is left to the next call.
+ * Makes a source of current prices from DefiLlama's public coin API, which requests tokens in batches and caches
+ * answers. Tokens that anyone can create come last: a limited number per call, those requested longest ago first. A
+ * rejected batch does not affect other batches. When the service fails, the rest is left to the next call.
  */
 export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): PriceSource {
   const { batchSize, cacheMs, unknownMs, unknownPerCall } = { ...LIMITS, ...limits };
@@ -110,7 +110,7 @@ export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): Pric
     } catch (error) {
       if (!(error instanceof DefiLlamaError)) throw error;
       if (error.retryable) return error;
-      // Rejected tokens that anyone may have made must not be in the way of others; known ones are due again.
+      // An unpriced token of `others` is not due again soon, so that it displaces no other. The rest is due at once.
       const at = performance.now() - cacheMs;
       for (const { token } of batch) answers.set(token, { price: answers.peek(token)?.price ?? null, at });
       return error;
@@ -143,7 +143,7 @@ function inBatches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
 }
 
-/** Prices by coin. A failed request is not repeated here: the next run comes in seconds. */
+/** Fetches prices by coin. A failed request is not retried here: the next run follows within seconds. */
 async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map<string, FiatPrice>> {
   const url = `${baseUrl.replace(/\/$/, '')}/prices/current/${batch.map(({ coin }) => coin).join(',')}`;
   const { status, text } = await sendRequest(url, { timeoutMs: TIMEOUT_MS }).catch((cause) => {
@@ -159,7 +159,9 @@ async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map
   }
 }
 
-/** Prices by coin as it was asked for, in lower case; an entry that makes no sense spoils no other. */
+/**
+ * Gives prices by the requested name of the coin, in lower case. A malformed entry is left out and affects no other.
+ */
 function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
   const prices = new Map<string, FiatPrice>();
   for (const [name, entry] of Object.entries(coins)) {

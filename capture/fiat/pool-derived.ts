@@ -13,9 +13,9 @@ export type PricingPool = {
 };
 
 /**
- * Adds prices of tokens that share a pool with a priced one, also over several pools. A token in several such pools
- * takes its price from the one with the narrowest spread. Only confirmed pools count: a token of one's own making, paired
- * in a pool of one's own, must not give itself a value.
+ * Adds prices of tokens that share a pool with a priced token, directly or through further pools. A token in several
+ * such pools takes its price from the one with the narrowest spread. Only confirmed pools count: otherwise anyone could
+ * create a token, pair it in their own pool, and give it a value.
  */
 export function derivePoolPrices(known: FiatPrices, pools: readonly PricingPool[]): FiatPrices {
   const prices = new Map(known);
@@ -47,12 +47,12 @@ function deriveFrom(
   return { token: price0 ? pool.token1 : pool.token0, price: { usd, source: 'pool', pricedAt } };
 }
 
-/** Whole token1 per whole token0: the geometric mean of both sides, in which equal fees cancel out. */
+/** Gives whole token1 per whole token0: the geometric mean of both sides, in which equal fees cancel out. */
 function midPrice({ sellX64, buyX64 }: PricingPool): number {
   return Number(isqrtFloor(sellX64 * buyX64)) / Number(Q64);
 }
 
-/** Exact comparison of buy / sell by cross products; ties by address, so that every run prices alike. */
+/** Compares buy / sell exactly, by cross products. Ties go by address, so that every run gives the same prices. */
 function byNarrowestSpread(a: PricingPool, b: PricingPool): number {
   const left = a.buyX64 * b.sellX64;
   const right = b.buyX64 * a.sellX64;

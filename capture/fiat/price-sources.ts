@@ -8,7 +8,7 @@ export type FiatPrice = {
   readonly pricedAt: Date;
 };
 
-/** No token is worth more: a larger price is a mistake, whose sums would leave the numbers of JSON. */
+/** Highest price of a token: a larger one is a mistake, and its sums would exceed the numbers of JSON. */
 const MAX_USD = 1e15;
 
 /** Whether a number can be the price of a token. */
@@ -17,21 +17,21 @@ export const isPlausibleUsd = (usd: number): boolean => usd >= 0 && usd <= MAX_U
 /** Prices by token; a token without a price has no entry. */
 export type FiatPrices = ReadonlyMap<TokenKey, FiatPrice>;
 
-/** What a source says: it may know any part of the tokens asked for, and may have failed for others. */
+/** What a source returns: prices of those requested tokens that it knows, and the failures that kept it from others. */
 export type PriceAnswer = { readonly prices: FiatPrices; readonly failures: readonly Error[] };
 
 /** Tokens without a price yet, the most important first. */
 export type TokensToPrice = {
-  /** Priced in each round: those that the operator named, of funded pools, or priced before. */
+  /** Priced in each run: tokens that the operator named, tokens of funded pools, and tokens priced before. */
   readonly first: readonly TokenKey[];
-  /** Anyone makes these by the thousand: a source may leave some for later rounds. */
+  /** All other tokens. Anyone can create thousands of them, so a source may leave some for later runs. */
   readonly others: readonly TokenKey[];
 };
 
-/** A place prices come from. It does not reject: what it learned before it failed counts. */
+/** Looks prices up in one place. It never rejects, so that what it learned before a failure counts. */
 export type PriceSource = (tokens: TokensToPrice) => Promise<PriceAnswer>;
 
-/** Prices that the operator fixed in the chains file: always of now. */
+/** Makes a source of the prices that the operator fixed in the chains file. They are always current. */
 export function staticPrices(prices: Readonly<Record<string, number>>): PriceSource {
   return async ({ first, others }) => {
     const known = [...first, ...others].flatMap((token) => {

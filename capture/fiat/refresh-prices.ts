@@ -16,19 +16,20 @@ export type FiatDeps = {
   readonly registry: OperatorRegistry;
   /** What to price. */
   readonly tokens: () => Promise<TokensToPrice>;
-  /** Asked in order; each only for the tokens that those before it do not know. */
+  /** Queried in this order, each only for tokens that no earlier source priced. */
   readonly sources: readonly PriceSource[];
-  /** An older price is ignored: the next source is asked, or a pool. */
+  /** An older price is ignored: the next source, or a pool, may price the token. */
   readonly fiatMaxAgeSecs: number;
-  /** A pool's price older than this prices nothing. */
+  /** A pool whose price is older than this prices no token. */
   readonly statusMaxAgeSecs: number;
 };
 
 /**
- * Prices every token of every pool. When a source fails, what the others know is stored all the same, then the failure is
- * reported; a token that stays without a price keeps its last one until that is too old to count.
+ * Prices the tokens of all pools. A token for which no price is found keeps its last one until that is too old to
+ * count.
  *
  * @returns number of tokens priced
+ * @throws AggregateError when a source failed, after the prices of the others were stored
  */
 export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   const { prices, failures } = await queryInOrder(await deps.tokens(), deps);
@@ -58,8 +59,8 @@ async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMax
 }
 
 /**
- * Pools with a recent price whose feeds are confirmed: only those are looked at whose tokens the operator named, of which
- * there are few however many untrusted pools there are.
+ * Reads pools with a recent price whose feeds are confirmed. It considers only pools whose two tokens the operator
+ * named: they stay few, however many untrusted pools there are.
  */
 async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDeps): Promise<PricingPool[]> {
   const named = sql`SELECT * FROM unnest(${sql.param(registry.tokens.map(({ chainId }) => chainId))}::int8[],

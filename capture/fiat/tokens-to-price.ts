@@ -10,7 +10,7 @@ const TOKENS_SQL = `
   FROM live.token t LEFT JOIN operator.fiat_price p ON p.chain_id = t.chain_id AND p.token = t.address
   ORDER BY t.block_timestamp, t.chain_id, t.address`;
 
-/** Tokens of every pool. Those that the operator named and those of funded pools come before all others. */
+/** Reads the tokens of every pool. Those that the operator named and those of funded pools come before all others. */
 export async function readTokensToPrice(
   database: Queryable,
   registry: OperatorRegistry,

@@ -17,12 +17,12 @@ export interface DepthDeps {
   readonly database: pg.Pool;
   readonly chain: ChainConfig;
   readonly rpc: ChainRpc;
-  /** Takes a call of the read budget that reads of prices do not need soon. @returns false when there is none */
+  /** Takes a call from the read budget that price reads do not need soon. @returns false when there is none */
   readonly reserve: () => boolean;
   readonly logger: Logger;
 }
 
-/** Records what some pools quote now, with depth, in this order as far as the budget goes. */
+/** Records current quotes of these pools, with depth, in this order until the budget is exhausted. */
 export type RecordDepth = (pools: readonly Address[]) => Promise<void>;
 
 /** What one pool quotes at a block. */
@@ -34,12 +34,12 @@ interface DepthSample extends DepthWithin {
   readonly askX64: bigint;
 }
 
-/** Longest read of one round of calls, over all nodes. */
+/** Timeout of one phase of calls, over all nodes. */
 const READ_TIMEOUT_MS = 8_000;
-/** Pools that are read together: a call that the budget lacks fails all of them. */
+/** Pools that are read together. When the budget has no call left for them, all of them fail. */
 const POOLS_PER_READ = 50;
 
-/** One sample a minute: who comes later finds it. */
+/** Inserts one sample per pool and minute. Whoever comes later finds it, and inserts nothing. */
 const INSERT_SQL = `
   INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
     bid_depth_raw, ask_depth_raw)
@@ -51,8 +51,8 @@ const INSERT_SQL = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Reads depth as quotes of the API do. A pool whose depth is not known without a simulation of each bin, or which does not
- * trade, gets no sample here.
+ * Makes a recorder that reads depth as the API's quotes do. A pool gets no sample when it does not trade, or when its
+ * depth is not known without a simulation of each bin.
  *
  * A run throws errors of the nodes or of Postgres; what was read before is recorded.
  */
@@ -64,7 +64,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
   };
   const reader = createPoolReader({
     target: { rpc, chainId, multicall3 },
-    // What nodes refuse at one block they are asked again at the next.
+    // A block at which nodes refuse calls is not remembered: the next read is at another one.
     heads: { head, reject: () => undefined },
     simulatedPoolsPerRead: 0,
     readTimeoutMs: READ_TIMEOUT_MS,
@@ -81,7 +81,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
       const rows = JSON.stringify(samples, (_, value) => (typeof value === 'bigint' ? String(value) : value));
       await database.query(INSERT_SQL, [chainId, rows]);
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-      // Without calls to spare there is no depth, which is no fault.
+      // An exhausted budget is not an error: the rest gets no depth this time.
       if (failures.some(isExhausted)) return;
       if (failures.length > 0) throw failures[0];
     }
@@ -90,7 +90,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
 
 const isExhausted = (error: unknown): boolean => error instanceof RpcFailure && error.code === 'exhausted';
 
-/** In the order of their addresses; without pools that are not served. */
+/** Reads the pools at these addresses that are served, in the same order. */
 async function servedPools(
   database: pg.Pool,
   chain: ChainConfig,
@@ -106,14 +106,14 @@ async function servedPools(
   });
 }
 
-/** @returns null when the pool does not trade, or does not show its depth */
+/** Reads a sample of one pool. @returns null when the pool does not trade, or does not show its depth */
 async function readSample(reader: PoolReader, at: ReportedHead, pool: ServedPool): Promise<DepthSample | null> {
   try {
     const prices = await reader.prices(at, { pool });
     const found = await reader.curve(prices);
     if (!found || (found.trading.bids === null && found.trading.asks === null)) return null;
     const { block, bidX64, askX64 } = prices;
-    // A side that a token closes has no price to measure distances from.
+    // A side that is closed by a token has no price from which distances could be measured.
     if (bidX64 === CLOSED_BID_X64 || askX64 === CLOSED_ASK_X64) return null;
     const depth = depthWithin(found.curve, found.trading, { sellX64: bidX64, buyX64: askX64 });
     return { pool: pool.address, blockNumber: block.number, blockTimestamp: block.timestamp, bidX64, askX64, ...depth };

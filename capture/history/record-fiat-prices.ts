@@ -4,7 +4,7 @@ import type { KnownPool } from '../read-schedule/pool-values.ts';
 
 export interface FiatHistoryDeps {
   readonly database: pg.Pool;
-  /** An older price counts no more and is not recorded. */
+  /** A price older than this no longer counts and is not recorded. */
   readonly fiatMaxAgeSecs: number;
   /** The pools of all chains: tokens of funded ones are recorded. */
   readonly pools: () => Promise<readonly Pick<KnownPool, 'chainId' | 'isFunded' | 'token0' | 'token1'>[]>;
@@ -14,7 +14,7 @@ const DAY = 86_400;
 /** How long rows are kept, seconds. */
 const KEPT_SECS = { fiat_price_minute: 7 * DAY, fiat_price_hour: 400 * DAY };
 
-/** The newest row says what the price is for two hours at most, so each hour begins with one. */
+/** Inserts changed prices. A row gives the price for at most two hours, so each hour begins with a row of its own. */
 const MINUTES_SQL = `
   INSERT INTO history.fiat_price_minute (chain_id, token, ts, usd, source)
   SELECT p.chain_id, p.token, $3, p.usd, p.source
@@ -37,8 +37,8 @@ const HOURS_SQL = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Records the prices of funded pools' tokens where they changed, by the minute in which capture saw it, and the first of each
- * hour. A recorded row never changes.
+ * Records the prices of funded pools' tokens: a row in each minute in which capture saw a new price, and the first
+ * price of each hour. A recorded row never changes.
  *
  * @throws an error of Postgres
  */

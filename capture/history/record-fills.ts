@@ -11,12 +11,12 @@ export interface FillDeps {
   readonly chainId: number;
   /** Its requests wait for the read budget. */
   readonly rpc: ChainRpc;
-  /** Whether the budget has calls that reads of prices do not need soon: without, blocks wait, and may become too old. */
+  /** Whether the budget has calls that price reads do not need soon. Without, blocks wait and may become too old. */
   readonly hasSpareCalls: () => boolean;
   readonly pools: () => Promise<readonly KnownPool[]>;
 }
 
-/** A swap that is compared: the pool's first in its block, before which the pool did nothing else in it. */
+/** A swap that is compared with a quote. Nothing happened to its pool earlier in its block. */
 interface Swap {
   readonly blockNumber: string;
   readonly logIndex: number;
@@ -27,14 +27,14 @@ interface Swap {
   readonly inRaw: string;
 }
 
-/** Nodes that are no archives hold the state of about this many blocks. */
+/** Nodes that are not archives hold the state of about this many blocks. */
 const RECENT_BLOCKS = 100;
-/** Of one pool; the rest of a minute stays unknown. */
+/** Most swaps of a pool that are compared in a minute; the others stay unknown. */
 const FILLS_PER_MINUTE = 10;
-/** Blocks whose swaps one run reads, and blocks of which it asks whether they became final. */
+/** Most blocks whose swaps one run reads, and most blocks that it checks for being final. */
 const BLOCKS_PER_RUN = 20;
 
-/** A quote through the stub, which keeps back gas of its own, and a simulated swap, of any number of bins. */
+/** Bounds of a quote through the stub, which itself holds gas back, and of a simulated swap over any number of bins. */
 const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
 const SWAP = { likelyGas: 600_000, gasLimit: 8_000_000, keptBytes: 68 };
 
@@ -76,11 +76,11 @@ const INSERT_SQL = `
         quoted_out_raw = excluded.quoted_out_raw, is_final = false`;
 
 /**
- * Records what funded pools quoted at the end of the block before for recent swaps, and which of the asked blocks became
- * final. A swap whose block is not read in time stays unknown.
+ * Records for recent swaps what their funded pools quoted at the end of the block before, and which recorded quotes
+ * became final. A swap whose block is not read in time stays unknown.
  *
  * @returns number of swaps recorded
- * @throws RpcFailure, an error of Postgres: blocks before are recorded, the rest is read by the next run
+ * @throws RpcFailure or an error of Postgres: earlier blocks are recorded, and the next run reads the rest
  */
 export async function recordFills(deps: FillDeps): Promise<number> {
   const { database, chainId } = deps;
@@ -100,7 +100,7 @@ export async function recordFills(deps: FillDeps): Promise<number> {
   return recorded;
 }
 
-/** What the pools say for the inputs at a block; null where a pool, its provider or the node gives no quote. */
+/** Quotes the output of each swap at the parent block; null where a pool, its provider or the node gives no quote. */
 async function quotedOutputs(
   { rpc, chainId }: FillDeps,
   parent: BlockRef,
@@ -133,7 +133,7 @@ async function quotedOutputs(
   });
 }
 
-/** A quote counts when its block became final; one of a block that was undone is removed. */
+/** Once a swap's block is final, marks its quote as final, or removes a quote that was read at a block later undone. */
 async function confirmParents({ database, chainId, rpc, hasSpareCalls }: FillDeps): Promise<void> {
   const { rows } = await database.query<{ blockNumber: string }>(
     `SELECT DISTINCT f.block_number AS "blockNumber" FROM history.fill f, live._ponder_checkpoint c

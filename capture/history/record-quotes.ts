@@ -13,12 +13,12 @@ export interface QuoteHistoryDeps {
 }
 
 const DAY = 86_400;
-/** Of one pool, besides those of the minutes. */
+/** Most samples of a pool per hour that record a change of status, besides one sample per minute. */
 const CHANGES_PER_HOUR = 10;
-/** After the end of an hour: samples are as old as the chain's last block. */
+/** Time from the end of an hour until its bar is written: samples have the age of the chain's last block. */
 const HOUR_CLOSES_SECS = 300;
 
-/** The last sample of a pool `p`. */
+/** Joins the last sample of each pool `p`, and keeps pools with a newer price than that. */
 const LAST = `
   LEFT JOIN LATERAL (
     SELECT q.block_timestamp, q.status FROM history.quote_minute q
@@ -27,13 +27,13 @@ const LAST = `
   WHERE p.chain_id = $1 AND p.pool = ANY ($2) AND p.block_timestamp >= $3
     AND (last.block_timestamp IS NULL OR p.block_timestamp > last.block_timestamp)`;
 
-/** Pools whose minute has no sample yet. */
+/** Selects pools whose minute has no sample yet. */
 const DUE_SQL = `
   SELECT p.pool FROM operator.price_health p ${LAST}
     AND p.status = 'healthy' AND p.block_timestamp / 60 IS DISTINCT FROM last.block_timestamp / 60
   ORDER BY array_position($2::text[], p.pool::text)`;
 
-/** Times of the chain, so that the same blocks give the same samples. A price that is not read again gives no sample. */
+/** Inserts samples by block time: the same blocks give the same samples. A price that was not read again gives none. */
 const SAMPLES_SQL = `
   INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change)
   SELECT p.chain_id, p.pool, p.block_timestamp, p.block_number, p.status, p.sell_price_x64, p.buy_price_x64,
@@ -50,11 +50,11 @@ const bar = (price: string) => `
   (array_agg(${price} ORDER BY block_timestamp))[1], max(${price}), min(${price}),
   (array_agg(${price} ORDER BY block_timestamp DESC))[1]`;
 
-/** As text meanwhile, since an aggregate of arrays has two dimensions. */
+/** Selects the last known depth. It is aggregated as text, since an aggregate of arrays has two dimensions. */
 const lastDepth = (depth: string) =>
   `((array_agg(${depth}::text ORDER BY block_timestamp DESC) FILTER (WHERE ${depth} IS NOT NULL))[1])::numeric[]`;
 
-/** Closed hours after the last one that is written. */
+/** Inserts bars of the closed hours that follow the last one written. */
 const HOURS_SQL = `
   INSERT INTO history.quote_hour
   SELECT chain_id, pool, block_timestamp - block_timestamp % 3600, ${bar('bid_x64')}, ${bar('ask_x64')},
@@ -67,11 +67,11 @@ const HOURS_SQL = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Samples what funded pools quote: of the most valuable with depth, read now, of the others from the prices that capture read
- * last. Writes the bars of hours that ended, and drops old days.
+ * Samples what funded pools quote. It reads the most valuable ones now, with depth; for the others it takes the prices
+ * that capture read last. It also writes the bars of hours that ended, and drops old days.
  *
  * @param nowSecs Unix seconds
- * @throws an error of Postgres; RpcFailure when depth was not read: all else is written
+ * @throws an error of Postgres; an RpcFailure when depth was not read, after all else is written
  */
 export async function recordQuotes(
   { database, chainId, pools, kept, recordDepth }: QuoteHistoryDeps,

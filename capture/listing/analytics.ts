@@ -7,7 +7,7 @@ import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValu
 /** An amount of token0 and one of token1. */
 export type TokenAmounts = readonly [bigint, bigint];
 
-/** Null when they are not known. */
+/** Amounts of both tokens; null when they are not known. */
 export type KnownPair = TokenAmounts | null;
 
 /** A pool's day, and what LPs earned in its week. */
@@ -27,7 +27,7 @@ const DAYS_PER_YEAR = 365n;
 const DAYS_PER_WEEK = 7n;
 
 /**
- * Everything of `analytics24h` but the window's bounds, and the sort keys that go with it, in which null is unknown.
+ * Computes all of `analytics24h` except the window's bounds, and the sort keys (`figures`), in which null is unknown.
  *
  * @param tokens prices and decimals in pool order
  */
@@ -66,7 +66,7 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
   return { figures, analytics };
 }
 
-/** Value of an amount; zero is worth zero at any price, and null is unknown. */
+/** Gives the value of an amount; null when it is unknown. Zero is worth zero at any price. */
 type Valuer = (amount: bigint) => UsdE18 | null;
 
 function rawValuer(token: PricedToken): Valuer {
@@ -76,7 +76,7 @@ function rawValuer(token: PricedToken): Valuer {
   return (amount) => usdValueFloor(amount, decimals, price);
 }
 
-/** Internal units are as fine as the finer token, and at least 10^-18. */
+/** Values amounts in internal units, which have as many decimals as the finer token, and at least 18. */
 function scaledValuers([token0, token1]: readonly [PricedToken, PricedToken]): [Valuer, Valuer] {
   const known = token0.decimals !== null && token1.decimals !== null;
   const decimals = known ? Math.max(MIN_INTERNAL_DECIMALS, token0.decimals, token1.decimals) : null;

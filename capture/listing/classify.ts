@@ -5,7 +5,7 @@ import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { ExtensionRow } from './extensions.ts';
 import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
-/** The tier of a pool and the reasons for it; null for a pool of no enabled deployment, or without bins. */
+/** Gives the tier of a pool and the reasons for it; null for a pool of no enabled deployment, or without bins. */
 export function classify(facts: PoolFacts, registry: OperatorRegistry): Classification | null {
   const { chainId, widestBinE6, extensions } = facts;
   const deployment = registry.deploymentOf(chainId, facts.factory);
@@ -21,7 +21,7 @@ export function classify(facts: PoolFacts, registry: OperatorRegistry): Classifi
   });
 }
 
-/** A pool by what {@link isConfirmed} takes. */
+/** What {@link isConfirmed} needs of a pool. */
 type FedPool = {
   readonly chainId: number;
   readonly token0: Address;

@@ -3,26 +3,30 @@ import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { PoolId } from '../pools/pool-id.ts';
 
-/** A pool to compute, with the version of all that it is computed from; null: it is not in the index. */
+/**
+ * A pool to compute. `source` is the version of the rows that it is computed from; null when it is not in the index.
+ */
 export type DuePool = PoolId & { readonly source: string | null };
 
 export type DueQuery = {
-  /** Of the code and settings that compute pools. */
+  /** Version of the code and settings that compute pools. */
   readonly version: string;
-  /** End of the window, Unix seconds, and whether the window that was published last ended later. */
+  /** End of the window, Unix seconds. */
   readonly toTs: number;
+  /** Whether the window that was published last ended later. */
   readonly isBack: boolean;
   /** An older fiat price is ignored. */
   readonly pricedSince: Date;
 };
 
-/** Of the pools that are not funded and whose prices changed, each refresh computes this many, in turn: anyone can make them. */
+/** Most pools per refresh that are not funded and changed only in price. They take turns, as anyone can create more. */
 const REPRICED_POOLS = 500;
 
 /**
- * Pools that may be other than they were computed last. Postgres gives a row another `xmin` with each write: those of all rows
- * that a pool is computed from are its source, kept with what was computed. So a row that changed, came or went is noticed,
- * whoever wrote it, in whatever order, and whichever process computed the pool.
+ * Selects the pools that may differ from what was last computed of them. Postgres gives a row a new `xmin` with each
+ * write. The `xmin` of all rows that a pool is computed from make up its source, which is stored with the result. So
+ * this notices every row that changed, appeared or disappeared, whoever wrote it, in whatever order, and whichever
+ * process computed the pool.
  *
  * @throws an error of Postgres, also when no index is served
  */
@@ -36,10 +40,11 @@ export async function selectDuePools(database: Queryable, query: DueQuery): Prom
 }
 
 /**
- * Rows of extensions, of which a pool has several, are counted, and their `xmin` added up: the indexer alone writes them, one
- * transaction after another, so that the sum over as many rows grows with each write.
+ * Builds the query. A pool has several rows of extensions: their number and the sum of their `xmin` stand for them.
+ * Only the indexer writes these rows, one transaction after another, so with an equal number of rows each write raises
+ * the sum.
  *
- * @param schema that of the served index: views do not show `xmin`
+ * @param schema of the served index: views do not show `xmin`
  */
 const dueSql = (schema: string | null) => `
   WITH extension AS (

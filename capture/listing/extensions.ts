@@ -5,7 +5,10 @@ import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { pools } from '../../db/schema/read-model.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 
-/** An extension with whatever a StopLoss, a PriceVelocityGuard or an allowlist at its address says of the pool; integers as text. */
+/**
+ * An extension, with what a StopLoss, PriceVelocityGuard or allowlist at its address says of the pool; integers as
+ * text.
+ */
 export type ExtensionRow = {
   readonly address: Address;
   readonly phases: readonly ExtensionPhase[];
@@ -17,8 +20,8 @@ export type ExtensionRow = {
 };
 
 /**
- * The extensions of a row of `pools`, in the pool's order; null without any. Stop losses of the flat layout report their decay
- * in 10^-8.
+ * Selects the extensions of a row of `pools`, in the pool's order; null without any. Stop losses of the flat layout
+ * report their decay in 10^-8.
  */
 export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(
   SELECT json_agg(json_build_object(
@@ -34,10 +37,12 @@ export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(
   WHERE e.chain_id = ${pools.chainId} AND e.pool = ${pools.address})`;
 
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
-/** The only phase in which the allowlist refuses anyone. */
+/** The only phase in which the allowlist rejects anyone. */
 const DEPOSIT_PHASE: ExtensionPhase = 'beforeAddLiquidity';
 
-/** What a pool record says of the pool's extensions; the standard ones are known by their deployment's addresses. */
+/**
+ * Gives the fields of a pool record about its extensions. Standard ones have the addresses that the deployment names.
+ */
 export function extensionFields(extensions: readonly ExtensionRow[], deployment: DeploymentConfig) {
   const find = (address: string | undefined) => extensions.find((extension) => extension.address === address);
   const stopLoss = find(deployment.stopLoss);

@@ -10,9 +10,9 @@ import { sumKnown } from './usd-value.ts';
 export type KnownState = PoolDay & { readonly curBinIdx: number };
 
 /**
- * What is known of a pool by its events, or by its storage where events do not show it.
+ * Gives a pool's state from its events, or from its storage where the events of its layout do not show it.
  *
- * @param deployment that of the pool: interpretations that it names hold, whatever was decided
+ * @param deployment of the pool; interpretations that it names override those that calibration decided
  * @returns null while liquidity and cursor are not known
  */
 export function knownState(facts: PoolFacts, deployment: DeploymentConfig): KnownState | null {

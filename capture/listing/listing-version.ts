@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import logic from './logic-version.json';
 
-/** The version of the code that computes listed rows and of what the chains file tells it: rows of another one are computed again. */
+/** Gives the version of the code and the settings that compute listed rows. Rows of another one are computed again. */
 export function listingVersion({ chains, tokens }: Pick<ChainsFile, 'chains' | 'tokens'>): string {
   const configured = chains.map(({ chainId, name, deployments }) => ({ chainId, name, deployments }));
   const digest = createHash('sha256')

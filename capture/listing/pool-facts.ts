@@ -15,12 +15,12 @@ import { extensionsOfPool } from './extensions.ts';
 export const DAY_SECS = 86_400;
 const WEEK_SECS = 7 * DAY_SECS;
 
-/** A price provider made by a known factory. Fields of the other kind are null. */
+/** A price provider made by a known factory. Fields that only another kind of provider has are null. */
 export type ProviderRow = typeof priceProviders.$inferSelect;
 
 const ZERO_WORD = `0x${'0'.repeat(64)}`;
 
-/** What is selected of a pool's provider. When one feed prices the pair, it has no quote feed. */
+/** What is selected of a pool's provider. `quoteFeedId` is null when one feed prices the pair. */
 export const PROVIDER_COLUMNS = {
   ...getViewSelectedFields(priceProviders),
   quoteFeedId: sql<Hex | null>`nullif(${priceProviders.quoteFeedId}, ${ZERO_WORD})`,
@@ -36,7 +36,7 @@ const columnsOf = ({ chainId, address, symbol, name, decimals }: typeof token0 |
   decimals,
 });
 
-/** What a window added to the running totals. */
+/** Selects what a window added to the running totals. */
 const totalsOf = (window: 'day' | 'week') =>
   Object.fromEntries(
     TOTAL_NAMES.map((name) => [name, sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt)]),
@@ -70,15 +70,17 @@ const COLUMNS = {
   week: totalsOf('week'),
 };
 
-/** Unix second in which the first activity after another second happened, moved on by this many seconds; null without one. */
+/**
+ * Selects the Unix second of the pool's first activity later than `after`, plus `movedBy` seconds; null without one.
+ */
 const nextActivity = (after: SQL, movedBy: number) => sql`(
   SELECT a.block_timestamp + ${sql.raw(String(movedBy))} FROM read_model.pool_activity a
   WHERE a.chain_id = ${pools.chainId} AND a.pool = ${pools.address} AND a.block_timestamp > ${after}
   ORDER BY a.block_timestamp LIMIT 1)`;
 
 /**
- * Pools with all that the listing shows of them but prices and status: one row per pool, found by a few index steps each,
- * of which five go down its running totals.
+ * Selects pools with all that the listing shows of them except prices and status, one row per pool. A row takes a few
+ * index lookups, five of them in the pool's running totals.
  *
  * @param toTs end of the 24-hour and 7-day windows, Unix seconds
  */
@@ -86,7 +88,7 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
   const { chainId, address } = pools;
   const end = sql`${toTs}::int8`;
   const startOf = (secs: number) => sql`${end} - ${sql.raw(String(secs))}`;
-  // OFFSET 0: the planner may not compute the window of every pool to pick some of them.
+  // OFFSET 0 keeps the planner from computing the window of every pool to pick some of them.
   const windowOf = (secs: number) => sql`LATERAL (
     SELECT * FROM read_model.pool_window(${startOf(secs)}, ${end}) w
     WHERE w.chain_id = ${chainId} AND w.pool = ${address} OFFSET 0)`;
@@ -94,7 +96,7 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
     and(eq(table.chainId, chainId), eq(table.address, named));
   const isOfPool = (table: { readonly chainId: PgColumn; readonly pool: PgColumn }) =>
     and(eq(table.chainId, chainId), eq(table.pool, address));
-  /** End of the first window whose totals are others, unless the pool is active meanwhile. */
+  /** End of the first window whose totals differ, unless the pool is active before then. */
   const nextChangeAt = sql<number | null>`least(
     ${nextActivity(end, 0)}, ${nextActivity(startOf(DAY_SECS), DAY_SECS)}, ${nextActivity(startOf(WEEK_SECS), WEEK_SECS)}
   )::float8`;
@@ -116,7 +118,7 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
 
-/** @param prices USD per whole token */
+/** Adds prices to a selected row. @param prices USD per whole token */
 export function toFacts(
   { token0, token1, extensions, interpretations, ...row }: Awaited<ReturnType<typeof selectPoolFacts>>[number],
   prices: ReadonlyMap<TokenKey, number>,

@@ -3,7 +3,9 @@ import { MAX_UINT64, MAX_UINT256, minBigint } from '../../protocol/fixed-point.t
 import { toJsonInteger } from '../../runtime/json.ts';
 import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
-/** What a pool record says of the price provider, all but the status, which is judged when the record is read. */
+/**
+ * Gives the fields of a pool record about the price provider. Its status is not among them: readers of records add it.
+ */
 export function providerFields(facts: PoolFacts) {
   const { provider, priceProviderTimelockSecs: timelock } = facts;
   return {
@@ -24,12 +26,12 @@ function providerChange(facts: PoolFacts): StoredRecord['priceProviderChange'] {
   return { newPriceProvider, proposedAtBlock, executeAfterTs: shownSecs(executeAfter) };
 }
 
-/** The largest time that is shown stands for "never" too: the factory counts up to 2^256 - 1. */
+/** Limits a time to the largest that is shown, which also stands for "never": the factory counts up to 2^256 - 1. */
 function shownSecs(seconds: bigint): number | bigint {
   return toJsonInteger(minBigint(seconds, MAX_UINT64));
 }
 
-/** What the flat layout's providers do not have is null: per-feed bounds, and spread bounds that are no multiples. */
+/** Fields that the flat layout's providers do not have are null: per-feed bounds, and spread bounds as multiples. */
 function providerDetails(provider: ProviderRow): NonNullable<StoredRecord['priceProviderDetails']> {
   const common = {
     oracle: provider.oracle,

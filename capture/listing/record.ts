@@ -18,9 +18,11 @@ export type ListedPool = Readonly<typeof poolListings.$inferSelect & typeof list
 export type PoolTier = { readonly tier: Tier; readonly reasonCodes: readonly string[] };
 
 /**
+ * Makes the listed row of a pool.
+ *
  * @param classification null for a pool that is not classified
- * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known, which
- *   the contract has no word for
+ * @returns null for a pool that is not listed: no enabled deployment names its factory, or its liquidity is not known,
+ *   which the API contract cannot express
  */
 export function listPool(
   facts: PoolFacts,
@@ -35,7 +37,7 @@ export function listPool(
   // A delisted pool keeps the reasons that its tier had.
   const tier = facts.delisted ? 'black' : (classification?.tier ?? 'unclassified');
   const [name0, name1] = tokens.map(({ symbol, address }) => symbol ?? address);
-  // A contract that is not configured has no field.
+  // A contract that is not configured gives no field.
   const record: StoredRecord = {
     pair: `${name0}/${name1}`,
     chain: deployment.chain,
@@ -109,7 +111,7 @@ function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry:
   } satisfies Partial<StoredRecord>;
 }
 
-/** Sort keys may lose digits that the record keeps: equal keys fall back to the address. */
+/** Makes a sort key, which may lose digits that the record keeps; the address decides between equal keys. */
 function numberOrNull(value: bigint | null): number | null {
   return value === null ? null : Number(value);
 }

@@ -25,26 +25,27 @@ import {
 export type RefreshDeps = {
   readonly database: pg.Pool;
   readonly registry: OperatorRegistry;
-  /** The last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
+  /** Finds the last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
   /** An older fiat price is ignored. */
   readonly fiatMaxAgeSecs: number;
-  /** Of the code and settings that compute pools: what another version computed is computed again. */
+  /** Version of the code and settings that compute pools. What another version computed is computed again. */
   readonly version: string;
-  /** The tier of a pool; null for one that has none. */
+  /** Gives the tier of a pool; null for one that has none. */
   readonly classify: (facts: PoolFacts, registry: OperatorRegistry) => PoolTier | null;
 };
 
-/** Pools read at a time: few round trips, and no long pause of the event loop. */
+/** Pools read at a time: enough for few round trips, and too few to block the event loop for long. */
 const SLICE = 1_000;
 
 const pack = promisify(deflate);
 const unpack = promisify(inflate);
 
 /**
- * Computes the pools that are no longer as they were computed, with one window for all, and publishes them in one
- * transaction: a reader sees the old listing or the new one. Pools are read in parts, so that no transaction lasts while many
- * are computed; one that changes meanwhile is computed by the next refresh. Nothing is remembered in the process.
+ * Computes the pools that changed since they were last computed, with one window for all. It publishes them in one
+ * transaction, so that a reader sees the old listing or the new one. Pools are read in parts, so that no read
+ * transaction lasts while many are computed. A pool that changes meanwhile is computed by the next refresh. The process
+ * keeps nothing between refreshes.
  *
  * @returns number of pools computed; null while nothing is indexed
  * @throws an error of Postgres, also when no index is served
@@ -52,7 +53,7 @@ const unpack = promisify(inflate);
 export function refreshListing(deps: RefreshDeps): Promise<number | null> {
   const { database, fiatMaxAgeSecs, version } = deps;
   return inTransaction(database, 'READ COMMITTED', async (publisher) => {
-    // Held while pools are computed too: what is published later was also read later.
+    // The lock is held while pools are computed too, so that what is published later was also read later.
     await publisher.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.listing]);
     const blocks = [...(await readIndexedBlocks(database))].map(([chainId, block]) => ({ chainId, ...block }));
     const last = await lastPublished(database);
@@ -63,7 +64,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const prices = await readPrices(database, pricedSince);
     const isBack = last.toTs !== null && toTs < last.toTs;
     const due = await selectDuePools(database, { version, toTs, isBack, pricedSince });
-    // Packed, a pool takes half a kilobyte: all of them may be due, and anyone can make more.
+    // Packed, a pool takes half a kilobyte. This matters because all pools may be due, and anyone can create more.
     const parts: Buffer[] = [];
     for (let start = 0; start < due.length; start += SLICE) {
       const computed = await computePools(deps, due.slice(start, start + SLICE), prices, { toTs, generation });
@@ -77,7 +78,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
   });
 }
 
-/** Pools of one part, with their tiers. */
+/** Computes the pools of one part, with their tiers. */
 async function computePools(
   { database, registry, classify }: RefreshDeps,
   due: readonly DuePool[],
@@ -105,7 +106,7 @@ async function computePools(
 
 const NEVER_REPRICED = { amount0: null, amount1: null, price0: null, price1: null, nextChangeAt: null };
 
-/** What shows when a pool has to be computed again although nothing of its own changed. */
+/** Gives what later refreshes compare to see that a pool must be computed again although none of its rows changed. */
 function repricing({ tokens: [token0, token1], nextChangeAt }: PoolFacts, [raw0, raw1]: TokenAmounts) {
   const whole = (raw: bigint, decimals: number | null) => (decimals === null ? 0 : Number(raw) / 10 ** decimals);
   const amounts = { amount0: whole(raw0, token0.decimals), amount1: whole(raw1, token1.decimals) };

@@ -3,7 +3,7 @@ import { mulDivFloor } from '../../protocol/fixed-point.ts';
 /** Dollars scaled by 10^18. */
 export type UsdE18 = bigint;
 
-/** A token as the listing values it; a null price or null decimals make its amounts worth an unknown sum. */
+/** A token as the listing values it. With a null price or null decimals, the value of its amounts is unknown. */
 export type PricedToken = {
   /** USD per whole token. */
   readonly usd: number | null;
@@ -14,10 +14,10 @@ const USD_SCALE_DECIMALS = 18;
 const MICRO_PER_DOLLAR = 1_000_000;
 const E18_PER_MICRO = 10n ** 12n;
 
-/** From here on a number is written with an exponent, and is a whole one. */
+/** From here on `toFixed` writes a number with an exponent, and every number is a whole one. */
 const EXPONENT_FROM = 1e21;
 
-/** The exact decimal digits of a price, down to 10^-18 dollars. */
+/** Converts a price by its exact decimal digits, down to 10^-18 dollars. */
 export function toPriceE18(usd: number): UsdE18 {
   if (usd >= EXPONENT_FROM) return BigInt(usd) * 10n ** BigInt(USD_SCALE_DECIMALS);
   const [whole = '0', fraction = ''] = usd.toFixed(USD_SCALE_DECIMALS).split('.');
@@ -33,7 +33,7 @@ export function usdValueFloor(amount: bigint, decimals: number, priceE18: UsdE18
   return mulDivFloor(amount, priceE18, 10n ** BigInt(decimals));
 }
 
-/** Dollars as a JSON number, cut to millionths: the last step, after all sums. */
+/** Gives dollars as a JSON number, truncated to millionths. This is the last step, after all sums. */
 export function toDollars(value: UsdE18): number {
   return Number(value / E18_PER_MICRO) / MICRO_PER_DOLLAR;
 }

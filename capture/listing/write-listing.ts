@@ -21,7 +21,7 @@ export type Prices = ReadonlyMap<TokenKey, number>;
 /** Window of one chain. */
 export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' | 'generatedAtTs'>;
 
-/** What came of computing a pool; null takes it out. */
+/** What was computed of a pool. A null part removes what is stored of it. */
 export type ComputedPool = PoolId & {
   readonly listed: ListedPool | null;
   readonly classification: PoolTier | null;
@@ -29,10 +29,10 @@ export type ComputedPool = PoolId & {
   readonly source: Omit<typeof listingSources.$inferInsert, keyof PoolId> | null;
 };
 
-/** Of one chain and pool. */
+/** Rows are those of one chain and pool. */
 const POOL = { key: ['chainId', 'pool'] } as const;
 
-/** Lists and classifies pools, or takes them out; a row that did not change is not rewritten. */
+/** Stores computed pools, or removes them; a row that did not change is not rewritten. */
 export async function writePools(database: Queryable, pools: readonly ComputedPool[]): Promise<void> {
   const without = (part: 'listed' | 'classification' | 'source') => pools.filter((pool) => pool[part] === null);
   const listed = pools.flatMap((pool) => pool.listed ?? []);
@@ -50,7 +50,7 @@ export async function writePools(database: Queryable, pools: readonly ComputedPo
   await deletePools(database, listingSources, without('source'));
 }
 
-/** Prices that count. */
+/** Reads prices made after `pricedSince`. */
 export async function readPrices(database: Queryable, pricedSince: Date): Promise<Prices> {
   const rows = await queriesOn(database).select().from(fiatPrices).where(gt(fiatPrices.pricedAt, pricedSince));
   return new Map(rows.map(({ chainId, token, usd }) => [tokenKey(chainId, token), usd]));
@@ -69,7 +69,7 @@ export async function writePrices(database: Queryable, prices: Prices): Promise<
     WHERE k.chain_id = ${listingPrices.chainId} AND k.token = ${listingPrices.token})`);
 }
 
-/** Number of the refresh that was published last, 0 before the first, and the end of its window. */
+/** Reads the number of the refresh that was published last, 0 before the first, and the end of its window. */
 export async function lastPublished(database: Queryable) {
   const [row] = await queriesOn(database)
     .select({ generation: max(listingWindows.generation), toTs: max(listingWindows.toTs) })
@@ -77,7 +77,7 @@ export async function lastPublished(database: Queryable) {
   return { generation: row?.generation ?? 0, toTs: row?.toTs ?? null };
 }
 
-/** Replaces the windows of all chains by those of a generation. */
+/** Replaces the windows of all chains by those of one refresh. */
 export async function writeWindows(
   database: Queryable,
   windows: readonly ChainWindow[],

@@ -16,9 +16,10 @@ type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 export type StorageCaptureDeps = PoolSchedule & { readonly database: pg.Pool };
 
 /**
- * Reads the storage and the balances of the pools of a class whose events do not report their state, as far as the budget goes,
- * each at one block, and stores them with that block and whether they count. A run gives the number of pools read and throws
- * errors of the node or the database; what was stored before stays, and grows old.
+ * Makes a function that reads storage and token balances of pools of a class, where events do not report a pool's
+ * state. A run reads as many pools as the budget allows and gives their number. It reads each pool at one block and
+ * stores it with that block, and with the reason when the read does not count. A run throws errors of the node or the
+ * database; what was stored before stays, and becomes stale.
  */
 export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureClass) => Promise<number> {
   const { database, chainId, budget, rpcs } = deps;
@@ -27,7 +28,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
       const layout = storedLayout(pool.layout);
       return layout ? [{ ...pool, layout }] : [];
     });
-    // Undone by a reorganisation, or of a deployment that was disabled.
+    // The other pools were undone by a reorganisation, or their deployment was disabled.
     await deleteOtherPoolsOf(database, poolStorages, chainId, stored);
     return stored;
   };

@@ -13,12 +13,12 @@ export type StoredPool = {
   readonly layout: StoredLayout;
 };
 
-/** What one reading says of a pool; null is what was not read. */
+/** What one read gives of a pool; null for what was not read. */
 export type StorageRead = {
   readonly head: StoredHead | null;
   readonly balance0Raw: bigint | null;
   readonly balance1Raw: bigint | null;
-  /** Why the reading is not used; null when it is. */
+  /** Why the read is not used; null when it is. */
   readonly refusal: string | null;
 };
 
@@ -40,7 +40,7 @@ export function readStorage(
   return { ...read, refusal: refusalOf(read, scale) };
 }
 
-/** A pool pays out of its own balances: storage that says more than they hold is read wrongly. */
+/** Gives why a read is not used. A pool pays from its own balances, so totals above these were read wrongly. */
 function refusalOf(
   { head, balance0Raw, balance1Raw }: Omit<StorageRead, 'refusal'>,
   { multiplier0, multiplier1 }: TokenScale,

@@ -4,7 +4,7 @@ import type { ChainsFile, DeploymentConfig, TokenConfig } from '../../config/cha
 export type OperatorRegistry = {
   /** The enabled deployment that a factory belongs to, with the name of its chain. */
   readonly deploymentOf: (chainId: number, factory: string) => ListedDeployment | undefined;
-  /** All that the operator knows. */
+  /** All tokens that the operator configured. */
   readonly tokens: readonly TokenConfig[];
   readonly token: (chainId: number, address: string) => TokenConfig | undefined;
   /** True for an oracle that is configured as the multiplier oracle of any token of the chain. */

@@ -4,10 +4,10 @@ import type { Address } from 'viem';
 /** Names a pool across chains; the address is lowercase. */
 export type PoolId = { readonly chainId: number; readonly pool: Address };
 
-/** The same as text, for maps. */
+/** Gives a pool's id as text, for keys of maps. */
 export const poolKey = ({ chainId, pool }: PoolId): string => `${chainId}:${pool}`;
 
-/** A table of these pools, with columns `chain_id` and `address`. */
+/** Makes a table of these pools, with columns `chain_id` and `address`. */
 export function poolRows(pools: readonly PoolId[]): SQL {
   const chainIds = sql.param(pools.map(({ chainId }) => chainId));
   const addresses = sql.param(pools.map(({ pool }) => pool));

@@ -22,19 +22,20 @@ export type PriceCaptureDeps = PoolSchedule & {
   readonly logUnknown: LogUnknownError;
 };
 
-/** Reads the prices of pools of a class whose turn it is. @returns number of pools read */
+/** Reads the prices of the due pools of a class. @returns number of pools read */
 export type CapturePrices = (kind: CaptureClass) => Promise<number>;
 
 /**
- * Reads prices of the pools of a chain and their balances of both tokens, as far as the budget goes, and stores them with
- * the status, block and time. A run throws errors of the node or the database; what was stored before stays, and grows old.
+ * Makes a function that reads prices and token balances of the pools of a chain, as far as the budget allows. It stores
+ * them with the status, block and time. A run throws errors of the node or the database; what was stored before stays,
+ * and becomes stale.
  */
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   const { database, chainId, budget, rpcs, onRead } = deps;
   return createPoolReads(
     deps,
     async (pools) => {
-      // Undone by a reorganisation, or of a deployment that was disabled.
+      // The other pools were undone by a reorganisation, or their deployment was disabled.
       await deleteOtherPoolsOf(database, priceHealth, chainId, pools);
       return pools;
     },
@@ -47,7 +48,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   );
 }
 
-/** No pool can spoil the reading of another: calls are isolated. */
+/** Gives the calls of a pool. Calls are isolated, so that no pool can affect the read of another. */
 const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
   ...poolPriceCalls(address, layoutAdapter(layout)),
   balanceCall(token0, address),

@@ -7,14 +7,14 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 
-/** A pool whose guards may refuse swaps; `isKnown` when all of them are those of its deployment. */
+/** A pool whose guards may reject swaps; `isKnown` when all of its guards are those of its deployment. */
 export type GuardedPool = KnownPool & { readonly isKnown: boolean };
 
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /**
- * Those of some pools of a chain whose swaps run extensions. A swap allowlist judges the caller: what it would answer us does
- * not hold for a trader, so its pools are left out, as for quotes.
+ * Selects the pools whose swaps run extensions. Pools with a swap allowlist are left out, as for quotes: the allowlist
+ * decides by caller, so its answer to us says nothing about a trader.
  */
 export async function readGuardedPools(
   database: Queryable,

@@ -3,10 +3,10 @@ import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bound
 import type { LayoutAdapter } from '../../protocol/layout.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 
-/** Status as the listing shows it: a fault on our side is no fault of the feed, so it is `unknown` there. */
+/** Status as the listing shows it. A fault on our side is not a fault of the feed, so the listing shows `unknown`. */
 export type ListedStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'unknown';
 
-/** What one reading says of a pool's price. Prices include the pool's fees, Q64.64; null unless they were read. */
+/** What one read gives of a pool's price. Prices include the pool's fees, Q64.64; null unless they were read. */
 export type PoolPrice = {
   readonly status: ListedStatus;
   readonly sellX64: bigint | null;
@@ -16,7 +16,7 @@ export type PoolPrice = {
 /** Sides of a pool that do not trade although it has prices. */
 export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
 
-/** A price comes with its provider and oracle, which may be anyone's. */
+/** Bounds of calls. The call for prices also runs the pool's provider and oracle, which may be untrusted. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
 const PAUSE_LEVEL = { likelyGas: 20_000, gasLimit: 50_000 };
 
@@ -30,8 +30,10 @@ export function poolPriceCalls(pool: Address, { prices, state }: LayoutAdapter):
 }
 
 /**
- * @param results begin with what {@link poolPriceCalls} gave; an empty list when the node could not run them
- * @param closed by guards, and by tokens that do not move
+ * Decodes the prices and the status of a pool.
+ *
+ * @param results begin with those of {@link poolPriceCalls}; an empty list when the node could not run them
+ * @param closed sides that guards close, and sides whose tokens do not move
  */
 export function readPoolPrice(results: readonly CallResult[], layout: LayoutAdapter, closed: ClosedSides): PoolPrice {
   const [prices, pause] = results;

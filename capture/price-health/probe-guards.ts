@@ -22,22 +22,23 @@ import type { GuardedPool } from './guarded-pools.ts';
 import type { ClosedSides } from './pool-price.ts';
 
 export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
-  /** Updated: sides that guards closed at the last probe. */
+  /** Sides that guards closed at the last probe. Each probe updates it. */
   readonly closed: Map<Address, ClosedSides>;
   readonly logUnknown: LogUnknownError;
 };
 
-/** A quote through the stub, which keeps back gas of its own, and a simulated swap of the smallest amount. */
+/** Bounds of a quote through the stub, which itself holds gas back, and of a simulated swap of the smallest amount. */
 const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
 const UNIT_SWAP = { likelyGas: 240_000, unknownGasLimit: 3_260_000, keptBytes: 4 };
 const SIDES = 2;
 
-/** Probes the guards of pools of a class whose turn it is. @returns number of pools whose provider was called */
+/** Probes the guards of the due pools of a class. @returns number of pools whose provider was called */
 export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
 
 /**
- * Finds the sides of which guards reject an output of one unit, as quotes find it: the provider's quote is read
- * under a state override, then that swap of each side is simulated with it. On nodes without overrides nothing is found.
+ * Makes a probe that finds the sides on which guards reject an output of one unit, as quotes do. It reads the
+ * provider's quote under a state override, then simulates that swap of each side with the quote. It finds nothing on
+ * nodes without overrides.
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   const { chainId, budget, rpcs, closed } = deps;
@@ -68,7 +69,9 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   });
 }
 
-/** Notes which sides guards close: without swaps nothing is known, without an answer it stays as it was. */
+/**
+ * Notes which sides guards close. Without swaps to simulate nothing is known; without an answer the last note stays.
+ */
 function noteProbe(
   { address, layout, isKnown }: GuardedPool,
   answer: GroupAnswer | null,
@@ -87,14 +90,14 @@ function noteProbe(
   const asks = isRejected(answer.results.slice(swaps / SIDES));
   if (bids || asks) closed.set(address, { bids, asks });
   else closed.delete(address);
-  // What a swap takes by itself burns nothing.
+  // The gas that a unit swap needs by itself does not count.
   return { gas: Math.max(0, gasUsedBy(answer.results) - SIDES * gasLimit), isFailed: false };
 }
 
-/** The provider is that of the pool's storage, or the one that can never be changed. */
+/** Gives the stub of a pool's provider, which is that of the pool's storage, or one that can never be changed. */
 const stubOf = ({ layout, priceProvider }: GuardedPool) => layoutAdapter(layout).prices.providerStubCode(priceProvider);
 
-/** The simulated swaps of the bids, then as many of the asks; none without a quote. */
+/** Gives the swaps to simulate: those of the bids, then as many of the asks; none without a quote. */
 function unitSwaps({
   pool: { address, layout, isKnown },
   results: [quote],

@@ -8,13 +8,14 @@ import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-po
 import type { ClosedSides } from './pool-price.ts';
 
 export type TransferProbeDeps = PoolSchedule & {
-  /** Updated: sides that were closed at the last probe, as a token did not move. */
+  /** Sides that were closed at the last probe because a token did not move. Each probe updates it. */
   readonly closed: Map<Address, ClosedSides>;
 };
 
 /**
- * Makes what finds, of pools of a class whose turn it is, the sides whose tokens do not move, as quotes find them: a pool sends
- * all that it has under a state override, and has it sent back. On nodes without overrides nothing is found.
+ * Makes a probe that finds, for the due pools of a class, the sides whose tokens do not move, as quotes do. Under a
+ * state override, a pool sends all that it has of a token, and gets it sent back. It finds nothing on nodes without
+ * overrides.
  */
 export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClass) => Promise<number> {
   const { chainId, rpcs, closed } = deps;
@@ -31,7 +32,7 @@ export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClas
     },
     store: async (probed) =>
       probed.map(({ pool: { address }, results }) => {
-        // The pool itself answers a node that does not know overrides, and knows no such call.
+        // On a node without overrides the pool's own code runs, which does not know this call: no result succeeds.
         const isTried = results.some(({ success }) => success);
         const [token0, token1] = results.map((result) => tokenLimits(0n, null, readMoved(result, maxUint256)));
         const sides = isTried && token0 && token1 ? closedSides({ token0, token1 }) : { bids: false, asks: false };

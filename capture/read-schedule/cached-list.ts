@@ -1,7 +1,7 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 
-/** Loading a list may take a hundredth of the time. */
+/** A list is used for this many times as long as its load took, so that loads take at most a hundredth of the time. */
 const USE_PER_LOAD = 100;
 const MIN_USE_MS = 2_000;
 

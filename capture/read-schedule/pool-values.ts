@@ -12,17 +12,17 @@ import type { Queryable } from '../../db/transaction.ts';
 
 const [fiat0, fiat1] = [alias(fiatPrices, 'f0'), alias(fiatPrices, 'f1')];
 
-/** Funded pools for each call per minute. */
+/** Most funded pools for each call that the budget has per minute. */
 const FUNDED_PER_CALL = 8;
 
-/** Value of a side of a pool; zero without a price. Prices of any age count. */
+/** Selects the value of a side of a pool, USD; zero without a price. Prices of any age count. */
 const sideValue = (
   balance: 'balance0Raw' | 'balance1Raw',
   decimals: 'token0Decimals' | 'token1Decimals',
   price: typeof fiat0 | typeof fiat1,
 ) => sql`coalesce(${poolStates[balance]}::float8 / 10::float8 ^ ${pools[decimals]} * ${price.usd}, 0)`;
 
-/** Pools of the enabled deployments of a chain whose storage can be read, with their layout, value and class. */
+/** Reads a chain's pools of enabled deployments whose storage can be read, with their layout, value and class. */
 export async function readPoolValues(
   database: Queryable,
   { chainId, deployments, readBudget }: Pick<ChainConfig, 'chainId' | 'deployments' | 'readBudget'>,
@@ -59,9 +59,9 @@ export async function readPoolValues(
 }
 
 /**
- * Says of pools whether they are funded: those of the highest value, at least `minFundedUsd`, as many as the budget can read
- * within about 15 s. So small amounts in many pools cannot delay the others. Each read of a pool's prices stores it, for the
- * listing and the API.
+ * Marks the pools that are funded: those of the highest value, at least `minFundedUsd`, as many as the budget can read
+ * within about 15 s. So small amounts in many pools cannot delay valuable pools. Each read of a pool's prices stores
+ * the mark, for the listing and the API.
  */
 export function markFunded<P extends { readonly valueUsd: number }>(
   list: readonly P[],
@@ -80,6 +80,6 @@ export const CAPTURE_CLASSES = ['funded', 'remaining'] as const satisfies readon
 
 export type CaptureClass = (typeof CAPTURE_CLASSES)[number];
 
-/** Pools as they are scheduled. */
+/** Gives pools as a schedule takes them. */
 export const scheduledPools = <P extends Pick<KnownPool, 'address' | 'isFunded'>>(list: readonly P[]) =>
   list.map((item): ScheduledRead<P> => ({ key: item.address, kind: item.isFunded ? 'funded' : 'remaining', item }));

@@ -16,31 +16,31 @@ import { type CaptureClass, type KnownPool, scheduledPools } from './pool-values
 export interface PoolSchedule<K = KnownPool> {
   readonly chainId: number;
   readonly budget: CallBudget;
-  /** The nodes for each class: what untrusted pools do to their breakers does not concern funded ones. */
+  /** The nodes for each class, with separate circuit breakers: untrusted pools must not open those of funded ones. */
   readonly rpcs: Readonly<Record<CaptureClass, ChainRpc>>;
-  /** The pools of the chain: another list when they changed. */
+  /** Gives the pools of the chain, as another array when they changed. */
   readonly pools: () => Promise<readonly K[]>;
   readonly now: Clock;
 }
 
-/** What is read of each pool on a schedule. */
+/** How pools are read on a schedule. */
 export interface PoolReads<P, A extends BoundedAnswer> {
   readonly scheduler: ReadScheduler<P>;
   readonly budget: CallBudget;
   readonly now: Clock;
-  /** The calls of a pool, which stay together. */
+  /** Gives the calls of a pool, which are sent in the same `eth_call`. */
   readonly callsOf: (pool: P) => readonly BoundedCall[];
   /** Sends one `eth_call`. */
   readonly send: (calls: readonly BoundedCall[]) => Promise<A>;
-  /** Takes what was read. @returns how it went for each, besides the gas of its calls */
+  /** Stores what was read. @returns the outcome of each pool; `gas` is what it took besides these calls */
   readonly store: (results: readonly PoolResults<P, A>[]) => Promise<readonly ReadOutcome[]>;
 }
 
-/** What the calls of a pool gave. */
+/** Results of the calls of a pool. */
 export interface PoolResults<P, A> {
   readonly pool: P;
   readonly results: readonly BoundedResult[];
-  /** Of the whole `eth_call`. */
+  /** Answer of the whole `eth_call`. */
   readonly answer: A;
 }
 
@@ -50,18 +50,20 @@ interface CallGroup<P> {
   readonly groups: readonly (readonly BoundedCall[])[];
 }
 
-/** For each class and each kind of read: a node is not asked for a thousand pools at once. */
+/** Per class and kind of read: a node must not read a thousand pools at once. */
 const MAX_CONCURRENT_CALLS = 2;
 /** More pools than a call holds. */
 const POOLS_PER_CALL = 200;
-/** A read may take this much more than the last one did before others of its call are left for the next. */
+/**
+ * Gas planned for a read, relative to its last one. A read that takes more may leave others of its call to the next.
+ */
 const LIKELY_GROWTH = 1.25;
 
 /**
- * Makes what reads the pools of a class of a chain whose turn it is, as {@link readDuePools}, with a schedule of its own.
+ * Makes a function that reads the due pools of a class, as {@link readDuePools}, with its own schedule.
  *
- * @param takePools told when the pools changed. @returns those of them that are read
- * @param onRun told how the class is read, after each run
+ * @param takePools called when the pools changed; gives those of them that are read
+ * @param onRun called after each run with what is left to read in the class
  */
 export function createPoolReads<K, P extends Pick<KnownPool, 'address' | 'isFunded'>, A extends BoundedAnswer>(
   { budget, pools, now }: PoolSchedule<K>,
@@ -85,8 +87,8 @@ export function createPoolReads<K, P extends Pick<KnownPool, 'address' | 'isFund
 }
 
 /**
- * Reads the pools of a class whose turn it is, as far as the budget has calls, each at most once. A pool that was not begun,
- * since others of its call burned the gas, is read by the next call.
+ * Reads the due pools of a class, each at most once, while the budget has calls. When other pools of its call burned
+ * the gas before a pool was begun, the next call reads it.
  *
  * @returns number of pools read
  * @throws the first error of the nodes or the database
@@ -107,7 +109,7 @@ export async function readDuePools<P extends { readonly address: Address }, A ex
   return read;
 }
 
-/** The next calls of a class, in order, each packed by what its pools took last. */
+/** Packs the next calls of a class, in the order of turns, by the gas that the last read of each pool took. */
 function nextCalls<P extends { readonly address: Address }, A extends BoundedAnswer>(
   kind: ReadClass,
   since: number,
@@ -126,13 +128,13 @@ function likelyCalls(calls: readonly BoundedCall[], lastGas: number | null): rea
   return calls.map((call, index) => ({ ...call, likelyGas: index === 0 ? lastGas * LIKELY_GROWTH : 0 }));
 }
 
-/** @returns number of pools read */
+/** Sends one `eth_call` and stores its results. @returns number of pools read */
 async function makeCall<P extends { readonly address: Address }, A extends BoundedAnswer>(
   { pools, groups }: CallGroup<P>,
   { scheduler, send, store }: PoolReads<P, A>,
 ): Promise<number> {
   const answer = await send(groups.flat()).catch((error) => {
-    // These may be why the node did not answer: others have their turn first.
+    // These pools may be why the node did not answer: others have their turn first.
     for (const { address } of pools) scheduler.postpone(address);
     throw error;
   });
@@ -141,7 +143,7 @@ async function makeCall<P extends { readonly address: Address }, A extends Bound
     const results = answers[index]?.results;
     return results ? [{ pool, results, answer }] : [];
   });
-  // Nothing was before the first: the node gives less gas than it may take.
+  // No other pool burned the gas before the first: the node gives less gas than this pool may take.
   const [first] = pools;
   if (first && !answers[0]) scheduler.record(first.address, { gas: Number(CALL_GAS_CAP), isFailed: true });
   const outcomes = await store(read);
@@ -153,7 +155,7 @@ async function makeCall<P extends { readonly address: Address }, A extends Bound
 }
 
 /**
- * Runs groups of calls, as far as the budget of a class has calls.
+ * Runs groups of calls while the budget of a class has calls.
  *
  * @returns null for a group that was not begun, since the budget or the gas of its call was exhausted
  */

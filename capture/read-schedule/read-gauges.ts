@@ -3,10 +3,10 @@ import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import type { Backlog } from '../../chain/read-schedule/read-scheduler.ts';
 import type { CaptureClass } from './pool-values.ts';
 
-/** Takes how the pools of a class of a chain were read, after each run. */
+/** Called after each run, with what is left to read of a class of a chain, and with the budget. */
 export type OnRead = (chainId: number, kind: CaptureClass, backlog: Backlog, budget: CallBudget) => void;
 
-/** Shows it as `read_*{chain,class}`. */
+/** Exports backlogs and budgets as `read_*{chain,class}`. */
 export function readGauges(registry: Registry): OnRead {
   const gauge = (name: string, help: string) =>
     new Gauge({ name, help, labelNames: ['chain', 'class'] as const, registers: [registry] });
