@@ -55,7 +55,7 @@ runMain(async () => {
   onStop('deliveries', () => worker.stop());
 });
 
-/** Order and cancels survive a crash of Redis only in its append-only file. */
+/** Warns when Redis has no append-only file: without one, order and cancels do not survive a crash of Redis. */
 async function warnWithoutAppendOnlyFile(redis: Redis, logger: Logger): Promise<void> {
   try {
     const info = await redis.info('persistence');

@@ -11,12 +11,12 @@ import type { RedisKeys } from '../submit/queue/redis-keys.ts';
 import type { AuditEntry } from '../submit/update-log.ts';
 
 const BATCH = 200;
-/** Pause after a batch that was not full, so that the next one is worth a statement. */
+/** Pause after a batch that was not full, so that enough entries gather for the next statement. */
 const GATHER_MS = 250;
 const RETRY_MS = 1_000;
 const STOP_WITHIN_MS = 5_000;
 const RETENTION_EVERY_MS = 3_600_000;
-/** Rows of a table that one statement deletes: more could take longer than a statement may. */
+/** Most rows of a table that one statement deletes: with more, it could exceed the statement timeout. */
 const DELETE_BATCH = 5_000;
 const DAY_MS = 86_400_000;
 /** SQLSTATE classes of a row that Postgres will never take: data exception, constraint violation. */
@@ -31,10 +31,11 @@ export type AuditWriterDeps = {
 };
 
 /**
- * Moves audit entries from the Redis stream to the database in batches, each at least once: an entry leaves the stream when
- * it is written. Of several writers that take the same entries one writes them. Also deletes rows past their retention.
+ * Moves audit entries from the Redis stream to the database in batches, each at least once: an entry leaves the stream
+ * after it is written. When several writers take the same entries, one of them writes these. Also deletes rows past
+ * their retention.
  *
- * @returns `stop` finishes the batch at hand, unless Redis is unreachable
+ * @returns `stop` finishes the current batch, unless Redis is unreachable
  */
 export function startAuditWriter(deps: AuditWriterDeps): { stop(): Promise<void> } {
   const { redis, database, retentionDays, logger } = deps;
@@ -70,8 +71,8 @@ async function writeUntil(signal: AbortSignal, { redis, keys, database, logger }
 }
 
 /**
- * Writes entries; those already written are left as they are. An entry that Postgres refuses is logged and left out: the
- * batch is halved until that entry stands alone.
+ * Writes entries; those already written are left as they are. An entry that Postgres refuses is logged and left out. To
+ * find it, the batch is halved until that entry stands alone.
  */
 async function writeEntries(database: Database, entries: readonly AuditEntry[], logger: Logger): Promise<void> {
   try {
@@ -104,7 +105,7 @@ function toAnswerRow(entry: AuditEntry) {
   return { ...row, receivedAt: new Date(receivedAtMs), answeredAt: new Date(answeredAtMs), latencyMs };
 }
 
-/** Deletes old rows in parts; those that another writer is deleting are skipped. */
+/** Deletes old rows in parts, and skips rows that another writer is deleting. */
 async function deleteOlderThan(database: Database, limit: Date, signal: AbortSignal): Promise<void> {
   for (const table of [pammAnswers, pammSubmissions]) {
     const part = sql`SELECT ctid FROM ${table} WHERE ${table.receivedAt} < ${limit.toISOString()}

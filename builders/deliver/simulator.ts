@@ -5,22 +5,22 @@ import type { Logger } from '../../runtime/logger.ts';
 import { type Hex, isCancel, type Submission } from '../submit/quote-update.ts';
 
 /**
- * How an update would fare on top of the head block. `unavailable` says nothing about the update, and `late` that too many
- * others were being simulated.
+ * What an update would do on top of the head block. `unavailable`: the node gave no result, which says nothing about
+ * the update. `late`: it was not simulated, since too many others were running.
  */
 export type SimulationResult = {
   readonly outcome: 'success' | 'late' | 'reverted' | 'unavailable';
   readonly reason?: string;
 };
 
-/** Enough for any gas: the simulation is about the effect of the update, not about the sender's balance. */
+/** Balance given to the sender, enough for any gas: the simulation must not depend on the sender's real balance. */
 const AMPLE_BALANCE = numberToHex(10n ** 24n);
-/** Simulations at a time: a slow node collects no more. */
+/** Most concurrent simulations, so that they do not pile up at a slow node. */
 const MAX_RUNNING = 16;
 
 /**
- * Simulates the live updates of one chain in the background: the function that it returns takes one, and never throws. Each
- * result is logged and handed to `count`.
+ * Makes a function that simulates a live update of one chain in the background and never throws. Each result is logged
+ * and passed to `count`.
  */
 export function createSimulator(
   rpc: ChainRpc,
@@ -39,8 +39,8 @@ export function createSimulator(
 }
 
 /**
- * Simulates a signed transaction by `eth_call` with a state override, which every node has. Its sender is recovered, since
- * a simulation checks no signature. Never rejects: an unreachable node is an outcome.
+ * Simulates a signed transaction by `eth_call` with a state override, which every node supports. The sender is
+ * recovered from the signature, which a simulation does not check. It never rejects: an unreachable node is an outcome.
  */
 export async function simulate(rpc: ChainRpc, tx: Hex): Promise<SimulationResult> {
   try {

@@ -20,18 +20,18 @@ import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 /** Updates of one stream that may be in flight to the socket at once. */
 const STREAM_CONCURRENCY = 16;
 const SIMULATION_TIMEOUT_MS = 3_000;
-/** Of an endpoint, whose newest sequence number is remembered. */
+/** Most uuids of an endpoint whose newest sequence number is remembered. */
 const MAX_SENT_UUIDS = 50_000;
-/** A scrape does not wait longer for a Redis that hangs: it then shows no depths. */
+/** Longest wait of a scrape for a Redis that hangs. After that, the scrape shows no depths. */
 const DEPTH_TIMEOUT_MS = 1_000;
 /** Milliseconds: how long a lease lasts, and the pauses between two dials of a stream. */
 const TIMES = { leaseMs: 2_000, dial: { minPauseMs: 2_000, maxPauseMs: 30_000 } };
 
 export type WorkerDeps = {
   readonly chains: readonly ChainConfig[];
-  /** Where the builders' keys are. */
+  /** Environment variables, which hold the builders' keys. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A connection that retries for ever. */
+  /** A connection that retries without limit. */
   readonly redis: Redis;
   readonly keys: RedisKeys;
   /** Whether live updates of Ethereum chains are simulated. */
@@ -51,7 +51,7 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
     const simulate = simulatorOf(chain);
     return chainEndpoints(chain, env).map((endpoint, index) => {
       const context = { endpoint, redis, keys, log, logger: logger.child({ endpoint: endpoint.id }) };
-      // Once for all builders of the chain.
+      // Each update is simulated once for all builders of the chain.
       const onUpdate = (submission: Submission) => index === 0 && simulate?.(submission);
       return endpoint.transport === 'bundle'
         ? startEndpointRunner(context, 1, (lease) => new BundleDelivery({ ...context, lease }), times.leaseMs)
@@ -87,13 +87,15 @@ function createSimulators({ simulate, metrics, logger }: WorkerDeps) {
   };
 }
 
-/** Starts a delivery whenever the lease is taken; what it remembers of what was sent outlives leases. */
+/** Makes what starts a delivery whenever the lease is taken. The memory of what was sent outlives leases. */
 function streamStarter(context: EndpointContext, onUpdate: (submission: Submission) => void, dialTimes: DialTimes) {
   const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
   return (lease: Lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes });
 }
 
-/** The gauge is read at each scrape. Every worker shows the same figures: they belong to the queues, not to a process. */
+/**
+ * Exports queue depths, read at each scrape. Every worker shows the same: they belong to the queues, not to a process.
+ */
 function registerQueueDepths(
   endpoints: readonly Endpoint[],
   queues: EndpointQueues,

@@ -1,11 +1,11 @@
 import type { Hex } from './quote-update.ts';
 
-/** What a builder, or the service in its place, said to one update. */
+/** The answer to one update, by a builder or by the service in its place. */
 export type Answer =
   | { readonly accepted: true; readonly timestampNs?: bigint; readonly bundleHash?: Hex }
   | { readonly accepted: false; readonly error: string };
 
-/** What an API process hears about one of its submissions. */
+/** Message to an API process with the answer to one of its submissions. */
 export type AnswerNotice = {
   readonly submissionId: string;
   readonly endpointId: string;

@@ -14,10 +14,10 @@ import { decodeMessage, isCancel, type Origin, type QuoteUpdate, type Submission
 import { type Registration, registerUpdate } from './stream/stream-order.ts';
 import { UpdateLog } from './update-log.ts';
 
-/** What one builder said by the deadline; no answer means pending. */
+/** The answer of one builder by the deadline; undefined while it is pending. */
 export type ProviderResult = { readonly provider: string; readonly answer: Answer | undefined };
 
-/** The queues cannot be reached: nothing was sent, as far as is known. */
+/** The queues are unreachable. As far as is known, nothing was sent. */
 export class QueuesUnavailableError extends AppError {
   readonly code = 'QUEUES_UNAVAILABLE';
   readonly retryable = true;
@@ -26,14 +26,16 @@ export class QueuesUnavailableError extends AppError {
 export type DispatcherDeps = {
   /** Must fail at once while Redis is unreachable: no offline queue, no resending. */
   readonly redis: Redis;
-  /** A dedicated connection that queues commands, for the answers. */
+  /** A dedicated connection for the answers, which queues commands. */
   readonly subscriber: Redis;
   readonly keys: RedisKeys;
   readonly metrics: Registry;
   readonly logger: Logger;
 };
 
-/** A subscription whose machine is gone says as little as one without answers: it is renewed, and that noticed so. */
+/**
+ * How often the subscription is renewed. Without that, a connection to a dead machine looks like one without answers.
+ */
 const SUBSCRIBE_EVERY_MS = 5_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
@@ -41,7 +43,7 @@ export class QuoteDispatcher {
   readonly #deps: DispatcherDeps;
   /** Channel of the answers to this process. */
   readonly #replyTo: string;
-  /** What waits for answers, by submission. */
+  /** Takes the answers to each submission, by its id. */
   readonly #waiting = new Map<string, (endpointId: string, answer: Answer) => void>();
   readonly #stopSubscribing: () => void;
   readonly #queues: EndpointQueues;
@@ -63,8 +65,8 @@ export class QuoteDispatcher {
   /**
    * Submits an update. Times are Unix milliseconds.
    *
-   * @param holder whose key it came with: the uuids that another holder used first are not theirs to update
-   * @param waitUntilMs when to answer at the latest; a time past means as soon as everything is queued
+   * @param holder whose key the update came with; a holder cannot update uuids that another one used first
+   * @param waitUntilMs when to return at the latest; a time in the past means as soon as everything is queued
    * @param queueUntilMs when to give up queueing
    * @returns one result per endpoint, in their order
    * @throws QueuesUnavailableError when the update could be queued nowhere by then
@@ -79,7 +81,7 @@ export class QuoteDispatcher {
     const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
     const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
     const answers = new Map<string, Answer>();
-    // Before the update can reach any builder.
+    // This comes before the update can reach any builder.
     const completed = new Promise<void>((complete) => {
       this.#waiting.set(submission.id, (endpointId, answer) => {
         answers.set(endpointId, answer);
@@ -96,12 +98,14 @@ export class QuoteDispatcher {
     }
   }
 
-  /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. To be called every few seconds by any process. */
+  /**
+   * Removes updates that no worker took in time, lest they fill Redis. Some process has to call it every few seconds.
+   */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
     await Promise.all(endpoints.map(({ id }) => this.#queues.sweep(id)));
   }
 
-  /** Ends its own work; the connections are their owner's to close. */
+  /** Ends the dispatcher's own work. Its connections are closed by their owner. */
   async close(): Promise<void> {
     this.#stopSubscribing();
     await this.#queues.close();
@@ -124,7 +128,7 @@ export class QuoteDispatcher {
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
-    // Once for all builders: two holders at the same time must not each get some of them.
+    // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
@@ -139,11 +143,11 @@ export class QuoteDispatcher {
       }
     });
     await before(untilMs, Promise.all(attempts));
-    // With some queued, the others stay pending: whether Redis took them is unknown.
+    // If some were queued, the others stay pending: it is unknown whether Redis took them.
     if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
   }
 
-  /** Queues for one endpoint. Returns an answer when it is known without asking the builder. */
+  /** Queues an update for one endpoint. Returns an answer when one is known without the builder. */
   async #enqueue(endpoint: Endpoint, submission: Submission, registration: Registration): Promise<Answer | undefined> {
     if (registration === 'foreign') return skipped.foreign;
     if (endpoint.transport === 'bundle') return this.#enqueueBundle(endpoint, submission);
@@ -162,7 +166,7 @@ export class QuoteDispatcher {
     if (update.maxTimestamp === undefined) return skipped.noMaxTimestamp;
     const { answer, waiting, removed } = await state.enqueue(submission, Date.now());
     this.#supersede(endpoint, removed);
-    // Also of a copy that came before, whose process may have died before it queued the job.
+    // An earlier copy is queued, too: its process may have died before it queued the job.
     if (waiting) {
       const { id, replyTo, arrivedAtMs, place } = waiting;
       await this.#queues.add(endpoint.id, { id, replyTo, arrivedAtMs, update }, place);

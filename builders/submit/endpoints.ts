@@ -15,7 +15,7 @@ export type Endpoint = {
   readonly apiKey?: string;
 };
 
-/** The usable endpoints of a chain, in the order of the configuration. A builder whose key variable is unset is off. */
+/** Lists the usable endpoints of a chain, in configured order. A builder whose key variable is unset is off. */
 export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment): Endpoint[] {
   const keyOf = ({ apiKeyEnv }: BuilderConfig) => apiKeyEnv && readSecret(apiKeyEnv, env);
   const builders = pamm?.builders.filter((builder) => builder.apiKeyEnv === undefined || keyOf(builder)) ?? [];
@@ -31,7 +31,7 @@ export function chainEndpoints({ chainId, pamm }: ChainConfig, env: Environment)
       id: `${chainId}-${id}-${urlHash}`,
       transport,
       url,
-      // Endpoints that differ in what is hidden are distinguished in the audit trail all the same.
+      // The hash distinguishes endpoints in the audit trail that differ only in hidden parts of the URL.
       provider: builders.some(isAlike) ? `${id}:${shown}#${urlHash}` : `${id}:${shown}`,
       ...(apiKey && { apiKey }),
     };

@@ -37,12 +37,12 @@ export const ACKNOWLEDGE_WITHIN_MS = 3_000;
 
 export const isCancel = (update: QuoteUpdate): boolean => update.tx === '0x';
 
-/** When the builders' time for a submission is over, Unix milliseconds. */
+/** Gives the end of the time that builders have for a submission, Unix milliseconds. */
 export const deadlineMs = (submission: Submission): number => submission.arrivedAtMs + ACKNOWLEDGE_WITHIN_MS;
 
 /**
- * What makes two updates the same for a bundle builder: transaction, block and expiry. Two updates under one sequence
- * number that differ here are not copies of each other.
+ * Identifies an update for a bundle builder by transaction, block and expiry. Two updates with the same sequence number
+ * and different digests are not copies of each other.
  */
 export function quoteDigest(update: QuoteUpdate): string {
   const content = `${update.tx}|${update.blockNumber}|${update.maxTimestamp ?? ''}`;
@@ -57,7 +57,7 @@ const BIGINT_FIELDS: ReadonlySet<string> = new Set([
   'timestampNs',
 ]);
 
-/** JSON of a submission or an answer, as it goes through Redis. */
+/** Makes the JSON of a submission or an answer that goes through Redis. */
 export function encodeMessage(value: object): string {
   return JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field));
 }

@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoints.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { encodeMessage, isCancel, type Origin, type Submission } from './quote-update.ts';
 
-/** Most entries that wait for the database; beyond it the oldest are lost rather than Redis' memory. */
+/** Most entries that wait for the database. Beyond it the oldest are lost, so that Redis does not run out of memory. */
 const STREAM_LIMIT = 200_000;
 
 /** An entry of the audit stream, as its JSON. Integers above 2^53 are decimal strings; times are Unix milliseconds. */
@@ -16,19 +16,19 @@ export type AuditEntry = ReturnType<typeof submissionEntry> | ReturnType<typeof 
 const ANSWER_BUCKETS_SECS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 
 /**
- * Brings the course of updates to who wants to know: answers to the API process that waits for them, by publish; submissions
- * and outcomes to the audit stream, from which the worker writes them to the database, and to the metrics. Nothing waits for
- * it: an answer that cannot be delivered leaves its update `pending` for the client.
+ * Reports what happens to updates. It publishes answers to the API process that waits for them. It adds submissions and
+ * outcomes to the audit stream, from which the worker writes them to the database, and counts outcomes in metrics.
+ * Nothing waits for it: when an answer cannot be delivered, its update stays `pending` for the client.
  */
 export class UpdateLog {
   readonly #redis: Redis;
   readonly #key: string;
   readonly #logger: Logger;
-  /** By provider, as the id of its endpoint, which has no URL. */
+  /** The label `provider` is the id of the endpoint, which has no URL. */
   readonly #outcomes: Counter<'provider' | 'outcome'>;
   readonly #latency: Histogram<'provider'>;
 
-  /** Once for each registry: it holds the metrics of the log. */
+  /** To be called once for each registry, where it registers the metrics of the log. */
   constructor(redis: Redis, keys: RedisKeys, registry: Registry, logger: Logger) {
     this.#redis = redis;
     this.#key = keys.audit();

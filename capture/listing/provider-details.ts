@@ -3,9 +3,7 @@ import { MAX_UINT64, MAX_UINT256, minBigint } from '../../protocol/fixed-point.t
 import { toJsonInteger } from '../../runtime/json.ts';
 import type { PoolFacts, ProviderRow } from './pool-facts.ts';
 
-/**
- * Gives the fields of a pool record about the price provider. Its status is not among them: readers of records add it.
- */
+/** Gives the fields of a pool record about the price provider, except its status, which is decided at each read. */
 export function providerFields(facts: PoolFacts) {
   const { provider, priceProviderTimelockSecs: timelock } = facts;
   return {

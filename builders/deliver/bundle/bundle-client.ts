@@ -21,8 +21,8 @@ const RpcResponse = z.union([
 ]);
 
 /**
- * Sends an update as a bundle placed first in the block and reads the builder's verdict. Never throws: what goes wrong
- * on the way is an outcome too.
+ * Sends an update as a bundle placed first in the block and reads the builder's verdict. It never throws: a failure of
+ * the request is an outcome, too.
  *
  * @param timeoutMs how long the builder may take, above 0
  */
@@ -46,7 +46,7 @@ function bundleRequest(update: QuoteUpdate): string {
 }
 
 function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
-  // The key must not follow to wherever the builder's host points.
+  // A redirect is not followed: the key must not go to wherever the builder's host points.
   if (status >= 300 && status < 400) return failed('transport error: connection failed');
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     return failed(`the builder answered with HTTP ${status}`, readRetryAfterMs(headers));
@@ -79,7 +79,7 @@ const failed = (error: string, retryAfterMs?: number): PushOutcome => ({
   retryAfterMs,
 });
 
-/** Words for a failed request that report neither headers nor key. */
+/** Describes a failed request without its headers and key. */
 function describeTransportError(error: unknown): string {
   if (error instanceof HttpFailure && error.code === 'timeout') return 'the builder did not answer in time';
   const cause = error instanceof Error ? error.cause : undefined;

@@ -7,7 +7,7 @@ import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { sendBundle } from './bundle-client.ts';
 
-/** How often a push looks whether the request of a dead worker is still in flight. */
+/** How often a push checks whether the request of a dead worker is still in flight. */
 const BUSY_POLL_MS = 20;
 
 /** Sends waiting pushes to a bundle builder, one request at a time, while the endpoint's lease is held. */
@@ -21,9 +21,9 @@ export class BundleDelivery implements Delivery {
   }
 
   /**
-   * Sends a push, unless a newer one, a cancel or a pause has taken it out of those that wait.
+   * Sends a push, unless it no longer waits: a newer push, a cancel or a pause may have removed it.
    *
-   * @throws LeaseLostError when the endpoint is another worker's
+   * @throws LeaseLostError when another worker holds the endpoint
    */
   async process(submission: Submission): Promise<void> {
     const { endpoint, log, lease } = this.#deps;
@@ -38,7 +38,7 @@ export class BundleDelivery implements Delivery {
     }
   }
 
-  /** Sends what API processes of release 0.2 left, which still run while a deployment is upgraded. */
+  /** Sends pushes that API processes of release 0.2 left. Such processes still run while a deployment is upgraded. */
   async #sendOld(): Promise<void> {
     const { redis, keys, endpoint, log } = this.#deps;
     const { submissions } = keys.bundle(endpoint.id);
@@ -53,13 +53,15 @@ export class BundleDelivery implements Delivery {
     }
   }
 
-  /** The push is in flight until its deadline, which keeps every other worker off the endpoint, lease or not. */
+  /**
+   * Sends a push, which is in flight until its deadline: until then no other worker sends, even if it has the lease.
+   */
   async #send(submission: Submission): Promise<void> {
     const { endpoint, log, logger } = this.#deps;
     const leftMs = deadlineMs(submission) - Date.now();
     if (leftMs <= 0) return log.note(endpoint, submission, 'dropped');
     const outcome = await sendBundle(endpoint, submission.update, leftMs);
-    // First the state, then the answer: a client that pushes again on hearing it meets the result or the pause.
+    // The state is settled before the answer goes out: a client that then pushes again has to meet the result or pause.
     const { pauseMs, skipped: waiting } = await this.#state
       .settle(submission, outcome, Date.now())
       .finally(() => log.publish(endpoint, submission, outcome.answer));

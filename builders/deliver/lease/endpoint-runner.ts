@@ -14,36 +14,36 @@ import { LeaseLostError } from './lease-lost-error.ts';
 /** What the parts of a worker that serve one endpoint share. */
 export type EndpointContext = {
   readonly endpoint: Endpoint;
-  /** A connection that retries for ever. */
+  /** A connection that retries without limit. */
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly log: UpdateLog;
   readonly logger: Logger;
 };
 
-/** What one worker does for an endpoint from taking the lease to losing it or giving it up. */
+/** What one worker does for an endpoint while it holds the lease. */
 export type Delivery = {
   /** @throws LeaseLostError to leave the job to the next holder */
   process(submission: Submission): Promise<void>;
-  /** Closes what the delivery holds open, once no job is at hand; `orderly` allows to wait for answers still due. */
+  /** Closes what the delivery holds open, once no job is running. If `orderly`, it may wait for answers still due. */
   stop?(orderly: boolean): Promise<void>;
 };
 
-/** Part of a lease's duration after which a worker without it asks for it. */
+/** A worker without the lease tries to take it at intervals of this part of the lease's duration. */
 const POLL_SHARE = 1 / 8;
-/** How long a job of a crashed worker stays out of the queue, about. */
+/** About how long a job of a crashed worker stays out of the queue. */
 const JOB_LOCK_MS = 1_500;
 const RETRY_AFTER_CONNECTION_LOSS_MS = 100;
-/** How long a job that this worker may not do stays out of the queue: as it closes, it would take it again and again. */
+/** How long a job that was handed back stays out of the queue: a worker that closes would take it again and again. */
 const HAND_BACK_MS = 20;
-/** Longest wait for jobs at hand, a little more than a builder may take. */
+/** Longest wait for running jobs, a little more than a builder may take. */
 const END_WITHIN_MS = 4_000;
 
 /**
- * Competes for one endpoint's lease and, while it holds it, works its queue.
+ * Competes for one endpoint's lease and works the endpoint's queue while it holds the lease.
  *
  * @param concurrency most jobs at a time
- * @returns `stop` finishes the jobs at hand and gives the lease up
+ * @returns `stop` finishes the running jobs and gives the lease up
  */
 export function startEndpointRunner(
   context: EndpointContext,
@@ -86,7 +86,7 @@ export function startEndpointRunner(
     if (orderly) await end('releasing the lease', lease.release());
   }
 
-  /** Waits for a step of the end, but not for an unreachable Redis: what is left there expires. */
+  /** Waits for a step of the end, but only for some seconds: what stays in an unreachable Redis expires. */
   async function end(step: string, done: Promise<void>): Promise<void> {
     await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => logger.warn({ err: error }, step));
   }
@@ -113,7 +113,9 @@ export function startEndpointRunner(
   };
 }
 
-/** Works a queue. A job that the lease no longer covers goes back to it, for the worker that holds it now. */
+/**
+ * Works a queue. A job that the lease no longer covers goes back to the queue, for the worker that holds the lease now.
+ */
 function startWorker(
   { endpoint, redis, keys, logger }: EndpointContext,
   concurrency: number,
@@ -126,7 +128,7 @@ function startWorker(
       await delivery.process(submissionOfJob(job.data));
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
-      // Not `moveToWait`: with a priority it wakes no other worker.
+      // `moveToWait` would not do: it wakes no other worker for a job with a priority.
       await job.moveToDelayed(Date.now() + HAND_BACK_MS, token);
       throw new DelayedError();
     }

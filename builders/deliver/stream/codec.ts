@@ -8,7 +8,7 @@ import type { Answer } from '../../submit/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
 import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
 
-/** The binary frame of an update. An empty `tx` is a cancel. */
+/** Encodes an update as a binary frame. An empty `tx` is a cancel. */
 export function encodeUpdate(update: QuoteUpdate): Uint8Array {
   const message = create(PWebsocketQuoteUpdateV1ArgsSchema, {
     tx: hexToBytes(update.tx),
@@ -30,7 +30,7 @@ export const updateKey = (update: Pick<QuoteUpdate, 'replacementUuid' | 'replace
 /**
  * Reads an acknowledgement frame.
  *
- * @throws Error when the frame is no such message
+ * @throws Error when the frame is not such a message
  */
 export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer } {
   const response = fromBinary(PWebsocketQuoteUpdateV1ResponseSchema, frame);

@@ -9,15 +9,15 @@ import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { decodeResponse, encodeUpdate, updateKey } from './codec.ts';
 
-/** An update with less of its time left than this is dropped before sending. */
+/** An update with less time left than this is dropped instead of sent. */
 const DROP_BELOW_MS = 500;
 const SWEEP_EVERY_MS = 250;
-/** How often an update that waits for the connection looks whether it is open. */
+/** How often an update that waits for the connection checks whether it is open. */
 const POLL_MS = 20;
 /** How long a delivery that stops waits for acknowledgements. */
 const LAST_ANSWERS_MS = 500;
 
-/** Submissions whose fate on a connection is remembered: far more than come while one may still be sent. */
+/** Most submissions remembered for a connection: far more than come while one of them may still be sent. */
 const MAX_REMEMBERED = 10_000;
 
 /** Pauses between dials, see `LiveSocket`. */
@@ -30,26 +30,26 @@ export type StreamDeliveryDeps = EndpointContext & {
    * holds even when Redis comes back without its data.
    */
   readonly sent: LRUCache<Hex, bigint>;
-  /** Told of each update that is taken. */
+  /** Called with each update that is taken from the queue. */
   readonly onUpdate: (submission: Submission) => void;
   readonly dialTimes: DialTimes;
 };
 
 /**
- * Sends updates over one stream while its lease is held. Several may be in flight; acknowledgements are matched by uuid
- * and sequence number and go back by themselves, so that a silent builder delays no other.
+ * Sends updates over one stream while its lease is held. Several may be in flight. Acknowledgements are matched by uuid
+ * and sequence number, and each is published when it comes, so that a builder that does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
   readonly #deps: StreamDeliveryDeps;
-  /** What waits for its acknowledgement, oldest first; one serves all submissions of the same update. */
+  /** Submissions that wait for an acknowledgement, oldest first. One serves all submissions of the same update. */
   readonly #outstanding = new Map<string, Submission[]>();
-  /** What was sent on this connection, by id of the submission, and its answer; null: none yet. */
+  /** Answers to what was sent on this connection, by id of the submission; null while there is none. */
   readonly #answers = new LRUCache<string, { readonly answer: Answer | null }>({ max: MAX_REMEMBERED });
   readonly #sweeper: NodeJS.Timeout;
   readonly #socket: LiveSocket;
   #lastSignAt = Date.now();
 
-  /** Dials. */
+  /** Opens the connection. */
   constructor(deps: StreamDeliveryDeps) {
     this.#deps = deps;
     const { url, apiKey } = deps.endpoint;
@@ -67,7 +67,7 @@ export class StreamDelivery implements Delivery {
   /**
    * Sends an update, waiting for the connection as long as that makes sense.
    *
-   * @throws LeaseLostError when the update is another worker's to send
+   * @throws LeaseLostError when another worker has to send the update
    */
   async process(submission: Submission): Promise<void> {
     this.#deps.onUpdate(submission);
@@ -109,8 +109,8 @@ export class StreamDelivery implements Delivery {
   }
 
   /**
-   * Runs without a pause after {@link #admit}, so that nothing newer can be sent in between. A job that the queue runs again,
-   * because Redis lost that it was done, is answered by what the builder said the first time.
+   * Sends an update. Nothing is awaited between {@link #admit} and this, so that nothing newer can be sent in between.
+   * When Redis lost that a job was done and the queue runs it again, the builder's first answer is published again.
    */
   #send(submission: Submission): void {
     const { endpoint, log, sent } = this.#deps;
@@ -139,7 +139,7 @@ export class StreamDelivery implements Delivery {
     }
   }
 
-  /** The last connection broke before these were acknowledged: the builder may not have read them. */
+  /** Sends again what was not acknowledged before the last connection broke: the builder may not have read it. */
   #sendAgain(): void {
     this.#lastSignAt = Date.now();
     this.#answers.clear();
@@ -151,7 +151,9 @@ export class StreamDelivery implements Delivery {
     }
   }
 
-  /** A builder that said nothing for as long as an update may take is slow: its connection is replaced. */
+  /**
+   * Notes late updates as unanswered. When the builder sent nothing for as long as an update may take, it reconnects.
+   */
   #sweep(): void {
     const now = Date.now();
     let isLate = false;

@@ -27,16 +27,16 @@ const cancel = loadScript('./cancel.lua', import.meta.url);
 const dequeue = loadScript('./dequeue.lua', import.meta.url);
 const settle = loadScript('./settle.lua', import.meta.url);
 
-/** What the scripts know of a push: where it came from, and its place among those that wait; lower ones come first. */
+/** What the scripts know of a push: where it came from, and its place among waiting pushes. Lower places come first. */
 export type WaitingPush = Origin & { readonly place: number };
 
 /**
- * What is to become of the push of a job. `send` puts it in flight. `busy` is an endpoint where a dead worker's request still
- * is, `fenced` one that another worker holds; `gone` is a push that waits no more.
+ * What becomes of the push of a job. `send`: it is in flight now. `busy`: a dead worker's request is still in flight.
+ * `fenced`: another worker holds the endpoint. `gone`: the push no longer waits. `expired`: its `maxTimestamp` passed.
  */
 export type TurnVerdict = 'send' | 'busy' | 'fenced' | 'gone' | 'expired';
 
-/** What came of a push at the builder. `retryAfterMs` is the pause that it asked for with a failure. */
+/** Outcome of a push at the builder. `retryAfterMs` is the pause that the builder asked for with a failure. */
 export type PushOutcome = {
   readonly kind: 'accepted' | 'rejected' | 'failed';
   readonly answer: Answer;
@@ -62,8 +62,8 @@ export class BundleState {
   /**
    * Notes a live push with a `maxTimestamp` as waiting, or answers it.
    *
-   * @returns `waiting`: the push, or its copy that came before, for the caller to queue, unless its job is there already;
-   *   `removed`: the older push of the uuid, which waits no more
+   * @returns `answer`: known without the builder; `waiting`: the push, or its earlier copy, which the caller queues
+   *   unless its job is there already; `removed`: the older push of the uuid, which no longer waits
    */
   async enqueue(
     submission: Submission,
@@ -80,7 +80,7 @@ export class BundleState {
     return toPush((await this.#run(cancel, submission, nowMs, [CANCEL_GUARD_MS])) as string);
   }
 
-  /** Asks at the turn of a push, right before it is sent. It is in flight until it is settled or its deadline passes. */
+  /** Decides at a push's turn whether it is sent. If so, it is in flight until it is settled or its deadline passes. */
   async dequeue(submission: Submission, fence: string, nowMs: number): Promise<TurnVerdict> {
     return (await this.#run(dequeue, submission, nowMs, [fence])) as TurnVerdict;
   }

@@ -1,4 +1,4 @@
--- A cancel arrives: it never reaches the builder, but removes the push that waits and guards against late ones.
+-- Notes a cancel. It never reaches the builder, but removes the waiting push of its uuid and guards against late ones.
 -- KEYS: 2 waiting pushes by uuid (hash), 5 cancels of the uuid (sorted set: sequence number by end of guard)
 -- ARGV: 1 now, 2 cancel as JSON, 3 duration of its guard, ms
 -- Returns the push removed, or ''.

@@ -1,8 +1,8 @@
--- A push is at its turn: decides whether this worker may send it, which puts it in flight until its deadline.
+-- Decides whether this worker may send the push whose turn it is. 'send' puts the push in flight until its deadline.
 -- KEYS: 1 state, 2 waiting pushes by uuid (hash), 3 lease of the endpoint
 -- ARGV: 1 now, 2 push as JSON, 3 fencing token
--- Returns 'fenced' (another worker holds the endpoint), 'gone' (it waits no more), 'busy' (a request is in flight), 'expired'
--- or 'send'.
+-- Returns 'fenced' (another worker holds the endpoint), 'gone' (the push no longer waits), 'busy' (a request is in
+-- flight), 'expired' or 'send'.
 if redis.call('GET', KEYS[3]) ~= ARGV[3] then return 'fenced' end
 local now, mine = tonumber(ARGV[1]), cjson.decode(ARGV[2])
 local push = cjson.decode(redis.call('HGET', KEYS[2], mine.uuid) or '{}')

@@ -1,8 +1,9 @@
--- A live push arrives: decides whether it may wait, and notes it in place of the older push of its uuid.
--- KEYS: 1 state, 2 waiting pushes by uuid (hash), 4 newest push seen of the uuid, 5 cancels of the uuid (sorted set: sequence
---       number by end of guard), 6 result of this bundle if it was accepted
+-- Decides whether an arriving live push may wait, and notes it in place of the older push of its uuid.
+-- KEYS: 1 state, 2 waiting pushes by uuid (hash), 4 newest push seen of the uuid, 5 cancels of the uuid (sorted set:
+--       sequence number by end of guard), 6 result of this bundle if it was accepted
 -- ARGV: 1 now, 2 push as JSON, 3 most pushes that wait, 4 time to keep the newest; times in ms
--- Returns { verdict, older push that waits no more or '', detail }: of 'queued' and 'duplicate' the push that waits.
+-- Returns { verdict, older push that no longer waits or '', detail }. Detail of 'queued' and 'duplicate': the waiting
+--         push; of 'accepted': the result; of 'backingOff': the rest of the pause in ms.
 local now, mine, limit = tonumber(ARGV[1]), cjson.decode(ARGV[2]), tonumber(ARGV[3])
 for _, seq in ipairs(redis.call('ZRANGEBYSCORE', KEYS[5], '(' .. ARGV[1], '+inf')) do
   if mine.seq <= seq then return { 'older' } end
@@ -12,7 +13,7 @@ if newest and mine.order < newest then return { accepted and 'accepted' or 'olde
 
 local older = redis.call('HGET', KEYS[2], mine.uuid) or ''
 local waiting = older ~= '' and cjson.decode(older) or {}
--- Past its deadline a copy is not sent any more, and may have lost its job.
+-- A copy past its deadline does not count: it is no longer sent, and may have lost its job.
 if waiting.order == mine.order and now < waiting.deadline then return { 'duplicate', '', older } end
 redis.call('SET', KEYS[4], mine.order, 'PX', ARGV[4])
 redis.call('HDEL', KEYS[2], mine.uuid)
@@ -27,7 +28,7 @@ if flying and now < flying.deadline then
 end
 if now < (state.pausedUntil or 0) then return { 'backingOff', older, state.pausedUntil - now } end
 
--- Without a worker nothing takes pushes out: those past their deadline must not fill the queue.
+-- Removes pushes past their deadline: without a worker nothing else does, and they must not fill the queue.
 if redis.call('HLEN', KEYS[2]) >= limit then
   for _, json in ipairs(redis.call('HVALS', KEYS[2])) do
     local other = cjson.decode(json)

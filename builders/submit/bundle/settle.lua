@@ -1,4 +1,5 @@
--- The request in flight is over. A failure pauses the endpoint, for as long as the builder asked, and skips what waits.
+-- Ends the request in flight. A failure pauses the endpoint and skips all waiting pushes. The pause is what the builder
+-- asked for; otherwise it doubles with each failure in a row.
 -- KEYS: 1 state, 2 waiting pushes by uuid (hash), 6 result of this bundle if it was accepted
 -- ARGV: 1 now, 2 push as JSON, 3 outcome, 4 result, 5 time to keep it, 6 pause asked for or '', 7 shortest and 8 longest
 --       pause; times in ms

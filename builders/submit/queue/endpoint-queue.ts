@@ -26,20 +26,20 @@ export class EndpointQueues {
   /**
    * Queues a submission, unless it is queued already; resolves once Redis has it.
    *
-   * @param place lower ones are taken first; without one, in the order of arrival
+   * @param place jobs with a lower place are taken first; without one, jobs are taken in the order of arrival
    */
   async add(endpointId: string, submission: Submission, place = 0): Promise<void> {
     const options = { ...JOB_OPTIONS, jobId: submission.id, priority: Math.min(place, PRIORITY_LIMIT) };
     await this.get(endpointId).add('update', JSON.parse(encodeMessage(submission)), options);
   }
 
-  /** Removes a job that is not to be sent any more. Nothing waits for it: a worker that takes the job drops it. */
+  /** Removes a job that must no longer be sent. It need not be awaited: a worker that takes the job drops it. */
   remove(endpointId: string, submissionId: string): void {
     const removing = this.get(endpointId).remove(submissionId);
     removing.catch((error: unknown) => this.#logger.debug({ err: error, endpoint: endpointId }, 'a job stays queued'));
   }
 
-  /** Removes what no worker took while it was worth sending, so that a missing worker does not fill Redis. */
+  /** Removes updates that no worker took in time, so that a missing worker does not fill Redis. */
   async sweep(endpointId: string): Promise<void> {
     for (const state of ['wait', 'prioritized'] as const)
       await this.get(endpointId).clean(ACKNOWLEDGE_WITHIN_MS, SWEEP_LIMIT, state);

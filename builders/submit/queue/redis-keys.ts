@@ -9,7 +9,7 @@ export class RedisKeys {
     this.prefix = prefix;
   }
 
-  /** There while a worker holds the endpoint. */
+  /** Keys of an endpoint's lease, which exists while a worker holds the endpoint. */
   leaseKeys = (endpointId: string) => leaseKeys(this.prefix, endpointId);
   lease = (endpointId: string) => this.leaseKeys(endpointId).lease;
   epoch = () => this.leaseKeys('').epoch;
@@ -24,7 +24,7 @@ export class RedisKeys {
       lease: this.lease(endpointId),
       state: `${root}:sending`,
       waiting: `${root}:waiting`,
-      /** Submissions by uuid, of API processes of release 0.2; their jobs carry nothing. */
+      /** Submissions by uuid that API processes of release 0.2 queued; their jobs carry nothing. */
       submissions: `${root}:submissions`,
       newest: (uuid: string) => `${root}:newest:${uuid}`,
       cancels: (uuid: string) => `${root}:cancels:${uuid}`,

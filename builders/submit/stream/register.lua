@@ -1,7 +1,7 @@
--- Decides whose uuid it is, and notes its owner's update as the newest of the uuid, unless a newer one is known.
+-- Checks that the uuid belongs to the holder, and notes the update as the newest of it, unless a newer one is known.
 -- KEYS: 1 newest update of the uuid, as "seq|digest", 2 owner of the uuid
--- ARGV: 1 sequence number (20 digits), 2 digest, 3 time to keep it, ms, 4 who updates, 5 time to keep the owner, ms
--- Returns 'foreign' (another one's uuid: nothing is changed), 'newest', 'same' (the same update again) or 'older'.
+-- ARGV: 1 sequence number (20 digits), 2 digest, 3 time to keep it, ms, 4 holder, 5 time to keep the owner, ms
+-- Returns 'foreign' (another holder's uuid: nothing is changed), 'newest', 'same' (the same update again) or 'older'.
 local owner = redis.call('GET', KEYS[2])
 if owner and owner ~= ARGV[4] then return 'foreign' end
 redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])

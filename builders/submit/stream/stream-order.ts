@@ -6,7 +6,7 @@ import type { QuoteUpdate } from '../quote-update.ts';
 
 /** How long the newest update of a uuid is remembered after it was last seen. */
 const NEWEST_KEPT_MS = 3_600_000;
-/** What builders' scripts know of a uuid is noted within seconds of its registration: its owner outlives all of that. */
+/** The owner outlives all that builders' scripts note of a uuid, which they do within seconds of its registration. */
 const OWNER_KEPT_MS = NEWEST_KEPT_MS + 60_000;
 
 const register = loadScript('./register.lua', import.meta.url);
@@ -16,9 +16,9 @@ export type Registration = 'foreign' | 'newest' | 'same' | 'older';
 export type Admission = 'send' | 'fenced' | 'superseded';
 
 /**
- * Notes an arriving update, once for all builders of the chain, in one atomic step: of each uuid only the newest update
- * known, by sequence number, is ever sent. `same` is this update once more, which may be sent again; `foreign` is one of a
- * uuid that another holder used first, which must change nothing.
+ * Notes an arriving update in one atomic step, once for all builders of the chain: only the newest known update of a
+ * uuid, by sequence number, is ever sent. `same`: this update came before, and may be sent again. `foreign`: another
+ * holder used the uuid first, so the update changes nothing.
  *
  * @param holder whose key the update came with; see `KeyIdentity`
  */
@@ -34,7 +34,7 @@ export async function registerUpdate(
   return (await register(redis, names, args)) as Registration;
 }
 
-/** Asks in one atomic step, right before the bytes go out, whether the holder of this fencing token may send the update. */
+/** Decides atomically, right before the bytes go out, whether the holder of this fencing token may send the update. */
 export async function admitUpdate(
   redis: Redis,
   keys: RedisKeys,
@@ -47,7 +47,7 @@ export async function admitUpdate(
   return (await admit(redis, names, args)) as Admission;
 }
 
-/** Identity of what a stream builder receives; not the expiry, which streams do not carry. */
+/** Identifies what a stream builder receives. The expiry is not part of it, since streams do not carry it. */
 function updateDigest(update: QuoteUpdate): string {
   const { tx, blockNumber, disableCrossRegionSharing, quoteAddress, poolAddresses, assetPairs } = update;
   const content = [tx, blockNumber, disableCrossRegionSharing, quoteAddress, poolAddresses, assetPairs];
