@@ -37,7 +37,7 @@ export async function buildClient(folder = join(CLIENT, 'dist')): Promise<void> 
 
 const declarationOf = (path: string): string => path.replace(/(?:[.]d)?[.](?:ts|js)$/, '.d.ts');
 
-/** Texts by path, as if they were written beside their sources. */
+/** Emits the declarations: texts by path, as if each were written next to its source. */
 function emitDeclarations(): ReadonlyMap<string, string> {
   const root = join(CLIENT, '..');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
@@ -54,7 +54,7 @@ function emitDeclarations(): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** The declarations that these import, and they. */
+/** Finds the paths of the entries and of all that they import, directly or through others. */
 function reached(texts: ReadonlyMap<string, string>, entries: readonly string[]): ReadonlySet<string> {
   const found = new Set(entries);
   for (const path of found) {

@@ -1,5 +1,6 @@
 /**
- * Runs work with a signal that is aborted with the caller's, or after a time. Neither timer nor listener stays behind.
+ * Runs work with a signal that aborts when the caller's signal does, or after a time. It leaves no timer or listener
+ * behind.
  *
  * @param timeoutMs time for the work, milliseconds
  * @param onTimeout the reason of the signal when the time is over
@@ -23,7 +24,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Waits, unless the signal is aborted: then it throws its reason. */
+/** Waits for a time. If the signal aborts before, it rejects with the signal's reason. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -40,7 +41,9 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A pause that doubles with each attempt, of which a random half is left out, so that clients do not come at once. */
+/**
+ * Gives a pause that doubles with each attempt, less up to half at random, so that clients do not retry all at once.
+ */
 export function backoffMs(attempt: number, minMs: number, maxMs: number): number {
   return Math.min(maxMs, minMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

@@ -1,5 +1,6 @@
 /**
- * Exact arithmetic on quotes: bigints in raw units, every rounding against the trader and named. Depends on nothing.
+ * Exact arithmetic on quotes, with bigints in raw units. Every rounding is named and goes against the trader. It has no
+ * dependencies.
  *
  * @module
  */

@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { Application } from 'typedoc';
 
 const CLIENT = import.meta.dirname;
-/** Chooses a theme before the page is shown: the policy of our pages forbids inline scripts. */
+/**
+ * Scripts that choose a theme before the page is shown. We remove them: the policy of our pages forbids inline scripts.
+ */
 const INLINE_SCRIPT = /<script>.*?<\/script>/g;
 
 /**
- * Writes the reference of the package, made of its doc comments, as web pages.
+ * Writes the reference of the package as web pages, made from its doc comments.
  *
- * @throws Error when a comment names what does not exist
+ * @throws Error when a comment links to what does not exist
  */
 export async function buildReference(folder: string): Promise<void> {
   const app = await Application.bootstrap({

@@ -1,5 +1,5 @@
 /**
- * Quotes as they change, over whatever connects: WebSocket, server-sent events, or batch requests.
+ * Quotes as they change, over the first transport that connects: WebSocket, server-sent events, or batch requests.
  *
  * @module
  */

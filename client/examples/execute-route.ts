@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { createRestClient } from 'pool-trading-data-client/rest';
 import { type Address, createPublicClient, createWalletClient, erc20Abi, http, parseAbi } from 'viem';
 
-// A route, executed: execute-route URL CHAIN_ID RPC_URL ROUTER ACCOUNT TOKEN_IN TOKEN_OUT AMOUNT_IN. The node signs for the
-// account, which has let the router take its tokens.
+// Executes a route: execute-route URL CHAIN_ID RPC_URL ROUTER ACCOUNT TOKEN_IN TOKEN_OUT AMOUNT_IN. The node signs for
+// the account, which has approved the router for its tokens.
 const [url = '', chain, rpcUrl, router, account, tokenIn = '', tokenOut = '', amountIn = ''] = process.argv.slice(2);
 const ROUTER_ABI = parseAbi(['function swap(address pool, bool zeroForOne, int128 amount, uint128 priceLimitX64)']);
 const MAX_ATTEMPTS = 10;

@@ -11,7 +11,7 @@ const update = JSON.parse(await readFile(file, 'utf8')) as Update;
 const client = createRestClient(url, { apiKey });
 const replacementUuid = `0x${randomBytes(16).toString('hex')}`;
 
-/** Sends an update, whose number has to grow. An update that is late is of no use: it is not retried for long. */
+/** Sends an update; each needs a higher sequence number. A late update is of no use, so it is retried only briefly. */
 async function submit(tx: string, replacementSeqNumber: bigint): Promise<void> {
   const request = { ...update, chainId: Number(chain), tx, replacementUuid, replacementSeqNumber };
   const { accepted, providers } = await client.submitQuoteUpdate(request, { deadlineMs: 2_000 });

@@ -6,7 +6,7 @@ const [url = '', chain, ...pools] = process.argv.slice(2);
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 
-/** Blocks confirm quotes, also those that do not change. */
+/** Each block confirms all quotes, also unchanged ones, so an older quote is not current. */
 const MAX_AGE_MS = 30_000;
 let isTrading = false;
 for await (const { block, quotes, stale } of stream({ url, chainId: Number(chain), pools, signal: stop.signal })) {

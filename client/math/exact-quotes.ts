@@ -1,6 +1,6 @@
 import { capacity, fillCurve, foundAt, type TradeType } from '../../protocol/routing/fill-curve.ts';
 
-/** What of a depth level the arithmetic reads, as the API sends it. */
+/** The fields of a depth level that the arithmetic reads, as the API sends them. */
 export interface Level {
   /** Output received by walking through the end of this level, raw units. */
   readonly cumulativeVolume: string | bigint;
@@ -22,7 +22,7 @@ export interface ExactOutQuote {
   readonly amountOut: bigint;
 }
 
-/** The order exceeds the depth of its side: it would not fill whole. */
+/** The order exceeds the depth of its side, so it would not fill completely. */
 export class InsufficientDepthError extends RangeError {
   override readonly name = 'InsufficientDepthError';
   /** The amount that was requested, raw units. */
@@ -38,21 +38,21 @@ export class InsufficientDepthError extends RangeError {
 }
 
 /**
- * The output of an exact input: walks the levels from the best price outward, interpolates volume within the last one.
+ * Computes the output of an exact input. It walks the levels from the best price outward, and interpolates volume
+ * within the last one.
  *
  * @param levels one side of `depth`: `bids` to sell token0, `asks` to buy it
  * @param amountIn input, raw units, at least 0
  * @returns the output, rounded down; 0 for an input that buys less than one raw unit
  * @throws InsufficientDepthError beyond {@link maxIn}; RangeError below 0
- * @example
- * const { amountOutFloor } = quoteExactIn(quote.depth.bids, 10n ** 18n);
+ * @example const { amountOutFloor } = quoteExactIn(quote.depth.bids, 10n ** 18n);
  */
 export function quoteExactIn(levels: readonly Level[], amountIn: bigint): ExactInQuote {
   return { amountIn, amountOutFloor: fill(levels, 'exact_in', amountIn) };
 }
 
 /**
- * The input of an exact output, by the same walk.
+ * Computes the input of an exact output, by the same walk as {@link quoteExactIn}.
  *
  * @param levels one side of `depth`: `bids` to sell token0, `asks` to buy it
  * @param amountOut output, raw units, at least 0
@@ -64,7 +64,7 @@ export function quoteExactOut(levels: readonly Level[], amountOut: bigint): Exac
 }
 
 /**
- * The largest input that a side takes.
+ * Gives the largest input that a side takes.
  *
  * @param levels one side of `depth`
  * @returns raw units of the input token; 0 for a closed side
@@ -74,7 +74,7 @@ export function maxIn(levels: readonly Level[]): bigint {
 }
 
 /**
- * The largest output that a side gives.
+ * Gives the largest output that a side pays.
  *
  * @param levels one side of `depth`
  * @returns raw units of the output token; 0 for a closed side

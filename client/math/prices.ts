@@ -1,7 +1,7 @@
 import { divCeil, Q64 } from '../../protocol/fixed-point.ts';
 import type { ExactInQuote, ExactOutQuote } from './exact-quotes.ts';
 
-/** A Q64.64 number between its neighbours; both are the same if it is exact. */
+/** A number rounded both ways to Q64.64. Both results are the same when it is exact. */
 export interface RoundedX64 {
   /** Rounded down. */
   readonly floorX64: bigint;
@@ -9,7 +9,7 @@ export interface RoundedX64 {
   readonly ceilX64: bigint;
 }
 
-/** Decimals of the tokens that a price is of: output per input. */
+/** Decimals of the two tokens of a price, which is output per input. */
 export interface TokenDecimals {
   readonly decimalsIn: number;
   readonly decimalsOut: number;
@@ -19,11 +19,11 @@ export interface TokenDecimals {
 const FRACTION_DIGITS = 64;
 const TO_DECIMAL = 5n ** 64n;
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
-/** `bidAdj`, `askAdj` and `price` are of whole tokens already. */
+/** `bidAdj`, `askAdj` and `price` are prices of whole tokens already. */
 const WHOLE_TOKENS: TokenDecimals = { decimalsIn: 0, decimalsOut: 0 };
 
 /**
- * What a fill gives per input on average, like `effectivePriceX64` of a route.
+ * Computes the average output per input of a fill, like `effectivePriceX64` of a route.
  *
  * @param fill from `quoteExactIn` or `quoteExactOut`
  * @returns raw output per raw input, Q64.64
@@ -40,11 +40,11 @@ export function averagePrice(fill: ExactInQuote | ExactOutQuote): RoundedX64 {
 }
 
 /**
- * A Q64.64 price in decimal, exactly: each such number has finitely many digits.
+ * Converts a Q64.64 price to decimal. The result is exact: each such number has finitely many digits.
  *
  * @param priceX64 Q64.64
- * @param decimals for a price of raw units, such as `effectivePriceX64`: those of its tokens. Without it the price is of
- *   whole tokens, such as `bidAdj`
+ * @param decimals of the tokens of a price of raw units, such as `effectivePriceX64`. Leave it out for a price of whole
+ *   tokens, such as `bidAdj`
  * @returns whole output tokens per whole input token, such as `2999.4`
  * @throws RangeError below 0
  */
@@ -62,10 +62,10 @@ export function toDecimalPrice(
 }
 
 /**
- * A decimal price as Q64.64.
+ * Converts a decimal price to Q64.64.
  *
  * @param price whole output tokens per whole input token, such as `'2999.4'`
- * @param decimals for a price of raw units: those of its tokens. Without it the price is of whole tokens
+ * @param decimals of the tokens, to get a price of raw units. Leave it out to get a price of whole tokens
  * @returns the price rounded down and up
  * @throws SyntaxError for a text that is not a plain decimal number
  */
@@ -81,5 +81,5 @@ const dividedX64 = (numerator: bigint, denominator: bigint): RoundedX64 => ({
   ceilX64: divCeil(numerator, denominator),
 });
 
-/** 10^exponent, 1 below 0. */
+/** Gives 10^exponent; 1 for a negative exponent. */
 const tenTo = (exponent: number): bigint => 10n ** BigInt(Math.max(exponent, 0));

@@ -11,7 +11,7 @@ import {
 /** `bids` sells token0 for token1, `asks` buys token0 with token1. */
 export type Side = 'bids' | 'asks';
 
-/** What of a quote is needed to judge it. */
+/** The fields of a quote by which {@link isTradable} judges it. */
 export interface TradableQuote {
   readonly priceProviderStatus: string;
   readonly bidAdj: string;
@@ -22,7 +22,7 @@ export interface TradableQuote {
 }
 
 export interface TradableOptions {
-  /** Oldest quote to trade on, milliseconds. Needs a clock that is right to less than that. */
+  /** Highest age of a quote to trade on, milliseconds. The error of your clock must be smaller. */
   readonly maxAgeMs: number;
   /** The side to trade on. Default: both have to be open. */
   readonly side?: Side;
@@ -30,7 +30,7 @@ export interface TradableOptions {
   readonly nowMs?: number;
 }
 
-/** A pool that can take an order, and the side of it that does. */
+/** The quote of a pool that may take an order, and the side that would take it. */
 export interface Candidate<Q extends TradableQuote = TradableQuote> {
   readonly quote: Q;
   readonly side: Side;
@@ -42,9 +42,9 @@ const CLOSED: Readonly<Record<Side, bigint>> = { bids: 0n, asks: 2n ** 128n - 1n
 /**
  * Whether a quote may be traded on: healthy, open, and neither older than allowed nor from the future.
  *
- * @param quote of the API, with depth: without it a closed side may show a price
- * @param options oldest quote to trade on, and the side
- * @returns false for any doubt
+ * @param quote of the API, requested with depth: without depth a closed side may show a price
+ * @param options highest age of a quote to trade on, and the side
+ * @returns false in case of doubt
  * @example
  * if (!isTradable(quote, { maxAgeMs: 5_000, side: 'bids' })) return;
  */
@@ -58,13 +58,13 @@ export function isTradable(
 }
 
 /**
- * The pool that gives most for an exact input. Pools that are not tradable, or not deep enough, do not take part.
+ * Finds the pool that gives most for an exact input. It skips pools that are not tradable or not deep enough.
  *
  * @param candidates pools with the side that takes the order: `bids` where the input is token0
  * @param amountIn input, raw units, above 0
- * @returns the best one with its output, the first of equals; null when none gives a raw unit
- * @example
- * const best = bestPoolExactIn([{ quote, side: 'bids' }, { quote: other, side: 'asks' }], 10n ** 18n, { maxAgeMs: 5_000 });
+ * @returns the best candidate with its output, the first of equals; null when no candidate gives a raw unit
+ * @example const best = bestPoolExactIn([{ quote, side: 'bids' }, { quote: other, side: 'asks' }], 10n ** 18n, {
+ *   maxAgeMs: 5_000 });
  */
 export function bestPoolExactIn<C extends Candidate>(
   candidates: readonly C[],
@@ -79,11 +79,11 @@ export function bestPoolExactIn<C extends Candidate>(
 }
 
 /**
- * The pool that asks least for an exact output. Pools that are not tradable, or not deep enough, do not take part.
+ * Finds the pool that asks least for an exact output. It skips pools that are not tradable or not deep enough.
  *
  * @param candidates pools with the side that takes the order: `bids` where the input is token0
  * @param amountOut output, raw units, above 0
- * @returns the best one with its input, the first of equals; null when none is deep enough
+ * @returns the best candidate with its input, the first of equals; null when no candidate is deep enough
  */
 export function bestPoolExactOut<C extends Candidate>(
   candidates: readonly C[],

@@ -13,11 +13,11 @@ export type AllPoolsRequest =
 export type AllPools = (request?: AllPoolsRequest, options?: CallOptions) => AsyncGenerator<Pool, void, void>;
 
 const PAGE = 500;
-/** Walks in a row that show no new pool: after these a listing whose pools keep moving counts as walked. */
+/** After this many walks in a row without a new pool, the walk ends, even if pools of the listing keep moving. */
 const MAX_QUIET_WALKS = 2;
 const keyOf = ({ chain, poolAddress }: Pool): string => `${chain}:${poolAddress}`;
 
-/** As {@link RestClient.allPools}. */
+/** Walks a listing, see {@link RestClient.allPools}. */
 export async function* allPools(
   operations: Pick<Operations, 'listPools' | 'listPoolsAcrossChains'>,
   request: AllPoolsRequest = {},
@@ -46,8 +46,8 @@ export async function* allPools(
       }
       [offset, total] = [page.nextOffset, page.total];
     }
-    // A pool that two walks showed was listed when the first of them ended. When as many pools were shown twice as were listed
-    // then, none is missing.
+    // A pool that two walks showed was listed when the first of them ended. When as many pools were shown twice as were
+    // listed then, no pool is missing.
     if (pages < 2 || again.size >= totalBefore) return;
     quiet = yielded.size > before.size ? 0 : quiet + 1;
   }

@@ -1,7 +1,7 @@
-/** Base of all errors that calls throw, other than the reason of an aborted signal. */
+/** Base of all errors that calls throw, except the reason of an aborted signal. */
 export abstract class ApiClientError extends Error {}
 
-/** No whole response arrived. The service may have done what was requested. */
+/** No complete response arrived. The service may still have done what was requested. */
 export class ConnectionError extends ApiClientError {
   override readonly name = 'ConnectionError';
 }
@@ -14,9 +14,9 @@ export class DeadlineError extends ApiClientError {
 /** What a response with an error says. */
 export interface ErrorDetails {
   readonly status: number;
-  /** Why, for programs, where the contract names it: `no_route`, `insufficient_liquidity`. */
+  /** Machine-readable reason, where the contract has one: `no_route`, `insufficient_liquidity`. */
   readonly code: string | null;
-  /** Names the request in the logs of the service. */
+  /** Identifies the request in the logs of the service. */
   readonly requestId: string | null;
   /** How long to wait before another request, milliseconds. */
   readonly retryAfterMs: number | null;
@@ -79,7 +79,7 @@ const CLASSES: Readonly<Record<number, typeof ResponseError>> = {
   429: RateLimitError,
 };
 
-/** @param body of the response: JSON with `error` and perhaps `code`, or a text */
+/** Makes the error of a response. @param body of the response: JSON with `error` and perhaps `code`, or a text */
 export function responseError({ status, headers }: Response, body: unknown): ResponseError {
   const { error, code } = (typeof body === 'object' && body !== null ? body : { error: body }) as Record<
     string,

@@ -17,10 +17,12 @@ export interface RestClientOptions {
 
 export interface RestClient extends Operations {
   /**
-   * Walks a listing page by page and yields each pool once. Pools that move to an earlier page meanwhile are found, too: a
-   * listing of several pages is walked again until it shows all pools that it counted, or twice no new pool.
+   * Walks a listing page by page and yields each pool once. It also finds pools that move to an earlier page meanwhile:
+   * it walks a listing of several pages again until it has seen all pools that the listing counted, or until two walks
+   * in a row show no new pool.
    *
-   * @param request as of `listPools` with `chainId`, otherwise as of `listPoolsAcrossChains`; `count` and `offset` are set
+   * @param request that of `listPools` with `chainId`, otherwise that of `listPoolsAcrossChains`; the walk sets `count`
+   *   and `offset`
    */
   readonly allPools: AllPools;
 }
@@ -32,15 +34,14 @@ const MAX_BACKOFF_MS = 5_000;
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A client of the API with a call for each operation.
+ * Creates a client with a call for each operation of the API.
  *
- * A call retries only after statuses of which the contract says so, after `Retry-After` or a growing, random pause, until
- * its deadline. It throws an {@link ApiClientError}, or the reason of its signal.
+ * A call retries until its deadline, but only after statuses for which the contract says so. Before a retry it waits
+ * for `Retry-After` and a growing, random pause. It throws an {@link ApiClientError}, or the reason of its signal.
  *
  * @param url origin of the service, such as `http://localhost:3000`
- * @example
- * const client = createRestClient('http://localhost:3000');
- * const { depth } = await client.getBidAsk({ chainId: 31337, poolAddress: '0x…' });
+ * @example const client = createRestClient('http://localhost:3000'); const { depth } = await client.getBidAsk({
+ *   chainId: 31337, poolAddress: '0x…' });
  */
 export function createRestClient(url: string, options: RestClientOptions = {}): RestClient {
   const { deadlineMs = DEADLINE_MS } = options;
@@ -116,7 +117,7 @@ async function send(
   }
 }
 
-/** JSON, or the text of a query that could not be parsed. */
+/** Parses the body of an error. It is JSON, or a text when the service could not parse the query. */
 function errorBody(text: string): unknown {
   try {
     return parseJson(text);
@@ -125,7 +126,7 @@ function errorBody(text: string): unknown {
   }
 }
 
-/** The path with its values, and the values of the query or body. */
+/** Fills values into the path, and gives the rest, which go into the query or body. */
 function fillPath(path: string, request: Values) {
   const rest: Record<string, unknown> = { ...request };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -134,7 +135,7 @@ function fillPath(path: string, request: Values) {
     delete rest[key];
     return encodeURIComponent(String(value));
   });
-  // The one parameter of a query with another spelling.
+  // Only this parameter has another spelling in the query.
   if ('contractVersion' in rest) {
     rest.contract_version = rest.contractVersion;
     delete rest.contractVersion;

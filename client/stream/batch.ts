@@ -8,10 +8,10 @@ type Result = { readonly poolAddress: string } & (
   | { readonly error: { readonly status: number; readonly error: string } }
 );
 
-/** The most that one request may name. */
+/** Most pools that one request may name. */
 const MAX_POOLS = 100;
 
-/** Requests the quotes of all pools and replaces those that are held. */
+/** Requests the quotes of all pools, and replaces the held quotes by them. */
 export async function holdBatch(connection: Connection, held: HeldQuotes, signal: AbortSignal): Promise<void> {
   const { pools } = connection;
   const parts = Array.from({ length: Math.ceil(pools.length / MAX_POOLS) }, (_, index) =>
@@ -38,7 +38,7 @@ async function requestBatch({ base, depth, apiKey, fetch }: Connection, pools: r
   return { results, block: blockOf(response.headers) };
 }
 
-/** Null when no pool of the batch was read. */
+/** Gives the block of a batch; null when no pool of it was read. */
 function blockOf(headers: Headers): Block | null {
   const [number, hash] = [headers.get('X-Block-Number'), headers.get('X-Block-Hash')];
   return number && hash ? { number: Number(number), hash } : null;

@@ -9,13 +9,13 @@ const RECONNECT_MS = 500;
 /** How often batches are requested, and after which time the streams are tried again. */
 const BATCH_EVERY_MS = 2_000;
 const BATCHES_MS = 30_000;
-/** Another attempt would be rejected, too. */
+/** Statuses after which another attempt would be rejected, too. */
 const FINAL_STATUSES: readonly number[] = [400, 401, 404];
 
 /**
- * Keeps the quotes current over the first transport that connects, over batch requests while none does.
+ * Keeps the quotes current over the first transport that connects, or over batch requests while no transport does.
  *
- * @throws the reason of the signal, or a ResponseError that no attempt can change
+ * @throws the reason of the signal, or a ResponseError that another attempt cannot change
  */
 export async function follow(
   connection: Connection,
@@ -37,7 +37,7 @@ export async function follow(
   }
 }
 
-/** Follows one connection to its end. @returns whether it ended before a message, and when to come back */
+/** Follows one connection to its end. @returns whether it ended before a message, and how long to wait, if told */
 async function followOne(
   connection: Connection,
   name: TransportName,
@@ -65,7 +65,7 @@ async function followOne(
   return { isRefused: last === undefined, retryMs: last?.retryMs };
 }
 
-/** Requests batches for a while. */
+/** Requests batches until it is time to try the streams again. */
 async function requestBatches(
   connection: Connection,
   held: HeldQuotes,
@@ -87,7 +87,9 @@ async function requestBatches(
   }
 }
 
-/** Runs work whose signal is aborted with the given one, or when nothing was heard for too long; at its end in any case. */
+/**
+ * Runs work with a signal that aborts when the given one does, when nothing is heard for `silenceMs`, and at its end.
+ */
 async function whileHeard<T>(
   silenceMs: number,
   signal: AbortSignal,

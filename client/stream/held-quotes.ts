@@ -1,17 +1,17 @@
 import type { Block, PoolFailure, Quote, Stale, StreamMessage, StreamState, TransportName } from './types.ts';
 
-/** Messages were lost: what is held is not known to be current. */
+/** Messages were lost, so it is not known whether the held quotes are current. */
 export class LostMessagesError extends Error {
   override readonly name = 'LostMessagesError';
 }
 
 /**
- * What the messages of a stream add up to. Invariant: with a block, every quote held is of that block, and no later message
- * has made it void.
+ * The quotes that result from the messages of a stream. Invariant: while there is a block, every held quote is of that
+ * block, and no later message has withdrawn it.
  */
 export class HeldQuotes {
   transport: TransportName = 'websocket';
-  /** Resumes after the last message; empty: the next connection begins from scratch. */
+  /** Lets the next connection resume after the last message. When empty, that connection begins from scratch. */
   resumeId = '';
   readonly #pools: readonly string[];
   readonly #quotes = new Map<string, { readonly quote: Quote; readonly block: number }>();
@@ -27,20 +27,20 @@ export class HeldQuotes {
     this.#pools = pools;
   }
 
-  /** A connection begins: it resumes after the last message, or from scratch. */
+  /** Notes that a connection begins. It resumes after the last message, or begins from scratch. */
   connect(transport: TransportName): void {
     this.transport = transport;
     this.#seq = null;
     if (!this.resumeId) this.#forget();
   }
 
-  /** Nothing is known to be current any more. */
+  /** Notes that a connection ended, so that no quote is known to be current any more. */
   disconnect(reason: string): void {
     this.#block = null;
     this.#reason = reason;
   }
 
-  /** @throws LostMessagesError when the message does not follow the last one */
+  /** Applies a message. @throws LostMessagesError when the message does not follow the last one */
   take(message: StreamMessage): void {
     const { event, id = '', seq, prevSeq, blockNumber, blockHash, fromBlock, last } = message;
     if (prevSeq !== this.#seq) {
@@ -72,7 +72,7 @@ export class HeldQuotes {
     this.#reason = 'No pool could be read';
   }
 
-  /** What may be used now. */
+  /** Gives the quotes that may be used now. */
   state(): StreamState {
     const [block, { transport }] = [this.#block, this];
     const quotes = new Map<string, Quote>();
@@ -85,7 +85,7 @@ export class HeldQuotes {
     return { block, quotes, stale, transport };
   }
 
-  /** A quote that did not change is of the newest block, too. */
+  /** Dates a quote by the newest block, which also confirms quotes that did not change. */
   #confirmed(quote: Quote): Quote {
     return quote.serverTs < this.#confirmedAt ? { ...quote, serverTs: this.#confirmedAt } : quote;
   }

@@ -14,7 +14,9 @@ export interface StreamOptions {
   readonly depth?: boolean | undefined;
   /** Trading API key: raises limits. */
   readonly apiKey?: string | undefined;
-  /** A connection without a message for this long is dead, milliseconds. Default: 30,000, twice the pause of heartbeats. */
+  /**
+   * A connection without a message for this long is dead, milliseconds. Default: 30,000, twice the heartbeat interval.
+   */
   readonly silenceMs?: number | undefined;
   /** Ends the iteration. */
   readonly signal?: AbortSignal | undefined;
@@ -28,19 +30,16 @@ const MAX_POOLS = 500;
 const SILENCE_MS = 30_000;
 
 /**
- * Follows the quotes of pools. Each iteration has what is known then: slow ones miss states, never the newest, and no state
- * has a quote that the service has withdrawn.
+ * Follows the quotes of pools. Each iteration has the newest state. A slow consumer misses states in between, but no
+ * state has a quote that the service has withdrawn.
  *
- * Connections that end, lose a message or are silent for 30 s are opened again and resumed. A refused WebSocket is replaced
- * by server-sent events, refused events by batch requests; both are tried again after 30 s.
+ * A connection that ends, loses a message or brings no message for 30 s is opened again and resumed. A refused
+ * WebSocket is replaced by server-sent events, and refused events by batch requests. Both are tried again after 30 s.
  *
- * @yields what is known whenever that changes; without a block, nothing is current: stop trading
+ * @yields the state whenever it changes. Without a block, nothing is known to be current: stop trading
  * @throws ResponseError when the request itself is rejected: 400, 401, 404. RangeError for too many or no pools
- * @example
- * for await (const { block, quotes, stale } of stream({ url, chainId: 31337, pools })) {
- *   if (!block || stale.size > 0) stopTrading();
- *   else trade(quotes);
- * }
+ * @example for await (const { block, quotes, stale } of stream({ url, chainId: 31337, pools })) { if (!block ||
+ *   stale.size > 0) stopTrading(); else trade(quotes); }
  */
 export async function* stream(options: StreamOptions): AsyncGenerator<StreamState, void, void> {
   const { url, chainId, depth = true, apiKey, signal, silenceMs = SILENCE_MS } = options;
@@ -87,7 +86,7 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
 
 const platformWebSocket = () => (globalThis as { readonly WebSocket?: WebSocketConstructor }).WebSocket;
 
-/** Wakes one waiter; of several notices before it waits, one counts. */
+/** Wakes one waiter. Several notices before it waits count as one. */
 class Change {
   #isDue = false;
   #wake: () => void = () => undefined;

@@ -15,16 +15,19 @@ export interface Stale {
   readonly error: string;
 }
 
-/** How quotes arrive. `batch` is requests, every two seconds. */
+/** How quotes arrive. `batch`: by requests every two seconds. */
 export type TransportName = 'websocket' | 'sse' | 'batch';
 
-/** What is known now. Every requested pool is in `quotes` or in `stale`, by its address in lower case. */
+/** What is known now. Each requested pool is in `quotes` or in `stale`, by its address in lower case. */
 export interface StreamState {
-  /** The block that all quotes are of; with `batch` the oldest of them. Null: do not trade, nothing is known to be current. */
+  /**
+   * The block of all quotes; with `batch`, the oldest of their blocks. Null: nothing is known to be current, do not
+   * trade.
+   */
   readonly block: Block | null;
   /** Quotes to use. Their `serverTs` is at least the time of the block at which the stream confirmed them. */
   readonly quotes: ReadonlyMap<string, Quote>;
-  /** Pools without one: do not use what was sent of them earlier. */
+  /** Pools without a quote to use. Do not use their earlier quotes. */
   readonly stale: ReadonlyMap<string, Stale>;
   readonly transport: TransportName;
 }
@@ -42,7 +45,7 @@ export interface StreamMessage {
   readonly fromBlock?: number;
   readonly quotes?: readonly Quote[];
   readonly errors?: readonly PoolFailure[];
-  /** Of `stale`, and of `removed` with a reason. */
+  /** Pools of the events `stale` and, with a reason, `removed`. */
   readonly pools?: readonly (Partial<PoolFailure> & { readonly poolAddress: string; readonly reason?: string })[];
   readonly last?: boolean;
   readonly reason?: string;
@@ -68,7 +71,7 @@ export interface Connection {
 }
 
 /**
- * Connects and hands messages over until the connection ends, which it throws.
+ * Connects and passes messages on until the connection ends. Then it rejects with the reason.
  *
  * @param after id to resume after; empty: from scratch
  */

@@ -1,7 +1,7 @@
 import { ConnectionError, responseError } from '../rest/errors.ts';
 import type { Transport } from './types.ts';
 
-/** What is used of a WebSocket: that of browsers and Node, or of the package `ws`. */
+/** The used part of a WebSocket, which is that of browsers and Node, or of the package `ws`. */
 export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
@@ -13,7 +13,9 @@ export interface WebSocketLike {
 
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
-/** The key travels in a first `auth`: browsers set no headers. */
+/**
+ * Makes the transport over a WebSocket. The key is sent in a first `auth` message, since browsers cannot set headers.
+ */
 export const followSocket =
   (WebSocket: WebSocketConstructor): Transport =>
   ({ base, pools, depth, apiKey }, after, onMessage, signal) =>
