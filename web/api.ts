@@ -12,22 +12,22 @@ export type PoolDay = Schemas['PoolDay'];
 export type RoutePlan = Schemas['RoutePlan'];
 export type ServiceStatus = Schemas['ServiceStatus'];
 
-/** Differences of clocks below this are those of whole seconds in headers. */
+/** Smaller differences of clocks are ignored: headers have whole seconds only. */
 const CLOCK_TOLERANCE_MS = 2_000;
 let clockOffsetMs = 0;
 
-/** The service's clock in Unix seconds, by its last answer: ages do not depend on the reader's clock. */
+/** Gives the service's time in Unix seconds, by its last response, so that ages do not depend on the reader's clock. */
 export const serverNow = (): number => (Date.now() + clockOffsetMs) / 1000;
 
 function noteClock({ headers }: Response): void {
   const date = Date.parse(headers.get('Date') ?? '');
-  // What a cache kept was dated then.
+  // A cached response has the date at which it was cached.
   if (Number.isNaN(date) || headers.get('Cache-Control') !== 'no-store') return;
   const offset = date - Date.now();
   clockOffsetMs = Math.abs(offset) > CLOCK_TOLERANCE_MS ? offset : 0;
 }
 
-/** A failure is shown this soon: pages load again by themselves. */
+/** Time until a failure is shown. It may be short, since pages load again by themselves. */
 const DEADLINE_MS = 5_000;
 
 /** The service that this page comes from. */
@@ -40,7 +40,7 @@ export const client = createRestClient(location.origin, {
   },
 });
 
-/** A failed request in words that a reader can act on. */
+/** Describes a failed request in words that a reader can act on. */
 export function inWords(error: unknown): string {
   if (!(error instanceof ResponseError)) return 'The service cannot be reached. Trying again.';
   if (error.status === 429) return 'Too many requests from your address. Trying again in a moment.';

@@ -3,14 +3,14 @@ import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { listingPath, viewOf } from './pages/pools-query.ts';
 
-/** What the page asks for at `/`: browsers fetch it beside the scripts, not after them. */
+/** What the page requests first at `/`. Browsers preload it while they load the scripts, not after them. */
 const FIRST_LIST = listingPath(viewOf(new URLSearchParams()));
 const escaped = (url: string): string => url.replaceAll('&', '&amp;');
 
 export type WebPage = {
-  /** Contents by path: `index.html`, and `assets/` named by the hash of their content, the first of which it names. */
+  /** Contents by path: `index.html`, and files in `assets/`, which have the hash of their content in their names. */
   readonly files: ReadonlyMap<string, string | Uint8Array>;
-  /** Paths, from the project's folder, of the files that it was made of. */
+  /** Paths of the source files of the page, from the project's folder. */
   readonly sources: readonly string[];
 };
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What a colour of the style sheet is in the present scheme: a canvas takes no variables. */
+/** Gives the value of a colour variable of the style sheet in the present scheme, since a canvas takes no variables. */
 export function colorOf(box: Element, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;
@@ -10,7 +10,7 @@ export function colorOf(box: Element, name: string): string {
   return color;
 }
 
-/** Whether the scheme is dark: a canvas does not follow the style sheet by itself. */
+/** Whether the scheme is dark. A canvas needs it because it does not follow the style sheet by itself. */
 export function useScheme(): boolean {
   const [isDark, setDark] = useState(matchMedia('(prefers-color-scheme: dark)').matches);
   useEffect(() => {

@@ -13,9 +13,9 @@ const stop = startPolling(async () => {
 export const chainNamed = (name: string): Chain | undefined => chains.value?.find((chain) => chain.name === name);
 export const chainOf = (chainId: number): Chain | undefined => chains.value?.find((chain) => chain.chainId === chainId);
 
-/** A page of the chain's explorer; undefined when the operator names none. */
+/** Gives the address of a page of the chain's explorer; undefined when the operator did not configure one. */
 export function explorerPage(chainId: number, kind: 'tx' | 'address', hex: string): string | undefined {
   const base = chainOf(chainId)?.explorerUrl;
-  // Anything else than https is no link, whatever the answer says.
+  // Only https addresses become links, whatever the response says.
   return base?.startsWith('https://') ? `${base}/${kind}/${hex}` : undefined;
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** A component whose code is loaded when it is first needed; null until then, and when it cannot be loaded. */
+/** Gives a component whose code is loaded when first needed; null until it is loaded, and when that fails. */
 export function useDeferred<Props>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> | null {
   const [Loaded, show] = useState<ComponentType<Props> | null>(null);
   useEffect(() => {

@@ -1,21 +1,21 @@
 import type { DepthLevel, Quote } from './api.ts';
 import { priceOfX64 } from './quantities.ts';
 
-/** The order book up to one price. */
+/** The sum of one side of the order book up to a price. */
 export type DepthPoint = {
   /** token1 per token0. */
   readonly price: number;
-  /** token0 that can be sold or bought up to the price, and token1 for it; whole tokens. */
+  /** token0 that can be sold or bought up to the price, whole tokens; `volume1` is the token1 for it. */
   readonly volume0: number;
   readonly volume1: number;
   /** Distance from the best price, as a fraction. */
   readonly impact: number;
 };
 
-/** Both sides from the best price outward; each begins with the best price and no volume. Empty: the side is closed. */
+/** Both sides from the best price outward. Each begins with the best price and no volume; a closed side is empty. */
 export type DepthSides = { readonly bids: readonly DepthPoint[]; readonly asks: readonly DepthPoint[] };
 
-/** @param decimals of both tokens */
+/** Gives both sides of a quote, for show. @param decimals of both tokens */
 export function depthSides(quote: Quote, decimals: readonly [number, number]): DepthSides {
   const { bids = [], asks = [] } = quote.depth ?? {};
   return {
@@ -32,7 +32,7 @@ export function depthSides(quote: Quote, decimals: readonly [number, number]): D
 
 type Volumes = Pick<DepthPoint, 'volume0' | 'volume1'>;
 
-/** Levels that add nothing are left out, as the contract says. */
+/** Gives the points of one side. Levels that add nothing are left out, as the contract says. */
 function sideOf(
   best: number | null,
   levels: readonly DepthLevel[],
@@ -51,5 +51,5 @@ function sideOf(
   return points;
 }
 
-/** For show: a number of whole tokens. */
+/** Gives a number of whole tokens, for show. */
 const whole = (raw: string, decimals: number): number => Number(BigInt(raw)) / 10 ** decimals;

@@ -108,6 +108,6 @@ export const FIGURES = {
   },
 } as const satisfies Readonly<Record<string, Term>>;
 
-/** A code that this page was not built with is shown as it is. */
+/** Gives the term of a reason. A code that is unknown to this build of the page is shown as it is. */
 export const reasonOf = (code: string): Term =>
   code in REASONS ? REASONS[code as keyof typeof REASONS] : { label: code.replaceAll('_', ' '), meaning: '' };

@@ -2,7 +2,7 @@ import type { UTCTimestamp } from 'lightweight-charts';
 import type { DepthSample, QuoteBar, TradeBar } from './api.ts';
 import { priceOfX64, wholeTokens } from './quantities.ts';
 
-/** What a pool did and quoted; newest first, as the service lists it. */
+/** What a pool traded and quoted; newest first, as the service lists it. */
 export type History = {
   readonly trades: readonly (TradeBar | QuoteBar)[];
   readonly mids: readonly (TradeBar | QuoteBar)[];
@@ -20,10 +20,10 @@ export type Candle = {
 
 export type Point = { readonly time: UTCTimestamp; readonly value: number };
 
-/** Depth is shown within this distance from mid, basis points. */
+/** Distance from mid within which depth is shown, basis points. */
 export const SHOWN_BPS = 50;
 
-/** Bars with a price, oldest first. */
+/** Converts the bars that have a price, oldest first. */
 export function candlesOf(bars: History['trades']): Candle[] {
   return bars.toReversed().flatMap(({ startTs, openX64, highX64, lowX64, closeX64 }) => {
     const prices = [openX64, highX64, lowX64, closeX64].map((x64) => x64 && priceOfX64(x64));
@@ -33,11 +33,11 @@ export function candlesOf(bars: History['trades']): Candle[] {
   });
 }
 
-/** The last price of each bar that has one, oldest first. */
+/** Gives the last price of each bar that has one, oldest first. */
 export const closesOf = (bars: History['mids']): Point[] =>
   candlesOf(bars).map(({ time, close }) => ({ time, value: close }));
 
-/** What could be sold and bought near the price, in whole token1, oldest first; what is not known is left out. */
+/** Gives what could be sold and bought near the price, in whole token1, oldest first, where depth is known. */
 export function depthsOf(
   samples: History['depths'],
   [decimals0, decimals1]: readonly [number, number],

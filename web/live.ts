@@ -6,14 +6,14 @@ import type { Quote } from './api.ts';
 export type LiveQuote = { readonly quote: Quote | null; readonly failure: string | null };
 
 const NOTHING_YET: LiveQuote = { quote: null, failure: null };
-/** Pools that come into sight together are followed together. */
+/** Pools that come into sight within this time are followed together. */
 const GATHER_MS = 50;
-/** The most that one stream may name. */
+/** Most pools that one stream may name. */
 const MAX_POOLS = 500;
 
 type Watched = { readonly shown: Signal<LiveQuote>; watchers: number };
 
-/** Follows the pools of a chain that are in sight over one stream, which begins again when others come into sight. */
+/** Follows a chain's pools that are in sight, all over one stream. A pool that comes into sight restarts the stream. */
 class FollowedChain {
   readonly pools = new Map<string, Watched>();
   readonly #chainId: number;
@@ -24,7 +24,7 @@ class FollowedChain {
     this.#chainId = chainId;
   }
 
-  /** To be called when pools were added, or all are gone: those that went stay followed until then. */
+  /** To be called when pools were added, or when all are gone. Until then, removed pools stay in the stream. */
   restart(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -42,7 +42,7 @@ class FollowedChain {
 
 const chains = new Map<number, FollowedChain>();
 
-/** Follows the prices of a pool until it is stopped. All followers of a pool share one signal, all pools of a chain one stream. */
+/** Follows a pool's prices until stopped. All followers of a pool share one signal, all pools of a chain one stream. */
 export function followQuote(
   chainId: number,
   pool: string,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The address that is shown. */
+/** The present address of the page. */
 export const here = signal(new URL(location.href));
 
 addEventListener('popstate', () => {
@@ -17,7 +17,7 @@ export function go(href: string, replace = false): void {
   if (isOtherPage) scrollTo(0, 0);
 }
 
-/** Addresses that the service itself answers. */
+/** Addresses that the service serves itself, not this page. */
 const NOT_PAGES = /^\/(docs|public|(openapi|asyncapi)\.json|assets)/;
 
 /** Follows a plain click on a link of this page without reloading it. */

@@ -48,7 +48,7 @@ function App() {
 
 type Pages = typeof import('./pages/other-pages.ts');
 
-/** Any page but the first. They are loaded together when one of them is opened: browsers fetch few files at a time. */
+/** Any page but the first. All of these are loaded together when one is opened: browsers fetch few files at a time. */
 function OtherPage({ path }: { readonly path: string }) {
   const [pages, show] = useState<Pages | null>(null);
   const [failed, fail] = useState(false);

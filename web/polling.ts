@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { inWords } from './api.ts';
 
-/** After failures pauses double, up to this many times. */
+/** Pauses double after each failure in a row, up to this many times. */
 const MAX_DOUBLINGS = 3;
 
 /**
- * Works at once and then `everyMs` after each end, but not while the page is hidden.
+ * Runs work at once, and again `everyMs` after each end, but not while the page is hidden.
  *
- * @param work a failure makes the next pause longer
+ * @param work makes the next pause longer when it fails
  * @returns stops it
  */
 export function startPolling(work: (signal: AbortSignal) => Promise<void>, everyMs: number): () => void {
@@ -41,9 +41,9 @@ export type Loaded<T> = { readonly data: T | null; readonly failure: string | nu
 const NOTHING_YET = { data: null, failure: null };
 
 /**
- * Loads again and again while the component is shown.
+ * Loads data repeatedly while the component is shown.
  *
- * @param key what is loaded: another key starts again, without the old data. Null: nothing
+ * @param key stands for what is loaded: another key drops the old data and starts again; null loads nothing
  */
 export function usePolled<T>(
   key: string | null,

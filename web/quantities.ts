@@ -1,13 +1,13 @@
-/** `bidAdj` of a side that does not trade, and `askAdj`. */
+/** Values of `bidAdj` and `askAdj` for a side that does not trade. */
 const CLOSED_BID = '0';
 const CLOSED_ASK = String(2n ** 128n - 1n);
 
-/** A Q64.64 price as a number, for show; null for a closed side. */
+/** Converts a Q64.64 price to a number, for show; null for a closed side. */
 export function priceOfX64(x64: string): number | null {
   return x64 === CLOSED_BID || x64 === CLOSED_ASK ? null : Number(BigInt(x64)) / 2 ** 64;
 }
 
-/** Raw units as an exact decimal of whole tokens, without trailing zeros. */
+/** Converts raw units to an exact decimal of whole tokens, without trailing zeros. */
 export function wholeTokens(raw: bigint, decimals: number): string {
   const sign = raw < 0n ? '-' : '';
   const digits = (raw < 0n ? -raw : raw).toString().padStart(decimals + 1, '0');
@@ -16,7 +16,7 @@ export function wholeTokens(raw: bigint, decimals: number): string {
   return `${sign}${digits.slice(0, point)}${fraction && `.${fraction}`}`;
 }
 
-/** Raw units of a decimal that a person typed; null when it is no positive amount of the token. */
+/** Converts a decimal that a person typed to raw units; null when it is not a positive amount of the token. */
 export function rawUnits(text: string, decimals: number): bigint | null {
   const [, whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text.trim().replaceAll(/[\s_,’']/g, '')) ?? [];
   if (whole + fraction === '' || fraction.length > decimals) return null;
@@ -24,12 +24,12 @@ export function rawUnits(text: string, decimals: number): bigint | null {
   return raw > 0n ? raw : null;
 }
 
-/** Distance of ask from bid in basis points of their middle; null while a side is closed. */
+/** Gives the distance of ask from bid in basis points of their middle; null while a side is closed. */
 export function spreadBps(bid: number | null, ask: number | null): number | null {
   return bid === null || ask === null ? null : ((ask - bid) / ((ask + bid) / 2)) * 10_000;
 }
 
-/** token out per token in, whole tokens, of a Q64.64 price in raw units. */
+/** Converts a Q64.64 price in raw units to whole output tokens per whole input token. */
 export function humanPrice(effectivePriceX64: string, decimalsIn: number, decimalsOut: number): number {
   return (Number(BigInt(effectivePriceX64)) / 2 ** 64) * 10 ** (decimalsIn - decimalsOut);
 }
@@ -37,7 +37,7 @@ export function humanPrice(effectivePriceX64: string, decimalsIn: number, decima
 const BPS = 10_000n;
 
 /**
- * The least output of an exact input, or the largest input of an exact output, rounded to the trader's side.
+ * Gives the least output of an exact input, or the largest input of an exact output, rounded in the trader's favour.
  *
  * @param slippageBps tolerance in basis points
  */

@@ -13,15 +13,15 @@ import { type Candle, candlesOf, closesOf, depthsOf, type History, type Point, S
 
 type ChartProps = {
   readonly history: History;
-  /** Of both tokens; null: depth is not shown. */
+  /** Decimals of both tokens; when null, depth is not shown. */
   readonly decimals: readonly [number, number] | null;
   readonly names: readonly [string, string];
 };
 
-/** What is below the pointer. */
+/** The values below the pointer. */
 type Pointed = { readonly [K in keyof ReturnType<typeof addSeries>]?: Candle & Point };
 
-/** Candles of executed prices, the middle of what was quoted as a line of its own, and below them depth. */
+/** Shows candles of executed prices, the middle of quoted prices as a separate line, and depth below them. */
 export function CandleChart({ history, decimals, names }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const series = useRef<ReturnType<typeof addSeries> | null>(null);
@@ -80,7 +80,7 @@ function Readout({ pointed, names }: { readonly pointed: Pointed; readonly names
   );
 }
 
-/** Trades and quotes are never blended: quotes move without trades. */
+/** Adds the series. Trades and quotes have separate ones, since quotes move without trades. */
 function addSeries(chart: IChartApi, box: Element) {
   const [up, down, link] = [colorOf(box, '--good'), colorOf(box, '--bad'), colorOf(box, '--link')];
   const candle = { upColor: up, wickUpColor: up, downColor: down, wickDownColor: down, borderVisible: false };
@@ -99,7 +99,7 @@ function addSeries(chart: IChartApi, box: Element) {
 const optionsOf = (box: Element) => ({
   // The style sheet gives the box its height.
   autoSize: true,
-  // The library would place its logo by a style element, which the page's policy refuses: the caption has it.
+  // The caption names the library: the page's policy rejects the style element by which the library places its logo.
   layout: {
     attributionLogo: false,
     background: { color: 'transparent' },

@@ -10,7 +10,7 @@ const AXIS_WIDTH = 64;
 type Props = { readonly sides: DepthSides; readonly names: readonly [string, string] };
 type Hovered = DepthPoint & { readonly side: 'Sell' | 'Buy' };
 
-/** How much can be sold and bought up to each price: steps at the edges of bins, both sides. */
+/** Shows how much can be sold and bought up to each price, on both sides, with steps at the edges of bins. */
 export function DepthChart({ sides, names }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -56,7 +56,7 @@ function Readout({ hovered, names: [name0, name1] }: ReadoutProps) {
   );
 }
 
-/** By price, lowest first. */
+/** Lists the points of both sides by price, lowest first. */
 function pointsOf({ bids, asks }: DepthSides): Hovered[] {
   const sold = bids.map((point) => ({ ...point, side: 'Sell' as const })).reverse();
   return [...sold, ...asks.map((point) => ({ ...point, side: 'Buy' as const }))];
@@ -92,7 +92,7 @@ function optionsOf(box: Element, onHover: (index: number | null) => void): uPlot
       { ...axis, values: (_plot, prices) => prices.map((price) => priceText(price)) },
       { ...axis, size: AXIS_WIDTH, values: (_plot, volumes) => volumes.map((volume) => compactAmount(volume)) },
     ],
-    // What can be sold up to a price holds below it, what can be bought above.
+    // The amount at a price holds below this price for sales, and above it for purchases.
     series: [{}, sideOf('Sell', '--good', -1), sideOf('Buy', '--bad', 1)],
     hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
   };

@@ -5,7 +5,7 @@ import { priceText, share, tokenAmount } from '../format.ts';
 import { Notice, Skeleton } from '../parts/notice.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 
-/** The chart, loaded when there is something to chart, and its numbers. */
+/** Shows the depth chart and its numbers. The chart's code is loaded when there is something to chart. */
 export function DepthPanel({
   quote,
   tokens,
@@ -13,7 +13,7 @@ export function DepthPanel({
   readonly quote: Quote | null;
   readonly tokens: readonly [Token, Token];
 }) {
-  // Without the chart the numbers are still there.
+  // Until the chart is loaded, or if that fails, the numbers are shown alone.
   const Chart = useDeferred(loadChart);
   const [token0, token1] = tokens;
   if (token0.decimals === null || token1.decimals === null) {

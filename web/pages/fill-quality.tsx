@@ -10,7 +10,7 @@ const SHOWN = 7;
 
 type Props = { readonly chainId: number; readonly pool: string; readonly tokens: readonly [Token, Token] };
 
-/** The last days of a pool: what trades got beside what it quoted for their input. */
+/** Shows for the last days of a pool what trades got, next to what the pool had quoted for their input. */
 export function FillQuality({ chainId, pool, tokens }: Props) {
   const load = (signal: AbortSignal) => client.listDays({ chainId, poolAddress: pool, limit: SHOWN }, { signal });
   const { data, failure } = usePolled(`${chainId}:${pool}`, load, EVERY_MS);

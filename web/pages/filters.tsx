@@ -6,7 +6,7 @@ import { hrefOf, type PoolsView, SORT_NAMES, SORTS, type Sort, TIERS, viewOf } f
 
 const TYPING_MS = 250;
 
-/** Shows the present view with a change, from its first page. */
+/** Changes a part of the present view and shows its first page. */
 const change = (part: Partial<PoolsView>, replace = false) =>
   go(hrefOf({ ...viewOf(here.peek().searchParams), offset: 0, ...part }), replace);
 
@@ -84,7 +84,7 @@ const Check = ({ label, value, onChange }: CheckProps) => (
   </label>
 );
 
-/** Searches shortly after the last key. */
+/** A field that searches shortly after the last key was pressed. */
 function SearchField({ search }: { readonly search: string }) {
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);

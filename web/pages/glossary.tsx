@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { FIGURES, REASONS, STATUSES, type Term, TIERS } from '../glossary-terms.ts';
 
-/** What every word of the other pages means. */
+/** Explains every word of the other pages. */
 export function GlossaryPage() {
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
   return (

@@ -8,16 +8,16 @@ import { nameOf, type Token } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { FillQuality } from './fill-quality.tsx';
 
-/** Lengths of a bar, and samples of which length show depth beside them. */
+/** Lengths of a bar, each with the length of the depth samples that are shown next to it. */
 const INTERVALS = { '5m': '1m', '1h': '1h', '1d': '1h' } as const;
 const EVERY_MS = 30_000;
 const SHOWN = 300;
-/** It is asked for when it is about to be seen. */
+/** Distance from the visible part of the page at which history is loaded. */
 const MARGIN = '200px';
 
 type Props = { readonly chainId: number; readonly pool: string; readonly tokens: readonly [Token, Token] };
 
-/** What a pool traded at, and what trades got beside what was quoted: loaded once it comes into view. */
+/** Shows a pool's traded prices, and what trades got next to what was quoted. Loads them once it comes into view. */
 export function HistoryPanel(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const isInView = useInView(box);
@@ -77,7 +77,7 @@ async function loadHistory(
   return { trades: trades.data, mids: mids.data, depths: depths.data };
 }
 
-/** Whether it was ever in view. */
+/** Whether the box was ever in view. */
 function useInView(box: RefObject<Element | null>): boolean {
   const [isInView, show] = useState(false);
   useEffect(() => {

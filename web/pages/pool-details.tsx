@@ -23,7 +23,7 @@ const Usd = ({ label, value }: { readonly label: string; readonly value: number 
   </Fact>
 );
 
-/** TVL, and what happened in 24 hours. */
+/** Shows TVL and the figures of the last 24 hours. */
 export function DayFigures({ pool }: { readonly pool: Pool }) {
   const day = pool.analytics24h;
   return (
@@ -41,7 +41,7 @@ export function DayFigures({ pool }: { readonly pool: Pool }) {
 
 const feeShare = (value: number | null, one: number) => (value === null ? NOTHING : share(value, one));
 
-/** Who decides about the pool, and what it charges. */
+/** Shows who decides about the pool, and what it charges. */
 export function PoolDetails({ pool, chainId }: Props) {
   const address = (value: string, label: string) => (
     <Hex value={value} href={explorerPage(chainId, 'address', value)} label={label} />
@@ -72,7 +72,7 @@ export function PoolDetails({ pool, chainId }: Props) {
   );
 }
 
-/** Where its price comes from, and what guards it. */
+/** Shows where the pool's price comes from, and what guards the pool. */
 export function Guards({ pool, chainId }: Props) {
   const { stopLoss, priceVelocity } = pool.extensionDetails ?? {};
   const { priceProviderAddress: provider, priceProviderCooldownSecs: cooldown } = pool;
@@ -116,7 +116,7 @@ function settingsOf(settings: NonNullable<Extensions['stopLoss']> | NonNullable<
   return `drawdown ${fraction(drawdownE6, ONE_E6)}, decay ${decay} a day${delay}`;
 }
 
-/** Every setting of the provider as the API names it. */
+/** Shows every setting of the provider under its name in the API. */
 function Details({ details }: { readonly details: Pool['priceProviderDetails'] }) {
   if (!details) return <p class="mute">The provider was made by no known factory: its settings are not known.</p>;
   return (

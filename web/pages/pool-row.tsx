@@ -44,7 +44,7 @@ export function PoolRow({ pool }: { readonly pool: Pool }) {
   );
 }
 
-/** Bid, ask, spread and their age. A price that is too old stays to be seen, but crossed out. */
+/** Bid, ask, spread and their age. A price that is too old stays visible, but crossed out. */
 function Prices({ quote, failure }: LiveQuote) {
   const bid = quote && priceOfX64(quote.bidAdj);
   const ask = quote && priceOfX64(quote.askAdj);

@@ -1,4 +1,4 @@
-/** What the list of pools shows: all of it stands in the address of the page. */
+/** What the list of pools shows. The address of the page has all of it. */
 export type PoolsView = {
   /** Null: all chains. */
   readonly chain: number | null;
@@ -27,10 +27,10 @@ export const TIERS = ['green', 'yellow', 'red'] as const;
 export type Tier = (typeof TIERS)[number];
 
 export const PAGE_SIZE = 25;
-/** Shorter texts are not searched for. */
+/** Length from which a text is searched for. */
 const MIN_SEARCH_CHARS = 2;
 
-/** What an address asks for; what makes no sense in it counts as not there. */
+/** Reads a view from the parameters of an address. Malformed ones count as missing. */
 export function viewOf(params: URLSearchParams): PoolsView {
   const chain = /^\d+$/.test(params.get('chain') ?? '') ? Number(params.get('chain')) : null;
   const requested = SORTS.find((sort) => sort === params.get('sort')) ?? 'tiered';
@@ -38,7 +38,7 @@ export function viewOf(params: URLSearchParams): PoolsView {
   const offset = Number(params.get('offset'));
   return {
     chain,
-    // Block numbers of different chains do not compare.
+    // Block numbers of different chains cannot be compared.
     sort: requested === 'created' && chain === null ? 'tiered' : requested,
     order: params.get('order') === 'asc' ? 'asc' : 'desc',
     tiers: TIERS.filter((tier) => tiers.includes(tier)),
@@ -50,7 +50,7 @@ export function viewOf(params: URLSearchParams): PoolsView {
   };
 }
 
-/** The address of a view, without what is usual. */
+/** Writes the address of a view, without default values. */
 export function hrefOf(view: PoolsView): string {
   const { chain, sort, order, tiers, search, locked, allowlisted, small, offset } = view;
   const entries: readonly (readonly [string, string | false])[] = [
@@ -68,7 +68,7 @@ export function hrefOf(view: PoolsView): string {
   return text === '' ? '/' : `/?${text}`;
 }
 
-/** Parameters of the listing that shows a view. */
+/** Gives the parameters of the listing that shows a view. */
 export function listingQuery({ tiers, search, locked, allowlisted, small, ...view }: PoolsView) {
   const searched = search.trim().length >= MIN_SEARCH_CHARS ? search.trim() : null;
   return {
@@ -81,12 +81,12 @@ export function listingQuery({ tiers, search, locked, allowlisted, small, ...vie
     ...(searched !== null && { search: searched }),
     ...(locked && { lockedPricingOnly: true }),
     ...(allowlisted && { depositAllowlistEnabled: true }),
-    // Who looks for a pool by its name wants to see it, however small it is.
+    // Whoever searches for a pool by name wants to see it, however small it is.
     ...((small || searched !== null) && { minTvlFiat: 0 }),
   };
 }
 
-/** The path of the same request, as the curl line names it. */
+/** Gives the path of the same request, for the curl line. */
 export function listingPath(view: PoolsView): string {
   const scope = view.chain === null ? '' : `/${view.chain}`;
   const entries = Object.entries(listingQuery(view)).map(([name, value]): [string, string] => [name, String(value)]);

@@ -90,7 +90,7 @@ type FieldProps = {
   readonly onChange: (address: string) => void;
 };
 
-/** Symbols are not unique: the address stands beside each. */
+/** A choice of tokens. Symbols are not unique, so each comes with its address. */
 const TokenField = ({ label, tokens, value, onChange }: FieldProps) => (
   <label>
     {label}

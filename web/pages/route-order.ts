@@ -1,13 +1,13 @@
 import type { Token } from '../parts/token.tsx';
 import { rawUnits } from '../quantities.ts';
 
-/** What a trade is asked about: all of it stands in the address of the page. */
+/** The trade that a route is requested for. The address of the page has all of it. */
 export type RouteView = {
   readonly chain: number | null;
   readonly tokenIn: string;
   readonly tokenOut: string;
   readonly tradeType: 'exact_in' | 'exact_out';
-  /** As it was typed, whole tokens. */
+  /** The amount as it was typed, in whole tokens. */
   readonly amount: string;
   /** Basis points. */
   readonly slippageBps: number;
@@ -50,7 +50,7 @@ export type RouteBody = {
   readonly amountOut?: string;
 };
 
-/** The request of a view, or what is missing in it, in words. */
+/** Makes the request of a view, or says in words what is missing in the view. */
 export function bodyOf(view: RouteView, tokens: readonly Token[]): RouteBody | string {
   const tokenIn = tokens.find(({ address }) => address === view.tokenIn);
   const tokenOut = tokens.find(({ address }) => address === view.tokenOut);

@@ -13,7 +13,7 @@ type Props = {
 
 const ONE_E6 = 1_000_000;
 
-/** The plan in a trader's words: what is paid and received, the worst case, and each hop. */
+/** Shows a plan in a trader's words: what is paid and received, the worst case, and each hop. */
 export function PlanView({ plan, chainId, tokens, slippageBps }: Props) {
   const [tokenIn, tokenOut] = [tokens.get(plan.tokenIn), tokens.get(plan.tokenOut)];
   if (!tokenIn || !tokenOut) return null;

@@ -14,10 +14,10 @@ import { PlanView } from './route-plan.tsx';
 
 const EVERY_MS = 5_000;
 const TOKENS_EVERY_MS = 60_000;
-/** Pools whose tokens can be chosen: those of the highest TVL. */
+/** Number of pools, by highest TVL, whose tokens can be chosen. */
 const POOLS = 200;
 
-/** What a trade would pay: the best route, its worst case, and the request for it. */
+/** Shows what a trade would pay: the best route, its worst case, and the request for it. */
 export function RoutePage() {
   const requested = viewOf(here.value.searchParams);
   const view = { ...requested, chain: requested.chain ?? chains.value?.[0]?.chainId ?? null };
@@ -33,7 +33,7 @@ export function RoutePage() {
   );
 }
 
-/** Tokens of the largest pools, and those that the address names, by symbol. */
+/** Loads the tokens of the largest pools and those that the address names, ordered by symbol. */
 async function loadTokens({ chain, tokenIn, tokenOut }: RouteView): Promise<readonly Token[]> {
   if (chain === null) return [];
   const pools = async (query: { count: number; search?: string }) =>
@@ -72,7 +72,7 @@ function Answer({ view, chainId, tokens }: AnswerProps) {
 
 const byAddress = (tokens: readonly Token[]) => new Map(tokens.map((token) => [token.address, token]));
 
-/** When there is no plan, and why. */
+/** Why there is no plan, by code of the error. */
 const NO_PLAN: Readonly<Record<string, string>> = {
   no_route: 'No pool that can be traded on leads from one token to the other, directly or over one token between.',
   insufficient_liquidity: 'No path is deep enough for this amount. Try a smaller one.',

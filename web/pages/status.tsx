@@ -9,7 +9,7 @@ import { usePolled } from '../polling.ts';
 const EVERY_MS = 3_000;
 const ANSWER_LIMITS = { amber: 10, red: 30 };
 
-/** How fresh the data of every chain are. */
+/** Shows how fresh the data of every chain are. */
 export function StatusPage() {
   const { data, failure } = usePolled('status', (signal) => client.getStatus({}, { signal }), EVERY_MS);
   return (
@@ -35,7 +35,7 @@ type ChainStatus = ServiceStatus['chains'][number];
 
 const ageOrNothing = (secs: number | null) => (secs === null ? NOTHING : age(secs));
 
-/** On a narrow screen the wide ones are left out. */
+/** Headings with their class; those of class `wide` are left out on a narrow screen. */
 const HEADINGS = [
   ['Head', 'wide'],
   ['Indexed', ''],

@@ -53,7 +53,7 @@ export function Trades({ chainId, pool, tokens }: Props) {
   );
 }
 
-/** In the words of a trader of token0. */
+/** Names the side of a trade as a trader of token0 does. */
 const sideOf = (zeroForOne: boolean | null) => (zeroForOne === null ? NOTHING : zeroForOne ? 'sell' : 'buy');
 
 function TradeRow({

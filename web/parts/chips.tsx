@@ -3,7 +3,7 @@ import { REASONS, reasonOf, STATUSES, TIERS } from '../glossary-terms.ts';
 
 type Status = keyof typeof STATUSES;
 
-/** A word with a colour; the colour never says more than the word. */
+/** Shows a status as a word with a colour. The colour never says more than the word. */
 export function StatusChip({ status }: { readonly status: Status }) {
   const { label, meaning } = STATUSES[status];
   const tone =
@@ -26,7 +26,7 @@ export function TierChip({ tier }: { readonly tier: Pool['classificationSummary'
   );
 }
 
-/** Why a pool is not green, each linked to what it means. */
+/** Lists the reasons why a pool is not green, each linked to its meaning. */
 export function Reasons({ codes }: { readonly codes: readonly string[] }) {
   if (codes.length === 0) return null;
   return (

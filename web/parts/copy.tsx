@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const SHOWN_MS = 1_500;
 
-/** Copies a text. Without a secure origin the browser has no clipboard for pages but the old command. */
+/** Copies a text. Without a secure origin, the old command is the browser's only access to the clipboard. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(text).then(
@@ -37,7 +37,7 @@ export function CopyButton({ text, label }: Props) {
 
 type HexProps = { readonly value: string; readonly href?: string | undefined; readonly label: string };
 
-/** An address or hash: short, whole on hover, linked to where it is explained, with a button that copies it. */
+/** Shows an address or hash: short, in full on hover, linked to where it is explained, with a button to copy it. */
 export function Hex({ value, href, label }: HexProps) {
   const short = `${value.slice(0, 8)}…${value.slice(-6)}`;
   return (

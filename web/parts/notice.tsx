@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 type NoticeProps = { readonly tone?: 'mute' | 'bad'; readonly children: ComponentChildren };
 
-/** Something went wrong, or there is nothing to show. */
+/** Says that something went wrong, or that there is nothing to show. */
 export function Notice({ tone = 'mute', children }: NoticeProps) {
   return (
     <p class={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>

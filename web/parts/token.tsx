@@ -26,15 +26,17 @@ export function tokensOf(pool: Pool): readonly [Token, Token] {
   ];
 }
 
-/** The symbol, or a short address in its place. */
+/** Gives the symbol, or a short address in its place. */
 export const nameOf = ({ symbol, address }: Token): string => symbol ?? shortHex(address);
 
-/** Symbols are anyone's to choose: text of its own direction, cut by the style sheet. */
+/**
+ * Shows the name of a token. Symbols are untrusted, so `bdi` isolates their direction and the style sheet cuts them.
+ */
 export const TokenName = ({ token }: { readonly token: Token }) => <bdi class="name">{nameOf(token)}</bdi>;
 
 const LETTERS = 2;
 
-/** A coloured disc with letters: no picture comes from another host. */
+/** Shows a coloured disc with letters instead of a logo, so that no picture comes from another host. */
 export function TokenDisc({ token }: { readonly token: Token }) {
   const background = token.color ?? `hsl(${Number.parseInt(token.address.slice(-6), 16) % 360} 45% 42%)`;
   const letters = [...(token.symbol ?? token.address.slice(2))].slice(0, LETTERS).join('');
