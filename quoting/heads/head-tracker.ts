@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { cacheResult } from '../../runtime/result-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
 
@@ -72,7 +73,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   #dueAt = Number.NEGATIVE_INFINITY;
   #polledAt = Number.NEGATIVE_INFINITY;
   #lastPollAt = Number.NEGATIVE_INFINITY;
-  #poll: Promise<H> | undefined;
+  readonly #startPoll = cacheResult(() => this.#pollHead(), 0);
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
@@ -179,13 +180,6 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     this.#takeNext(now);
     // The failure of a look is seen by who asks; the next one comes as if it had succeeded.
     if (now >= Math.max(this.#dueAt, this.#polledAt + this.#minRefreshMs)) this.#startPoll().catch(() => undefined);
-  }
-
-  #startPoll(): Promise<H> {
-    this.#poll ??= this.#pollHead().finally(() => {
-      this.#poll = undefined;
-    });
-    return this.#poll;
   }
 
   async #pollHead(): Promise<H> {
