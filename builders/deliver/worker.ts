@@ -4,7 +4,6 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { chainCallCounter } from '../../runtime/chain-calls.ts';
-import type { Lease } from '../../runtime/lease/lease.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { chainEndpoints, type Endpoint } from '../submit/endpoints.ts';
@@ -14,6 +13,7 @@ import type { Hex, Submission } from '../submit/quote-update.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
+import type { Lease } from './lease/lease.ts';
 import { createSimulator } from './simulator.ts';
 import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 

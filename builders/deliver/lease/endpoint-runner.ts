@@ -1,6 +1,5 @@
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
@@ -9,6 +8,7 @@ import { type EndpointJob, submissionOfJob } from '../../submit/queue/endpoint-q
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import type { Submission } from '../../submit/quote-update.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
+import { acquireLease, type Lease } from './lease.ts';
 import { LeaseLostError } from './lease-lost-error.ts';
 
 /** What the parts of a worker that serve one endpoint share. */

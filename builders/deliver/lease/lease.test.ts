@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 import { eventually } from '../../../test/pamm/eventually.ts';
 import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
+import { acquireLease, type Lease } from './lease.ts';
 
 let database: TestRedis;
 let redis: Redis;
@@ -93,10 +93,4 @@ test('after a loss of data, workers that know what was sent come first, and toke
   expect(BigInt(again.fence)).toBeGreaterThan(BigInt(before.fence));
   await again.release();
   await eventually(() => acquire(400, false));
-});
-
-test('a token is higher than all that its holder knows of, whatever Redis and its clock lost', async () => {
-  const known = String((Date.now() + 3_600_000) * 1_000);
-  const lease = await acquireLease(redis, keys.leaseKeys('e'), 60_000, true, known);
-  expect(BigInt(lease?.fence ?? 0)).toBe(BigInt(known) + 1n);
 });

@@ -1,4 +1,9 @@
-import { leaseKeys } from '../../../runtime/lease/lease.ts';
+/** Redis keys of a lease, of its last fencing token, and of the time since which this Redis has had its data. */
+export interface LeaseKeys {
+  readonly lease: string;
+  readonly fence: string;
+  readonly epoch: string;
+}
 
 /** Names of everything that quote updates keep in Redis, under one prefix. */
 export class RedisKeys {
@@ -10,7 +15,11 @@ export class RedisKeys {
   }
 
   /** Keys of an endpoint's lease, which exists while a worker holds the endpoint. */
-  leaseKeys = (endpointId: string) => leaseKeys(this.prefix, endpointId);
+  leaseKeys = (endpointId: string): LeaseKeys => ({
+    lease: `${this.prefix}:lease:${endpointId}`,
+    fence: `${this.prefix}:fence:${endpointId}`,
+    epoch: `${this.prefix}:epoch`,
+  });
   lease = (endpointId: string) => this.leaseKeys(endpointId).lease;
   epoch = () => this.leaseKeys('').epoch;
   newestUpdate = (chainId: number, uuid: string) => `${this.prefix}:newest:${chainId}:${uuid}`;

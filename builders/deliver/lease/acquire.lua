@@ -1,7 +1,6 @@
 -- Takes a lease that nobody holds.
 -- KEYS: 1 lease, 2 last fencing token, 3 time since which this Redis has had its data, microseconds
--- ARGV: 1 duration of the lease and of the grace period, ms; 2 '1' for a process that comes first;
---       3 the highest token that the process knows
+-- ARGV: 1 duration of the lease and of the grace period, ms; 2 '1' for a process that comes first
 -- Returns the fencing token, or nil.
 --
 -- A Redis that lost its data no longer knows what holders did. During the grace period after that, only processes that
@@ -16,7 +15,7 @@ if not epoch then
 end
 if ARGV[2] ~= '1' and now - epoch < tonumber(ARGV[1]) * 1000 then return nil end
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
-local token = string.format('%.0f', math.max(now, last + 1, tonumber(ARGV[3]) + 1))
+local token = string.format('%.0f', math.max(now, last + 1))
 redis.call('SET', KEYS[2], token)
 redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
 return token

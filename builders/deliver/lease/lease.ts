@@ -1,25 +1,12 @@
 import type { Redis } from 'ioredis';
-import { loadScript } from '../redis-script.ts';
+import { loadScript } from '../../../runtime/redis-script.ts';
+import type { LeaseKeys } from '../../submit/queue/redis-keys.ts';
 
 const acquire = loadScript('./acquire.lua', import.meta.url);
 const renew = loadScript('./renew.lua', import.meta.url);
 
 /** The part of its lease that a holder uses. Thus it stops sending before another process may start. */
 const USED_SHARE = 0.8;
-
-/** Redis keys of a lease, of its last fencing token, and of the time since which this Redis has had its data. */
-export interface LeaseKeys {
-  readonly lease: string;
-  readonly fence: string;
-  readonly epoch: string;
-}
-
-/** @param id identifies what is leased */
-export const leaseKeys = (prefix: string, id: string): LeaseKeys => ({
-  lease: `${prefix}:lease:${id}`,
-  fence: `${prefix}:fence:${id}`,
-  epoch: `${prefix}:epoch`,
-});
 
 /**
  * The right to be the only process that does some work. Redis ends a lease that is not renewed. The holder knows that
@@ -33,22 +20,13 @@ export type Lease = NonNullable<Awaited<ReturnType<typeof acquireLease>>>;
  *
  * @param comesFirst whether this process may take it at once after Redis has lost its data. Other processes wait for
  *   the duration of a lease, since a previous holder may remember what it did.
- * @param known the highest token that this process knows. A Redis that lost its data and its time returns a higher one.
  * @returns undefined while another process holds it
  */
-export async function acquireLease(
-  redis: Redis,
-  keys: LeaseKeys,
-  durationMs: number,
-  comesFirst: boolean,
-  known = '0',
-) {
+export async function acquireLease(redis: Redis, keys: LeaseKeys, durationMs: number, comesFirst: boolean) {
   const { lease: key, fence: lastFence, epoch } = keys;
   const usedUntil = (requestedAt: number) => requestedAt + durationMs * USED_SHARE;
   let heldUntil = usedUntil(performance.now());
-  const fence = (await acquire(redis, [key, lastFence, epoch], [durationMs, comesFirst ? '1' : '0', known])) as
-    | string
-    | null;
+  const fence = (await acquire(redis, [key, lastFence, epoch], [durationMs, comesFirst ? '1' : '0'])) as string | null;
   if (fence === null) return undefined;
   return {
     fence,
