@@ -596,6 +596,8 @@ export interface components {
              * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
              */
             depositAllowlistProvider?: string;
+            /** @description Whether swaps are restricted to an allowlist. */
+            swapWhitelistingEnabled: boolean;
             /** @description Every attached extension, custom ones included. */
             extensions: string[];
             /** @description Settings of the standard extensions in use; omitted without any. */
@@ -1482,6 +1484,7 @@ export interface operations {
                      *           "pauseLevel": 0,
                      *           "curBinIdx": 0,
                      *           "depositWhitelistingEnabled": false,
+                     *           "swapWhitelistingEnabled": false,
                      *           "extensions": [
                      *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
                      *           ],
@@ -1719,6 +1722,7 @@ export interface operations {
                      *           "pauseLevel": 0,
                      *           "curBinIdx": 0,
                      *           "depositWhitelistingEnabled": false,
+                     *           "swapWhitelistingEnabled": false,
                      *           "extensions": [
                      *             "0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"
                      *           ],

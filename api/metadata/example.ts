@@ -36,6 +36,7 @@ const POOL: PoolRecord = {
   pauseLevel: 0,
   curBinIdx: 0,
   depositWhitelistingEnabled: false,
+  swapWhitelistingEnabled: false,
   extensions: ['0xe1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1'],
   classificationSummary: {
     tierQualification: 'green',

@@ -37,8 +37,6 @@ export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(
   WHERE e.chain_id = ${pools.chainId} AND e.pool = ${pools.address})`;
 
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
-/** The only phase in which the allowlist rejects anyone. */
-const DEPOSIT_PHASE: ExtensionPhase = 'beforeAddLiquidity';
 
 /**
  * Gives the fields of a pool record about its extensions. Standard ones have the addresses that the deployment names.
@@ -47,11 +45,11 @@ export function extensionFields(extensions: readonly ExtensionRow[], deployment:
   const find = (address: string | undefined) => extensions.find((extension) => extension.address === address);
   const stopLoss = find(deployment.stopLoss);
   const velocity = find(deployment.priceVelocityGuard);
-  const allowlist = find(deployment.depositAllowlist);
-  const isRestricted = allowlist?.phases.includes(DEPOSIT_PHASE) === true && allowlist.allowAll !== true;
+  const depositAllowlist = restricting(find(deployment.depositAllowlist), 'beforeAddLiquidity');
   return {
-    depositWhitelistingEnabled: isRestricted,
-    depositAllowlistProvider: isRestricted ? allowlist.address : undefined,
+    depositWhitelistingEnabled: depositAllowlist !== undefined,
+    depositAllowlistProvider: depositAllowlist?.address,
+    swapWhitelistingEnabled: restricting(find(deployment.swapAllowlist), 'beforeSwap') !== undefined,
     extensions: extensions.map(({ address }) => address),
     extensionDetails: (stopLoss || velocity) && {
       stopLoss: stopLoss && {
@@ -69,3 +67,7 @@ export function extensionFields(extensions: readonly ExtensionRow[], deployment:
 }
 
 const swapPhases = ({ phases }: ExtensionRow) => phases.filter((phase) => SWAP_PHASES.includes(phase));
+
+/** An allowlist that lets not everyone pass. @param phase the only one in which it rejects anyone */
+const restricting = (allowlist: ExtensionRow | undefined, phase: ExtensionPhase) =>
+  allowlist?.phases.includes(phase) && allowlist.allowAll !== true ? allowlist : undefined;

@@ -14,11 +14,12 @@ import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
 const [WETH, ODD] = [seedAddress(0x70), seedAddress(0x71)];
-const [STOP_LOSS, GUARD, ALLOWLIST, CUSTOM] = [
+const [STOP_LOSS, GUARD, ALLOWLIST, CUSTOM, SWAP_ALLOWLIST] = [
   seedAddress(0x51),
   seedAddress(0x52),
   seedAddress(0x53),
   seedAddress(0x54),
+  seedAddress(0x55),
 ] as const;
 const CHAIN = 31337;
 
@@ -42,6 +43,7 @@ const registry = createRegistry(
               dataProvider: seedAddress(0xd3),
               quoter: seedAddress(0xd4),
               depositAllowlist: ALLOWLIST,
+              swapAllowlist: SWAP_ALLOWLIST,
               stopLoss: STOP_LOSS,
               priceVelocityGuard: GUARD,
             },
@@ -249,6 +251,7 @@ test('what is not known is left out, or null where the contract says so', () => 
     pauseLevel: 0,
     curBinIdx: -3,
     depositWhitelistingEnabled: false,
+    swapWhitelistingEnabled: false,
     extensions: [],
     classificationSummary: { tierQualification: 'unclassified', reasonCodes: [] },
     poolFactoryAddress: BARE,
@@ -412,6 +415,15 @@ describe('extensions', () => {
     expect(extensionDetails).toBeUndefined();
     expect(listed({ factory: FULL, extensions: [allowlist] }).depositAllowlist).toBe(restricted);
   });
+});
+
+test.each([
+  ['asked at each swap', { phases: ['beforeSwap'], allowAll: false }, true],
+  ['open to all', { phases: ['beforeSwap'], allowAll: true }, false],
+  ['asked after it alone', { phases: ['afterSwap'], allowAll: false }, false],
+] as const)('swaps, with an allowlist %s', (_how, row, restricted) => {
+  const extensions = [extension({ address: SWAP_ALLOWLIST, ...row })];
+  expect(recordOf({ factory: FULL, extensions }).swapWhitelistingEnabled).toBe(restricted);
 });
 
 test('a delisted pool is black and keeps its reasons; tiers rank from green to black', () => {

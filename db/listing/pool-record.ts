@@ -133,6 +133,7 @@ export const PoolRecord = z
       .describe('Active bin, may be negative; a position is in range with shares in it. Omitted when unknown.'),
     depositWhitelistingEnabled: z.boolean().describe('Whether deposits are restricted to an allowlist.'),
     depositAllowlistProvider: Address.optional().describe('The allowlist; only with `depositWhitelistingEnabled`.'),
+    swapWhitelistingEnabled: z.boolean().describe('Whether swaps are restricted to an allowlist.'),
     extensions: z.array(Address).describe('Every attached extension, custom ones included.'),
     extensionDetails: ExtensionDetails.optional().describe(
       'Settings of the standard extensions in use; omitted without any.',

@@ -28,6 +28,7 @@ const extensionAbi = parseAbi([
   'function oracleStopLossConfig(address pool) view returns (uint32 drawdownE6, uint32 decayPerSecondE8, uint32 timelock, bool initialized)',
   'function priceVelocityState(address pool) view returns (uint128 lastMidPriceX64, uint64 lastUpdateBlock, uint64 maxChangePerBlockE18)',
   'function allowAllDepositors(address pool) view returns (bool)',
+  'function allowAllSwappers(address pool) view returns (bool)',
 ]);
 const providerAbi = parseAbi([
   'event ProviderDeployed(address indexed provider, address indexed creator, bytes32 indexed feedId, address oracle, address base, address quote, int256 marginStep, uint256 maxTimeDelta)',
@@ -190,11 +191,12 @@ async function readExtensionFields({ client, scenario: { deployment }, pool }: S
   const details = (address: Address) => ({
     phases: (['beforeSwap', 'afterSwap'] as const).filter((phase) => runsIn(address, phase)),
   });
-  const { stopLoss, priceVelocityGuard, depositAllowlist } = deployment;
+  const { stopLoss, priceVelocityGuard, depositAllowlist, swapAllowlist } = deployment;
   const read = { abi: extensionAbi, args: [pool] } as const;
   const config = await client.readContract({ ...read, address: stopLoss, functionName: 'oracleStopLossConfig' });
   const state = await client.readContract({ ...read, address: priceVelocityGuard, functionName: 'priceVelocityState' });
   const isOpen = await client.readContract({ ...read, address: depositAllowlist, functionName: 'allowAllDepositors' });
+  const tradesAll = await client.readContract({ ...read, address: swapAllowlist, functionName: 'allowAllSwappers' });
   const [drawdown, decay, timelock, isSet] = config;
   const settings = { drawdownE6: drawdown, decayPerSecondE18: BigInt(decay) * 10n ** 10n, timelockSecs: timelock };
   const texts = Object.entries(settings).map(([field, value]) => [field, isSet ? String(value) : null]);
@@ -209,6 +211,7 @@ async function readExtensionFields({ client, scenario: { deployment }, pool }: S
     extensions,
     depositWhitelistingEnabled: isRestricted,
     ...(isRestricted && { depositAllowlistProvider: depositAllowlist }),
+    swapWhitelistingEnabled: runsIn(swapAllowlist, 'beforeSwap') && !tradesAll,
     ...(Object.keys(extensionDetails).length > 0 && { extensionDetails }),
   };
 }
