@@ -4,10 +4,10 @@ import type { Hex } from 'viem';
 const DIGITS = 64;
 
 /**
- * A word of ABI-encoded data as an unsigned number, by its place; signed and narrow types are the caller's. Answers of
- * hundreds of pools are read in a block, and slices of text cost a tenth of viem's codec.
+ * Reads one word of ABI-encoded data, by its index, as an unsigned number; the caller converts signed and narrow types.
+ * Slices of text take a tenth of the time of viem's codec, and responses of hundreds of pools are read in each block.
  *
- * @throws RangeError when the data end before it
+ * @throws RangeError when the data end before the word
  */
 export function wordAt(data: Hex, index: number): bigint {
   const digits = data.slice(2 + index * DIGITS, 2 + (index + 1) * DIGITS);
@@ -15,7 +15,7 @@ export function wordAt(data: Hex, index: number): bigint {
   return BigInt(`0x${digits}`);
 }
 
-/** Bytes of hex data by their place. @throws RangeError when the data end before them */
+/** Cuts bytes out of hex data. @throws RangeError when the data end before the last of them */
 export function bytesAt(data: Hex, offset: number, length: number): Hex {
   const [start, end] = [2 + 2 * offset, 2 + 2 * (offset + length)];
   if (end > data.length) throw new RangeError(`data end before byte ${offset + length}`);

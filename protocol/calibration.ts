@@ -20,19 +20,19 @@ export interface PoolLog {
   readonly logIndex: number;
 }
 
-/** What a calibration asks of a chain. */
+/** What a calibration reads from a chain. */
 export interface CalibrationChain {
   head(): Promise<CalibrationBlock>;
   blockAt(number: bigint): Promise<CalibrationBlock>;
   /** All logs of these contracts in blocks of a range, both ends included. */
   logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly PoolLog[]>;
   /**
-   * One call; null when no node answers it, as when it reverts or its block is too old.
+   * Makes one call; null when no node answers, such as when the call reverts or the block is too old.
    *
    * @param code to put at the address for the time of the call
    */
   call(block: CalibrationBlock, to: Address, data: Hex, code?: Hex): Promise<Hex | null>;
-  /** Calls isolated from each other, with their revert data; null for one that was not begun. */
+  /** Makes calls isolated from each other and keeps their revert data; null for a call that was not begun. */
   attempts(block: CalibrationBlock, calls: readonly BoundedCall[]): Promise<readonly (CallResult | null)[]>;
 }
 
@@ -46,15 +46,15 @@ export interface CalibrationPool {
 }
 
 export interface CalibrationTask {
-  /** Those that are likely to tell something come first. */
+  /** Pools that are likely to show something come first. */
   readonly pools: readonly CalibrationPool[];
   /** The official lens, when its address is known. */
   readonly lens: Address | undefined;
-  /** Swaps to look at, at most. */
+  /** Most swaps to look at. */
   readonly swaps: number;
 }
 
-/** What observations said of one interpretation. */
+/** How many observations agree with one interpretation, and how many contradict it. */
 export interface InterpretationEvidence {
   readonly name: string;
   readonly agreed: number;
@@ -63,7 +63,7 @@ export interface InterpretationEvidence {
   readonly examples: readonly string[];
 }
 
-/** One thing that a calibration asks about a factory. */
+/** The result of one question that a calibration asks about a factory. */
 export interface Finding {
   readonly what: string;
   /** The interpretation that holds; null as long as it is not certain. */

@@ -48,7 +48,7 @@ export interface TierFacts {
   readonly widestBinE6: number;
   /** Null when the pool has no StopLoss extension. */
   readonly stopLoss: StopLossFacts | null;
-  /** `unknown`: no known factory created it. */
+  /** `unknown` when no known factory created the provider. */
   readonly provider: AnchoredProviderFacts | RegularProviderFacts | { readonly kind: 'unknown' };
   /** Seconds; 2^256 - 1 means never. */
   readonly priceProviderTimelock: bigint;
@@ -62,7 +62,7 @@ export interface TierFacts {
 
 export type Tier = 'green' | 'yellow' | 'red';
 
-/** `red` and `yellow` set the tier; `lower` takes one tier off what the other codes leave. */
+/** `red` and `yellow` set the tier; `lower` then lowers it by one. */
 type Effect = 'red' | 'yellow' | 'lower';
 
 interface Rule {
@@ -151,7 +151,7 @@ export function classifyPool(facts: TierFacts): Classification {
 
 const LOWERED: Readonly<Record<Tier, Tier>> = { green: 'yellow', yellow: 'red', red: 'red' };
 
-/** A StopLoss that swaps do not call is ignored. */
+/** The pool's StopLoss; null when swaps do not call it. */
 function runningStopLoss({ stopLoss }: TierFacts): StopLossFacts | null {
   return stopLoss?.phases.includes('afterSwap') ? stopLoss : null;
 }
@@ -166,7 +166,7 @@ function activeStopLossHas(facts: TierFacts, test: (stopLoss: StopLossFacts) => 
   return stopLoss !== null && test(stopLoss);
 }
 
-/** True when an anchored provider's feeds are known to price token0 in token1, or in dollars a pegged token1. */
+/** True when an anchored provider's feeds are known to price token0 in token1, or in dollars if token1 is pegged. */
 export function isAnchoredFeedMatched({
   provider,
   token0,
@@ -182,7 +182,7 @@ function isAnchoredFeedUnmatched(facts: TierFacts): boolean {
   return facts.provider.kind === 'anchored' && !isAnchoredFeedMatched(facts);
 }
 
-/** A multiplier oracle serves a pool only for a token it scales, through a feed known for that token. */
+/** True when a multiplier oracle scales no token of the pool, or one through a feed not known for that token. */
 function isMultiplierFeedMiswired({ provider, token0, token1 }: TierFacts): boolean {
   if (provider.kind === 'unknown' || !provider.usesMultiplierOracle) return false;
   const scaled = [

@@ -3,27 +3,28 @@ import { delegationOf } from './delegation.ts';
 import { dataBytes, HALTS, OP } from './evm-instructions.ts';
 
 /**
- * Why the hash of an account's code does not say what the account does: the node gives no code; it is an EIP-7702
- * designator; it delegates whatever it is asked; or it may delegate to a target that its code does not fix.
+ * Why the hash of an account's code does not determine what the account does. `unknown`: the node gives no code.
+ * `designator`: the code is an EIP-7702 designator. `proxy`: it delegates whatever the call. `open`: it may delegate to
+ * a target that the code does not fix.
  */
 export type Distrust = 'unknown' | 'designator' | 'proxy' | 'open';
 
 export interface CodeFacts {
   /** As EXTCODEHASH gives it. */
   readonly hash: Hex;
-  /** Null where the hash, with those of the libraries, says what the account does. */
+  /** Null where the hash, with the hashes of the libraries, determines what the account does. */
   readonly distrust: Distrust | null;
   /** Contracts whose code it runs as its own, by addresses that are part of its code. */
   readonly libraries: readonly Address[];
 }
 
-/** First byte of a designator of EIP-7702, and of no contract. */
+/** First byte of an EIP-7702 designator; no contract begins with it. */
 const DESIGNATOR = 0xef;
 
 /**
- * What the code of an account says of it.
+ * Reads from an account's code whether its hash determines what the account does.
  *
- * @param mostSteps as {@link delegationOf} counts them; a provider that delegates takes some ten thousand
+ * @param mostSteps limit, as {@link delegationOf} counts them; a provider that delegates takes about 10,000
  */
 export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
   const bytes = hexToBytes(code);
@@ -38,8 +39,8 @@ export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
 }
 
 /**
- * Whether a delegation is among the instructions, read one after another: those behind a jump or an end run only when a
- * jump lands on them, so that data behind the code does not count.
+ * Whether the code has a delegation that may run. Behind a jump or an end, instructions count only from the next jump
+ * destination on: data behind the code does not count.
  */
 function mayDelegate(code: Uint8Array): boolean {
   let isReached = true;

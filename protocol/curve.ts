@@ -3,7 +3,7 @@ import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { DepthLevel } from './depth.ts';
 import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
 
-/** What traders pay and get at the cursor, fees included, Q64.64. */
+/** Prices at the cursor for a trader who sells or buys token0, fees included, Q64.64. */
 export interface SellAndBuyPrices {
   readonly sellX64: bigint;
   readonly buyX64: bigint;
@@ -27,15 +27,15 @@ export interface PoolSide {
   readonly levels: readonly DepthLevel[];
   /** The largest amount that one swap can carry. */
   readonly maxInput: bigint;
-  /** The levels that amounts within a limit reach: whole ones, and one more for what is left, if that is known. */
+  /** The levels that amounts within a limit reach: whole levels, and a part of the next one, if that is known. */
   levelsWithin(limit: Omit<SideLimit, 'beyond'>): readonly DepthLevel[];
-  /** The largest input found, raw units, of which the pool surely gives no more than this output (raw units) that ends the side before its end. */
+  /** The largest input found, raw units, for which the pool surely pays out no more than this output, raw units. */
   inputWithin(outputRaw: bigint): bigint;
-  /** As the function of this name in `side-curve.ts`; null where the curve is not known between its levels. */
+  /** See `outputWithin` in `side-curve.ts`; null where the curve is not known between its levels. */
   outputWithin(limitX64: bigint): bigint | null;
   /** How far a stop loss lets the side trade; null when it lets all of it. */
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
-  /** Gas after which a simulated swap with known guards counts as refused, beside that of its bins. */
+  /** Gas after which a simulated swap with known guards counts as refused; each bin adds to it. */
   readonly swapGasLimit: number;
   /**
    * Calldata for the pool of a simulated swap, which always reverts.
@@ -43,7 +43,7 @@ export interface PoolSide {
    * @param amount raw units: positive = exact input, negative = exact output
    */
   simulation(amount: bigint, recipient: Address): Hex;
-  /** Reads how a simulated swap ended, of whose result the first four bytes are enough. */
+  /** Reads how a simulated swap ended; the first four bytes of its result are enough. */
   swapOutcome(result: CallResult): SwapOutcome;
 }
 
@@ -53,25 +53,26 @@ export interface SideLimit {
   readonly most: bigint;
   /** Index of the level that the limit lies before or inside. */
   readonly level: number;
-  /** An amount a little larger that is refused; null when the next refusal is too shallow to be certain of. */
+  /** A slightly larger amount that is surely refused; null when that is not certain of any. */
   readonly beyond: bigint | null;
-  /** What the pool answered to a simulated swap of `most`, where there was one. */
+  /** Result of a simulated swap of `most`, where one was made. */
   readonly filled?: CallResult | undefined;
 }
 
 /**
- * How a simulated swap ended: it `fills`; a velocity guard rejected the price, whatever the amount; something else
- * `refused` it; or it ended in `silence`, as when the gas ran out. An amount that is `tooSmall` rounds to zero, one that is
- * `tooLarge` is more than the pool holds or computes with: neither says anything of its guards.
+ * How a simulated swap ended. It `fills`; a velocity guard rejected the price, whatever the amount (`velocity`);
+ * something else `refused` it; or it ended without an error (`silence`), such as when the gas ran out. An amount is
+ * `tooSmall` if it rounds to zero, and `tooLarge` if it exceeds what the pool holds or computes with: neither says
+ * anything about guards.
  */
 export type SwapOutcome = 'fills' | 'velocity' | 'refused' | 'silence' | 'tooSmall' | 'tooLarge';
 
 /**
- * The smallest swap that shows a rejection of every pool: an exact output of one raw unit. An exact input of one may buy
- * less than a unit, which some cores reject whatever the guards say.
+ * The smallest swap by which every pool shows whether it rejects: an exact output of one raw unit. An exact input of
+ * one unit may buy less than a unit, which some pools reject whatever their guards say.
  */
 export const SMALLEST_SWAP = -1n;
 
-/** Whether guards or the pool rejected a swap, rather than its amount. */
+/** Whether guards or the pool rejected a swap for another reason than its amount. */
 export const isRejection = (outcome: SwapOutcome | null | undefined): boolean =>
   outcome === 'velocity' || outcome === 'refused' || outcome === 'silence';

@@ -3,14 +3,14 @@ import { dataBytes, EFFECT_OF, HALTS, OP } from './evm-instructions.ts';
 
 /** Whose code a contract runs as its own. */
 export type Delegation =
-  /** These contracts' alone: each address is pushed by the code. */
+  /** Only that of these contracts: the code itself pushes each address. */
   | { readonly kind: 'fixed'; readonly libraries: readonly Address[] }
-  /** Another one's, whatever is asked of it. */
+  /** That of another contract, whatever the call. */
   | { readonly kind: 'proxy' }
-  /** That of a target which is not written into the code, as far as can be shown. */
+  /** Possibly that of a target which is not written into the code. */
   | { readonly kind: 'open' };
 
-/** A word that the code holds, as pushed or made of pushed ones. */
+/** A word that the code pushes, or computes from pushed words. */
 interface Constant {
   readonly value: bigint;
   readonly isPushed: boolean;
@@ -29,16 +29,17 @@ interface Visit {
 const MAX_STACKED = 1_024;
 const WORD_BITS = 256n;
 const ADDRESS_MASK = 2n ** 160n - 1n;
-/** Pushed words from here on may be addresses: smaller ones are forgotten at jumps, unless they are places to jump to. */
+/** Pushed words from here on may be addresses. Jumps forget smaller ones, except places to jump to. */
 const MIN_ADDRESS = 2n ** 64n;
-/** Offsets and constants are distinguished by characters of 16 bits. */
+/** Largest code that is followed: places are distinguished by offsets and constants as characters of 16 bits. */
 const MAX_BYTES = 0xffff;
 
 /**
- * Follows the code from its start along every jump, with the words that it pushes itself. Where a jump or a delegation
- * goes to a word that it did not push, an instruction is not known or the code is too large, it is `open`.
+ * Finds out whose code a contract runs as its own. It follows the code along every jump, with the words that the code
+ * itself pushes. The answer is `open` where the target of a jump or delegation is not such a word, where an instruction
+ * is unknown, or where the code or the number of steps is too large.
  *
- * @param mostSteps instructions that are looked at, and words on the stack at jumps: a million take about 40 ms
+ * @param mostSteps limit of instructions and of stack words at jumps, together: a million take about 40 ms
  */
 export function delegationOf(code: Uint8Array, mostSteps: number): Delegation {
   return code.length > MAX_BYTES ? { kind: 'open' } : new Follower(code).follow(mostSteps);
@@ -46,10 +47,10 @@ export function delegationOf(code: Uint8Array, mostSteps: number): Delegation {
 
 class Follower {
   readonly #code: Uint8Array;
-  /** By number; nothing has the number 0. */
+  /** By number; number 0 stands for an unknown word. */
   readonly #constants: Constant[] = [{ value: 0n, isPushed: false }];
   readonly #numbers = new Map<string, Word>();
-  /** What is pushed, by the offset of the instruction. */
+  /** Number of the pushed word, by the offset of the instruction. */
   readonly #pushed: Int32Array;
   readonly #destinations = new Set<number>();
   readonly #libraries = new Set<Address>();
@@ -59,7 +60,7 @@ class Follower {
   constructor(code: Uint8Array) {
     this.#code = code;
     this.#pushed = new Int32Array(code.length);
-    // Data of pushes is no instruction, whatever it looks like.
+    // Data of a push is never an instruction.
     for (let offset = 0; offset < code.length; offset++) {
       const instruction = code[offset] ?? 0;
       if (instruction === OP.jumpDestination) this.#destinations.add(offset);
@@ -140,7 +141,7 @@ class Follower {
     }
   }
 
-  /** What compilers make masks of, and masked addresses: no more is computed. */
+  /** Computes only how compilers make masks, and masked addresses; any other result is unknown. */
   #computed(instruction: number, first: Word = 0, second: Word = 0): Word {
     const [a, b] = [this.#constants[first || -1], this.#constants[second || -1]];
     if (!a || !b) return 0;

@@ -2,23 +2,25 @@ import type { PoolCurve, PoolSide, SellAndBuyPrices } from './curve.ts';
 import { divCeil, minBigint } from './fixed-point.ts';
 import type { ExecutableLevels, TradingSides } from './guards/side-claim.ts';
 
-/** Distances from mid that history keeps depth within, basis points. */
+/** Distances from the mid price for which history keeps depth, basis points. */
 export const DEPTH_BPS = [10, 25, 50, 100] as const;
 
 /** By side, an output for each of {@link DEPTH_BPS}, raw units; null where it is not known. */
 export type DepthWithin = Readonly<Record<keyof PoolCurve, readonly bigint[] | null>>;
 
-/** All of two prices' sum, in basis points: twice all of their mean. */
+/** The sum of two prices, in basis points of their mean. */
 const SUM_BPS = 20_000n;
 
-/** What each side pays out until its price, fees included, leaves a distance from the mean of both prices, as far as guards let it. */
+/**
+ * What each side pays out, as far as guards let it, while its price with fees is that near to the mean of both prices.
+ */
 export function depthWithin(
   curve: PoolCurve,
   trading: TradingSides,
   { sellX64, buyX64 }: SellAndBuyPrices,
 ): DepthWithin {
   const [sum, half] = [sellX64 + buyX64, SUM_BPS / 2n];
-  // The first whole price within.
+  // The lowest and the highest whole price within a distance.
   const lowest = (bps: number) => divCeil(sum * (half - BigInt(bps)), SUM_BPS);
   const highest = (bps: number) => (sum * (half + BigInt(bps))) / SUM_BPS;
   return {

@@ -1,4 +1,4 @@
-/** Instructions of the EVM that are followed by name. */
+/** EVM instructions that the code refers to by name. */
 export const OP = {
   sub: 0x03,
   and: 0x16,
@@ -19,7 +19,7 @@ export const OP = {
 /** STOP, RETURN, REVERT, INVALID, SELFDESTRUCT. */
 export const HALTS: ReadonlySet<number> = new Set([0x00, 0xf3, 0xfd, 0xfe, 0xff]);
 
-/** Words that an instruction takes from the stack and gives, with the instructions of that effect. */
+/** Effects on the stack, as words taken and given, each with the instructions that have it. */
 const EFFECTS: readonly (readonly [taken: number, given: number, instructions: readonly number[]])[] = [
   [0, 0, [0x5b]],
   [0, 1, [0x30, ...span(0x32, 0x34), 0x36, 0x38, 0x3a, 0x3d, ...span(0x41, 0x48), 0x4a, ...span(0x58, 0x5a)]],
@@ -39,7 +39,7 @@ const EFFECTS: readonly (readonly [taken: number, given: number, instructions: r
   ...span(1, 16).map((depth) => [depth + 1, depth + 1, [OP.swap1 + depth - 1]] as const),
 ];
 
-/** By instruction; undefined for those that are not known, whose meaning a fork may change. Halts have none. */
+/** By instruction; undefined for halts, and for unknown instructions, whose meaning a fork may change. */
 export const EFFECT_OF: readonly ({ readonly taken: number; readonly given: number } | undefined)[] = (() => {
   const effects: ({ readonly taken: number; readonly given: number } | undefined)[] = Array(256).fill(undefined);
   for (const [taken, given, instructions] of EFFECTS) for (const each of instructions) effects[each] = { taken, given };

@@ -3,7 +3,7 @@ import type { DepthLevel } from './depth.ts';
 /** What a fill walk reads of a level. */
 export type WalkLevel = Pick<DepthLevel, 'cumulativeInput' | 'cumulativeOutput'>;
 
-/** What one level adds to those before it, raw units; both amounts are positive. */
+/** What one level adds to the levels before it, raw units; both amounts are positive. */
 export interface BinAmounts {
   /** Index of the level. */
   readonly index: number;

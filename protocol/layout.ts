@@ -11,25 +11,25 @@ import type { TokenScale } from './scaling.ts';
 import type { StoredLayout } from './stored-layout.ts';
 
 /**
- * Pools of one kind come in generations that pack storage differently and price differently. All that differs when a pool
- * is read lies behind a `LayoutAdapter`: storage words, quotes and formulas of a generation never leave it. Nothing here does
- * I/O: what needs the chain gives calldata and decodes what came back.
+ * How pools of one generation are read. Generations pack storage and price swaps differently: their storage words,
+ * quotes and formulas never leave their adapter. Nothing here does I/O: methods that need the chain return calldata and
+ * decode the response.
  */
 export interface LayoutAdapter {
-  /** The name by which a deployment of the chains file asks for this layout. */
+  /** The name of this layout in the chains file. */
   readonly layout: string;
   readonly prices: PriceReader;
   readonly state: StateReader;
   readonly stopLoss: StopLossReader;
   readonly unitSwaps: UnitSwapProbe;
   readonly fills: FillProbe;
-  /** What capture reads of its pools; null where their events report all. */
+  /** What capture reads from pools of this layout; null where their events report everything. */
   readonly stored: StoredLayout | null;
 }
 
 /**
- * What the indexer takes of a layout. It stands apart from `LayoutAdapter`, so that a change of how pools are priced does
- * not ask for a new index.
+ * What the indexer needs of a layout. It is separate from `LayoutAdapter`, so that a change in how pools are priced
+ * does not require a new index.
  */
 export interface EventLayout {
   /** Events of a pool, of the extensions that differ between layouts, and those that only factories of this layout emit. */
@@ -39,8 +39,8 @@ export interface EventLayout {
   /** The unit of a stop loss's decay per second. */
   readonly stopLossDecay: 'E8' | 'E18';
   /**
-   * Whether a swap's events report the cursor, fees and what bins hold. Where they do not, the index has null for all of it,
-   * and keeps the words that stand for it.
+   * Whether a swap's events report the cursor, fees and balances of bins. Where they do not, the index has null for
+   * these, and keeps the words that hold them undecoded.
    */
   readonly logsSwapState: boolean;
   /** Normalises a factory's `PoolCreated`. */
@@ -58,19 +58,19 @@ type LayoutSource = 'pool' | 'stopLoss' | 'priceVelocityGuard';
 export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
 
 /**
- * Prices through the pool, and the provider's quote behind them: production oracles answer only a provider which was
- * called by a pool in the middle of a swap.
+ * Reads a pool's prices, and the provider's quote behind them. Both go through the pool: production oracles answer a
+ * provider only if a pool called it in the middle of a swap.
  */
 export interface PriceReader {
-  /** Calldata for the pool: works on every node, gives prices with fees. */
+  /** Calldata that asks the pool for its prices with fees; works on every node. */
   readonly call: Hex;
-  /** Reads the result of the call, of which the first 64 bytes are enough. */
+  /** Reads the result of the call; its first 64 bytes are enough. */
   decode(result: CallResult): SellAndBuyPrices | PriceFailure;
   /**
-   * Code to put at the pool's address by a state override: it answers `inSwap()` with the provider, `extsload` as the
-   * pool would, and any other call with the provider's quote. It reverts when the provider gives no quote, and answers with
-   * nothing when the gas left is less than a provider may take. The provider is read from the pool's storage;
-   * `immutableProvider` serves pools whose storage holds no provider.
+   * Makes code to put at the pool's address by a state override. It answers `inSwap()` with the provider, `extsload` as
+   * the pool would, and any other call with the provider's quote. It reverts when the provider gives no quote, and
+   * returns no data when less gas is left than a provider may take. The provider is read from the pool's storage;
+   * `immutableProvider` is for pools whose storage holds no provider.
    */
   providerStubCode(immutableProvider: Address): Hex;
   /** Calldata for the pool under the stub code; {@link PoolAtBlock.curve} takes its result. */
@@ -97,11 +97,10 @@ export interface PoolAtBlock {
   /** What the bins hold of token0 and token1, raw units, rounded down. */
   heldRaw(): readonly [bigint, bigint];
   /**
-   * The curve that has these prices at its cursor, exactly.
+   * Finds the curve whose prices at the cursor are exactly these.
    *
-   * @param quote result of `providerQuoteCall`, when the node could tell it: where it does not explain the prices, they
-   *   are inverted
-   * @param code of the pool and its provider, where a search said that it counts
+   * @param quote result of `providerQuoteCall`, if the node could run it; a layout may derive a quote from the prices
+   * @param code of the pool and its provider, where an earlier search said that it counts
    * @returns null when no quote explains the prices; a search where only the chain knows the curve
    */
   curve(
@@ -118,7 +117,7 @@ export type LazyCurve = () => PoolCurve;
 export interface StopLossReader {
   /** How the public release of the extension values bins; null where no source is public. */
   readonly mark: StopLossMark | null;
-  /** Calls of contracts that are known: the extension and the pool. */
+  /** Calls to known contracts: the extension and the pool. */
   calls(
     extension: Address,
     pool: Address,
@@ -127,41 +126,41 @@ export interface StopLossReader {
   /**
    * @param answers return data of the calls, in order
    * @param timestamp of the block, Unix seconds
-   * @throws Error when they are no answers of a stop loss
+   * @throws Error when these are not answers of a stop loss
    */
   decode(answers: readonly Hex[], immutables: PoolImmutables, timestamp: bigint): StopLossState;
 }
 
 /** Simulated swaps of {@link SMALLEST_SWAP}, which show whether the guards of a pool close a side. */
 export interface UnitSwapProbe {
-  /** Gas after which one with known guards counts as refused. */
+  /** Gas after which such a swap with known guards counts as refused. */
   readonly gasLimit: number;
-  /** A swap in each form that pools of the layout may know, by the name of the form: distinguishes layouts. */
+  /** A swap in each form that pools of the layout may know, by the form's name: answers show the layout. */
   readonly signs: readonly { readonly form: string; readonly data: Hex }[];
   /**
    * Calldata for the pool: each side's exact output of one unit, in every form that a pool may know.
    *
    * @param quote result of `providerQuoteCall`
-   * @returns null when it is no quote
+   * @returns null when it is not a quote
    */
   calls(quote: CallResult, trader: Address): { readonly bids: readonly Hex[]; readonly asks: readonly Hex[] } | null;
-  /** @param results of the calls of one side, of which the first four bytes are enough */
+  /** @param results of the calls of one side; the first four bytes of each are enough */
   isRejected(results: readonly CallResult[]): boolean;
 }
 
-/** Simulated swaps of an exact input: what a pool itself says that it would give. */
+/** Simulated swaps of an exact input: the pool itself reports its output. */
 export interface FillProbe {
   /**
    * Calldata for the pool, in every form that a pool may know.
    *
    * @param quote result of `providerQuoteCall`
    * @param input raw units
-   * @returns null when it is no quote
+   * @returns null when it is not a quote
    */
   calls(quote: CallResult, trader: Address, zeroForOne: boolean, input: bigint): readonly Hex[] | null;
   /**
-   * @param results of the calls, of which the first 68 bytes are enough
-   * @returns the output in raw units; null when the pool takes no such swap, or another input
+   * @param results of the calls; the first 68 bytes of each are enough
+   * @returns the output in raw units; null when the pool refuses the swap, or takes another input
    */
   output(results: readonly CallResult[], zeroForOne: boolean, input: bigint): bigint | null;
 }

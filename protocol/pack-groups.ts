@@ -4,7 +4,7 @@ export interface PackLimit<Item> {
   readonly most: number;
 }
 
-/** Cuts groups into chunks, in order: a chunk is within every limit, or is a single group that is not. */
+/** Packs groups into chunks, in order. A chunk is within every limit, unless it is a single group that is not. */
 export function packGroups<Item>(
   groups: readonly (readonly Item[])[],
   limits: readonly PackLimit<Item>[],

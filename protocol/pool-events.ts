@@ -110,11 +110,11 @@ export interface PackedBinSwapped {
   /** Change of the bin's balances, positive into the pool; scaled or raw units. */
   readonly delta0: bigint;
   readonly delta1: bigint;
-  /** Scaled; tokens or kinds of fee. */
+  /** Scaled. Halves are fees by token or by kind, depending on the interpretation. */
   readonly fees: Halves;
 }
 
-/** A packed `Swap`: what is certain, and the words that mean something only by a reading. */
+/** A packed `Swap`: certain fields, and words whose meaning depends on the interpretation. */
 export interface PackedSwapped {
   readonly kind: 'packedSwapped';
   readonly sender: Address;
@@ -123,7 +123,7 @@ export interface PackedSwapped {
   readonly amount0Delta: bigint;
   readonly amount1Delta: bigint;
   readonly details: bigint;
-  /** Scaled; tokens or kinds of fee. */
+  /** Scaled. Halves are fees by token or by kind, depending on the interpretation. */
   readonly platformFees: Halves;
 }
 

@@ -3,7 +3,7 @@ import type { TokenScale } from './scaling.ts';
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;
 
-/** What never changes of a pool and its curve needs. */
+/** What a curve needs of a pool that never changes. */
 export interface PoolImmutables {
   readonly lowestBin: number;
   readonly highestBin: number;

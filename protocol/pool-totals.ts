@@ -1,7 +1,7 @@
 /**
- * What is counted of a pool, by its place in the list of running totals. They only grow. Everything that holds or shows
- * totals is made from this list; a new one goes at its end, since the places are stored. The comments say what each adds
- * up, of a pair the first for both: `docs/use/totals.md` is made of them.
+ * Running totals of a pool, by their place in the list that is stored; they only grow. Everything that holds or shows
+ * totals is made from this list. A new total goes to its end, since the places are stored. `docs/use/totals.md` is made
+ * from the comments: each says what is added up, and the first of a pair is for both.
  */
 export const TOTAL = {
   /** one per `Swap` */
@@ -54,7 +54,7 @@ export const TOTAL = {
 
 export type TotalName = keyof typeof TOTAL;
 
-/** Totals of fees that only events of flat pools report: of any other pool they are null. */
+/** Totals of fees that only events of flat pools report: null for any other pool. */
 export const FLAT_FEE_TOTALS = [
   'lpFee0Scaled',
   'lpFee1Scaled',

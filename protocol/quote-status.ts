@@ -1,4 +1,4 @@
-/** A price status that was captured longer ago is listed as `unknown`. */
+/** Seconds after which a captured price status is listed as `unknown`. */
 export const PRICE_STATUS_MAX_AGE_SECS = 60;
 
 /**
@@ -30,7 +30,7 @@ export interface StatusFacts {
   readonly asksRejected: boolean;
 }
 
-/** The first that applies is the status: a paused pool with a down feed shows the feed. */
+/** The first rule that applies gives the status: a paused pool with a down feed shows the feed. */
 const STATUS_RULES: readonly { status: PriceProviderStatus; applies: (facts: StatusFacts) => boolean }[] = [
   { status: 'internal_error', applies: ({ price }) => price === 'unread' },
   { status: 'unknown', applies: ({ price }) => price === 'unexplained' },

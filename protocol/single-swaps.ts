@@ -2,7 +2,7 @@ import { type AbiEvent, type Address, type Hex, toEventSelector } from 'viem';
 import type { CalibrationChain, CalibrationPool, PoolLog } from './calibration.ts';
 import { maxBigint } from './fixed-point.ts';
 
-/** A block in which a swap was all that its pool did. */
+/** A swap that was its pool's only action in a block. */
 export interface SingleSwap {
   readonly pool: CalibrationPool;
   readonly blockNumber: bigint;
@@ -12,15 +12,15 @@ export interface SingleSwap {
   readonly bins: readonly PoolLog[];
 }
 
-/** Blocks that are looked through at most: few nodes hold the state of older ones. */
+/** Most blocks that are looked through: few nodes hold the state of older ones. */
 const MAX_BLOCKS = 5_000n;
 /** Blocks, and pools, in one request for logs. */
 const BLOCKS_AT_ONCE = 1_000n;
 const POOLS_AT_ONCE = 500;
 
 /**
- * The newest blocks in which a swap was all that a pool did, alternating between the pools: of each thousand blocks the newest of
- * every pool, then the second newest of every pool, and so on.
+ * Finds the newest swaps that were their pool's only action in a block. Of each thousand blocks it yields the newest
+ * swap of every pool, then the second newest of every pool, and so on.
  *
  * @param events of the pools, in any layout
  * @throws what `chain` throws
@@ -48,7 +48,7 @@ export async function* singleSwaps(
       const found = { pool, blockNumber, blockHash, swap: only, bins };
       byPool.set(pool.address, [found, ...(byPool.get(pool.address) ?? [])]);
     }
-    yield* byTurns([...byPool.values()]);
+    yield* alternate([...byPool.values()]);
   }
 }
 
@@ -75,7 +75,7 @@ async function poolBlocks(
 }
 
 /** The first of every list, then the second of every list, and so on. */
-function byTurns<T>(lists: readonly (readonly T[])[]): T[] {
+function alternate<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1))).flat();
 }

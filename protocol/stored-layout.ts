@@ -3,10 +3,10 @@ import type { CalibrationChain, CalibrationTask, Finding } from './calibration.t
 import type { Cursor } from './pool-state.ts';
 import type { Totals } from './pool-totals.ts';
 
-/** Decided of the storage of a factory's pools when every known arrangement is contradicted. */
+/** The decision about the storage of a factory's pools when every known arrangement is contradicted. */
 export const NO_ARRANGEMENT = 'none';
 
-/** What capture takes of a layout whose events do not report all of a pool's state. Nothing here does I/O by itself. */
+/** What capture needs of a layout whose events do not report all of a pool's state. Nothing here does I/O by itself. */
 export interface StoredLayout {
   /** Asks a pool for its {@link StoredHead}. */
   readonly headCall: Omit<BoundedCall, 'target'>;
@@ -18,9 +18,9 @@ export interface StoredLayout {
   lpFeesScaled(interpretations: Interpretations, totals: BinFeeTotals): readonly [bigint, bigint] | null;
   /** Fees of the platform, notional fees included; null as long as interpretations do not show it. */
   platformFeesScaled(interpretations: Interpretations, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
-  /** What is decided of each factory, by calibration: names of findings, in the order in which they are shown. */
+  /** Names of the findings that calibration decides for each factory, in the order in which they are shown. */
   readonly calibrated: readonly string[];
-  /** Looks at a chain for what is not publicly known of a factory; one finding for each name. */
+  /** Finds out from the chain what is not public about a factory; one finding for each name. */
   calibrate(chain: CalibrationChain, task: CalibrationTask): Promise<readonly Finding[]>;
 }
 
@@ -36,7 +36,7 @@ export type PlatformFeeTotals = Pick<
   'salePlatformFeesHigh' | 'salePlatformFeesLow' | 'purchasePlatformFeesHigh' | 'purchasePlatformFeesLow'
 >;
 
-/** What a pool's storage says of it. Amounts are scaled, token0 first. */
+/** What a pool's storage holds. Amounts are scaled, token0 first. */
 export interface StoredHead {
   readonly cursor: Cursor;
   /** Owned by liquidity providers, over all bins. */

@@ -2,7 +2,7 @@ import type { Finding } from './calibration.ts';
 
 /** Swaps that must have been seen before an interpretation counts. */
 const MIN_SWAPS = 5;
-/** Swaps that must have told interpretations apart: a single one may be a coincidence. */
+/** Swaps that must have contradicted some interpretation: a single one may be a coincidence. */
 const MIN_DECISIVE = 2;
 /** Contradictions that are kept as evidence, of each interpretation. */
 const KEPT = 3;
@@ -14,9 +14,9 @@ export interface Interpretation<Observation> {
 }
 
 /**
- * Compares every interpretation with every observation. Decided is the only interpretation that nothing contradicts.
+ * Compares every interpretation with every observation. Decides for the only interpretation that none contradicts.
  *
- * @param observations by the names by which they are found again
+ * @param observations their names become the examples of contradictions
  */
 export function judge<Observation extends { readonly name: string }>(
   what: string,

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** PoolFactory: what it emits. */
+/** Events of PoolFactory. */
 export const factoryEvents = parseAbi([
   'struct ExtensionOrders { uint256 beforeAddLiquidity; uint256 afterAddLiquidity; uint256 beforeRemoveLiquidity; uint256 afterRemoveLiquidity; uint256 beforeSwap; uint256 afterSwap; }',
   'event PoolCreated(address indexed poolAddress, address indexed token0, address indexed token1, uint256 poolIdx, address factory, address admin, address priceProvider, address[] extensions, ExtensionOrders extensionOrders, uint256 priceProviderTimelock, uint256 initialAmount0PerShareE18, uint256 initialAmount1PerShareE18, uint256 minimalMintableLiquidity, uint24 spreadProtocolFeeE6, uint24 protocolNotionalFeeE8, uint24 adminSpreadFeeE6, uint24 adminNotionalFeeE8, address adminFeeDestination, int24 curBinDistFromProvidedPriceE6, uint256[] nonNegativeBinDataArray, uint256[] negativeBinDataArray)',
@@ -21,7 +21,7 @@ export const factoryEvents = parseAbi([
   'event TokensCollected(address indexed token, address indexed to, uint256 amount)',
 ]);
 
-/** PoolFactory: its pools by number. */
+/** Functions of PoolFactory that list its pools by number. */
 export const factoryFunctions = parseAbi([
   'function idxToPool(uint256 poolIdx) view returns (address)',
   'function nextPoolIdx() view returns (uint256)',

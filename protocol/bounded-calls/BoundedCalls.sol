@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Runs calls of untrusted contracts inside one eth_call, each isolated: it has a gas limit of its own, what it changes is
-/// undone before the next begins, and of what it returns only the part that was asked for is kept. It is never deployed:
-/// its creation code runs with the calls behind it, and what the constructor returns is the answer.
+/// Runs calls to untrusted contracts in one eth_call and isolates them: each call has its own gas limit, its changes
+/// are undone before the next call, and only the requested number of bytes of its result is kept. The contract is never
+/// deployed: an eth_call runs its creation code with the calls behind it, and the constructor returns the results.
 ///
-/// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata; its result
-/// as gas that it took in thousands, rounded up (2), state (1), number of bytes kept (1), these bytes. A call for which the
-/// gas left would not do is not begun. A call with a gas limit of zero is not made: its result is the hash of the target's
-/// code.
+/// A call is packed as target (20 bytes), gas limit (4), most bytes to keep (1), length of calldata (2), calldata. A
+/// result is packed as gas used in thousands, rounded up (2), state (1), number of bytes kept (1), these bytes. A call
+/// is not begun when too little gas is left for its limit. A call with a gas limit of zero is not made: its result is
+/// the hash of the target's code.
 contract BoundedCalls {
     uint256 private constant HEADER_BYTES = 27;
-    /// Gas, state and number, all zero: not begun.
+    /// Header of a call that was not begun: gas, state and number of bytes, all zero.
     uint256 private constant NOT_BEGUN_BYTES = 4;
     uint256 private constant GAS_BYTES = 2;
-    /// The answer is charged as deployed code, by the byte, and copied once more.
+    /// The EVM charges each byte of the answer as deployed code, and the answer is copied once more.
     uint256 private constant GAS_PER_BYTE = 250;
     uint256 private constant RESERVE = 150_000;
 
@@ -30,7 +30,7 @@ contract BoundedCalls {
             }
             uint256 size = HEADER_BYTES + (header >> 40 & 0xffff);
             uint256 limit = header >> 64 & 0xffffffff;
-            // Two frames lie between here and the target, and each keeps back a 64th.
+            // Two frames lie between this one and the target, and each keeps back a 64th of its gas.
             if (gasleft() < limit + limit / 24 + reserve) used += NOT_BEGUN_BYTES;
             else used += _run(apart, calls, offset, size, results, used);
             offset += size;

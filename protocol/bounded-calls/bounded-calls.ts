@@ -5,36 +5,36 @@ import { BOUNDED_CALLS_CODE } from './bounded-calls-code.ts';
 /** Nodes cap an `eth_call` at this much gas by default. */
 export const CALL_GAS_CAP = 50_000_000n;
 
-/** The account to call from, without a known key: creation code runs at an address that it would create, which is empty. */
+/** The caller, an account without a known key. Creation code runs at the empty address that it would create next. */
 export const CALLER: Address = '0x5ea5c4000000000000000000000000005ea5c400';
 
-/** What a code hash takes of an account that was not touched before, with the frame around it. */
+/** Gas of one code hash: that of an account which was not touched before, and of the frame around it. */
 export const CODE_HASH_GAS = 5_000;
 
-/** A call of a contract that may do its worst. */
+/** A call to an untrusted contract. */
 export interface BoundedCall {
   readonly target: Address;
   readonly data: Hex;
-  /** Gas that an honest contract takes at most: how many calls are tried at once. */
+  /** Gas that an honest contract takes at most. It decides how many calls share an `eth_call` in the first round. */
   readonly likelyGas: number;
-  /** Gas after which it counts as failed. It has this much whatever the calls before it did. */
+  /** Gas after which the call counts as failed. A call that is begun has all of it, whatever earlier calls used. */
   readonly gasLimit: number;
   /** Bytes of its return or revert data to keep, at most 255. */
   readonly keptBytes: number;
 }
 
-/** Asks no contract: the result is the hash of the code at an address, as EXTCODEHASH gives it. */
+/** Makes a call whose result is the hash of the code at an address, as EXTCODEHASH gives it. No contract runs. */
 export function codeHashCall(target: Address): BoundedCall {
   return { target, data: '0x', likelyGas: 0, gasLimit: 0, keptBytes: 32 };
 }
 
-/** What a call gave: the beginning of its return data, or of its revert data. */
+/** How a call ended, with the beginning of its return data or revert data. */
 export interface CallResult {
   readonly success: boolean;
   readonly data: Hex;
 }
 
-/** What an isolated call gave, and the gas that it took, rounded up to thousands. */
+/** The result of an isolated call, with the gas that it took, rounded up to thousands. */
 export interface BoundedResult extends CallResult {
   readonly gasUsed: number;
 }
@@ -44,15 +44,15 @@ export interface BoundedAnswer {
   readonly blockNumber: bigint;
   /** Unix seconds. */
   readonly blockTimestamp: bigint;
-  /** In the order of the calls; null for one that was not begun, since the gas left would not have done. */
+  /** In the order of the calls; null for a call that was not begun because too little gas was left. */
   readonly results: readonly (BoundedResult | null)[];
 }
 
 const codeAbi = parseAbi(['constructor(uint256 answerBytes, bytes calls)']);
 const WORD_BYTES = 32;
-/** Where the results are in an answer: behind the words of chain, block, time and this one. */
+/** Offset of the results in an answer, bytes: behind the words of chain, block, time and the offset itself. */
 const RESULTS_AT = 128n;
-/** Gas in thousands (2 bytes), state and number of bytes, before the bytes of a result. */
+/** Bytes before those of a result: gas in thousands (2), state (1), number of bytes (1). */
 const RESULT_HEADER_BYTES = 4;
 const CALL_HEADER_BYTES = 27;
 const NOT_BEGUN = 0;
@@ -64,7 +64,7 @@ export const callBytes = ({ data }: BoundedCall): number => CALL_HEADER_BYTES + 
 /** Bytes that a call adds to the answer, at most. */
 export const answerBytes = ({ keptBytes }: BoundedCall): number => RESULT_HEADER_BYTES + keptBytes;
 
-/** The data of an `eth_call` without address that runs these calls: `BoundedCalls.sol` shows how. */
+/** Encodes the data of an `eth_call` without address that runs these calls, as `BoundedCalls.sol` describes. */
 export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
   const packed = calls.map(({ target, data, gasLimit, keptBytes }) => {
     const head = digits(gasLimit, 4) + digits(keptBytes, 1) + digits(size(data), 2);
@@ -76,9 +76,10 @@ export function encodeBoundedCalls(calls: readonly BoundedCall[]): Hex {
 }
 
 /**
- * Read by hand, as hundreds of calls are made in a block.
+ * Decodes the answer to {@link encodeBoundedCalls}. It avoids viem's codec, since hundreds of calls are made in a
+ * block.
  *
- * @throws RangeError when it does not answer this many calls
+ * @throws RangeError when the answer does not hold this many results
  */
 export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   const [chainId, blockNumber, blockTimestamp] = [wordAt(answer, 0), wordAt(answer, 1), wordAt(answer, 2)];

@@ -8,27 +8,29 @@ import {
   callBytes,
 } from './bounded-calls.ts';
 
-/** What a group of calls gave, all of it at one block. */
+/** The results of a group of calls, all at one block. */
 export type GroupAnswer = Omit<BoundedAnswer, 'results'> & { readonly results: readonly BoundedResult[] };
 
 /** Sends one `eth_call` with these calls. */
 export type SendCalls = (calls: readonly BoundedCall[]) => Promise<BoundedAnswer>;
 
-/** Nodes cap an `eth_call` at 50 million gas by default; the rest is for the answer and the last call's limit. */
+/** Nodes cap an `eth_call` at 50 million gas by default: the rest is for the answer and the last call's limit. */
 export const GAS_PER_CALL = 40_000_000;
 /** The protocol bounds creation code to 49,152 bytes, and what it returns to 24,576. */
 const BYTES_PER_CALL = 44_000;
 const ANSWER_BYTES_PER_CALL = 22_000;
-/** What a call costs beside its own gas, and the two 64ths of it that must be there and are not spent. */
+/** Gas of a call besides its own, and its limit with the two 64ths that frames hold back and do not spend. */
 export const OVERHEAD_GAS = 10_000;
 const HELD_BACK = 25 / 24;
 
 /**
- * Runs groups of calls, such as those of one pool, in few `eth_call`s: as many at once as would do if every contract were
- * honest. Those that were not begun because others burned the gas go once more, as many at once as can all burn what they
- * may. So any set takes two rounds at most, and a contract costs no more than its limit.
+ * Runs groups of calls, such as the calls to one pool, in few `eth_call`s and at most two rounds:
  *
- * @returns what each group gave, in order; null where the node gives an `eth_call` less gas than a group may take
+ * 1. Each `eth_call` takes as many groups as would fit if every contract were honest.
+ * 2. Groups with a call that was not begun, since others burned the gas, run again. Each `eth_call` takes as many
+ *    groups as fit even if every call burns its limit: a contract costs no more than its limit.
+ *
+ * @returns the answer of each group, in order; null where the node gives an `eth_call` less gas than the group may take
  * @throws what `send` throws
  */
 export async function runBoundedCalls(
@@ -53,9 +55,9 @@ async function runRound(
 }
 
 /**
- * Chunks of groups for one `eth_call` each.
+ * Packs groups into chunks, one `eth_call` each.
  *
- * @param mostGas of the calls of a chunk; a single group may take more
+ * @param mostGas limit of the calls of a chunk; a single group may exceed it
  */
 export function packBoundedCalls(
   groups: readonly (readonly BoundedCall[])[],
@@ -69,7 +71,7 @@ export function packBoundedCalls(
   ]);
 }
 
-/** A group of which a part was not begun has no answer: half of it would be of another block than the other half. */
+/** Cuts an answer into groups. One with a call that was not begun is null: that call would see another block later. */
 export function groupAnswers(
   chunk: readonly (readonly BoundedCall[])[],
   { results, ...block }: BoundedAnswer,

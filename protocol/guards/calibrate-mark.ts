@@ -7,17 +7,17 @@ import { type SingleSwap, singleSwaps } from '../single-swaps.ts';
 import { judgeMarks, type RaisedBin } from './observed-marks.ts';
 import { decayedCeil } from './stop-loss.ts';
 
-/** Bins of a swap that are looked at. */
+/** Most bins of a swap that are looked at. */
 const MAX_BINS = 5;
-/** Of each call of the pool and its stop loss, whose answer has at most a word for each bin and two more. */
+/** Bounds of each call to the pool and its stop loss. An answer has at most a word for each bin and two more. */
 const BOUNDS = { likelyGas: 60_000, gasLimit: 300_000, keptBytes: (MAX_BINS + 2) * 32 };
 
-/** What the search for a mark goes through. */
+/** Where a mark is searched. */
 export interface MarkTask {
   readonly stopLoss: Address;
-  /** Pools that run it. Whoever made a pool chooses its provider: those that hold most come first. */
+  /** Pools that run the stop loss, those that hold most first: whoever creates a pool chooses its provider. */
   readonly pools: readonly CalibrationPool[];
-  /** Swaps to look at, at most. */
+  /** Most swaps to look at. */
   readonly swaps: number;
 }
 
@@ -43,10 +43,10 @@ export async function calibrateMark(
   return judgeMarks(raised);
 }
 
-/** The bin is the first word of a `BinSwapped` of either generation. */
+/** The bin of a `BinSwapped`: its first word in either layout. */
 const binOf = ({ data }: PoolLog): number => Number(BigInt.asIntN(256, BigInt(data.slice(0, 66))));
 
-/** Bins of a block whose watermarks its swap raised; none where the nodes no longer hold the state. */
+/** The bins whose watermarks this swap raised; none where the nodes no longer hold the state. */
 async function raisedBins(
   chain: CalibrationChain,
   { prices, stopLoss }: Pick<LayoutAdapter, 'prices' | 'stopLoss'>,
@@ -58,7 +58,7 @@ async function raisedBins(
   const range = { lowestBin: Math.min(...bins), highestBin: Math.max(...bins), scale: pool.scale };
   const words = { target: pool.address, data: encodeExtsload(bins.map(binSlot)) };
   const sentCalls = [words, ...stopLoss.calls(extension, pool.address, range)].map((call) => ({ ...call, ...BOUNDS }));
-  /** Balances of the bins, and the stop loss at the time of the swap. */
+  /** Reads the balances of the bins at `block`, and the stop loss with its decay up to the time of `at`. */
   const read = async (block: CalibrationBlock, at: CalibrationBlock) => {
     const results = await chain.attempts(block, sentCalls);
     const [balances, ...state] = results.flatMap((result) => (result?.success ? [result.data] : []));

@@ -7,9 +7,9 @@ import type { BinBalances } from './stop-loss-rounding.ts';
 /** The name under which the finding is kept. */
 export const STOP_LOSS_MARK = 'stopLossMark';
 
-/** A bin that a swap raised a watermark of: what the stop loss stored is the value of a share right after the swap. */
+/** A bin whose watermark a swap raised: the stop loss stored the value of a share right after the swap. */
 export interface RaisedBin {
-  /** By which it is found again. */
+  /** Names the bin in the evidence. */
   readonly name: string;
   readonly balances: BinBalances;
   readonly shares: bigint;
@@ -21,8 +21,8 @@ export interface RaisedBin {
 }
 
 /**
- * Compares the watermarks that swaps stored with the values by every mark. A bin that no mark explains says nothing: the
- * provider's quote changed later in the block.
+ * Decides for a mark by comparing the watermarks that swaps stored with the values that each mark gives. A bin that no
+ * mark explains is left out: there the provider's quote changed later in the block.
  */
 export function judgeMarks(bins: readonly RaisedBin[]): Finding {
   const seen = bins.filter((bin) => STOP_LOSS_MARKS.some((mark) => explains(mark, bin)));

@@ -5,8 +5,8 @@ import { minBigint } from '../fixed-point.ts';
 import { simulatedAmounts } from '../layouts/pool-errors.ts';
 
 /**
- * An input that was simulated, raw units, and how it ended; null when the gas of the call did not reach it. That of
- * {@link SMALLEST_SWAP} is what it took.
+ * A simulated swap: its input, raw units, and how it ended. `outcome` is null when the gas of the call did not reach
+ * it. For {@link SMALLEST_SWAP}, the input is what the swap took.
  */
 export interface ProbedInput {
   readonly input: bigint;
@@ -15,8 +15,8 @@ export interface ProbedInput {
 }
 
 /**
- * Amounts from {@link SMALLEST_SWAP} to the end of a side: exact inputs to the start, the middle and the end of every bin
- * that trades.
+ * Lists the amounts that probe a whole side: {@link SMALLEST_SWAP}, then exact inputs to the start, the middle and the
+ * end of every bin that trades.
  */
 export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
   let before = 0n;
@@ -29,7 +29,8 @@ export function everyBin({ levels, maxInput }: PoolSide): bigint[] {
 }
 
 /**
- * As many points as the budget pays for, spread evenly from the smallest swap to the whole side.
+ * Chooses as many points of a side as fit the budget, spread evenly from the smallest swap to the whole side; both ends
+ * always.
  *
  * @param costOf gas of a probe
  */
@@ -57,10 +58,10 @@ export function probedInput(side: PoolSide, amount: bigint, result: CallResult |
 }
 
 /**
- * The side ends at the last input that fills before the first that does not; null when all that were asked fill. Inputs
- * below the first one, which buy less than a unit, say nothing.
+ * Finds where a side ends: at the last input that fills before the first that is rejected; null when none is rejected.
+ * Inputs no larger than the first one are ignored: they buy less than a unit.
  *
- * @param probed that of {@link SMALLEST_SWAP}, or an input that fills, then ascending inputs
+ * @param probed first {@link SMALLEST_SWAP}, or an input that fills; then ascending inputs
  */
 export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLimit | null {
   const level = side.levels.length;

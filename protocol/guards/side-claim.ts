@@ -4,7 +4,7 @@ import type { DepthLevel } from '../depth.ts';
 import { everyBin, limitOf, probedInput } from './probe-points.ts';
 import { STOP_LOSS_MARKS, STOP_LOSS_ROUNDINGS, type StopLossMark, type StopLossState } from './stop-loss.ts';
 
-/** A side is not cut by more than this part of it only because roundings differ. */
+/** Roundings count as one where their limits differ by at most one part in this many of the side. */
 const WORTHWHILE = 1_000_000n;
 
 /** The levels of a side that trade; null when nothing does. */
@@ -19,25 +19,27 @@ export interface TradingSides {
 /** How far a side trades by its guards' state, and the simulated swaps that confirm it. */
 export interface SideClaim {
   readonly side: PoolSide;
-  /** By every rounding that the stop loss may have, the lowest first; one that allows for all where they hardly differ. */
+  /** By each rounding that the stop loss may have, the lowest first; a cautious one where they hardly differ. */
   readonly readings: readonly SideReading[];
-  /** Those of the readings. Raw units, a negative one an exact output. */
+  /** Amounts to simulate for all readings, in order: raw units, negative for an exact output. */
   readonly inputs: readonly bigint[];
 }
 
-/** How far a side trades by one rounding. */
+/** How far a side trades if the stop loss rounds in one way. */
 interface SideReading {
   /** Null when the whole side trades. */
   readonly limit: SideLimit | null;
-  /** An input that fills, if it holds: the end of the side unless it is closed. */
+  /** An input that fills if the reading holds: the end of the side, or the smallest swap; null for a closed side. */
   readonly end: bigint | null;
-  /** An input that is refused, if it holds; null where none is certain. */
+  /** An input that is refused if the reading holds; null where none is certain. */
   readonly beyond: bigint | null;
 }
 
 /**
- * @param mark null where it is not known: the side ends where it does by the most cautious of all marks
- * @param stopLoss null for a pool whose guards judge the price alone: any amount asks them
+ * Derives from the guards' state how far a side trades, and which simulated swaps confirm it.
+ *
+ * @param mark null where it is not known: the most cautious of all marks then ends the side
+ * @param stopLoss null for a pool whose guards judge only the price: a swap of any amount shows their verdict
  */
 export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideClaim {
   const limit = limitOfSide(side, mark, stopLoss);
@@ -50,7 +52,7 @@ export function claimSide(side: PoolSide, mark: StopLossMark | null, stopLoss: S
 
 const inputsOf = ({ end, beyond }: SideReading): bigint[] => [end, beyond].filter((input) => input !== null);
 
-/** What simulated swaps say of a claim. */
+/** What simulated swaps show about a claim. */
 export interface ConfirmedSide {
   /** Up to where state and chain agree that the side trades; undefined where the chain rejects the end itself. */
   readonly levels: ExecutableLevels | undefined;
@@ -59,8 +61,8 @@ export interface ConfirmedSide {
 }
 
 /**
- * A stop loss has one rounding: the side is offered as far as the lowest reading that the chain does not contradict. It is
- * offered up to that end alone, also where the chain takes more.
+ * Compares a claim with simulated swaps. A stop loss has one rounding, so the side is offered as far as the lowest
+ * reading that the chain does not contradict. It is offered no further, even where the chain accepts more.
  *
  * @param results of the claim's inputs
  */
@@ -84,14 +86,14 @@ function confirmReading(side: PoolSide, { limit, end }: SideReading, results: re
   };
 }
 
-/** By the most cautious of all marks and roundings, with points up to there. */
+/** How far a side trades by the most cautious of all marks and roundings, with inputs up to there. */
 interface CautiousClaim {
   readonly side: PoolSide;
   readonly limit: SideLimit | null;
   readonly inputs: readonly bigint[];
 }
 
-/** The claim of a side whose end the chain rejects. */
+/** Makes the claim of a side whose end the chain rejected. */
 export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): CautiousClaim {
   const limit = limitOfSide(side, null, stopLoss);
   const end = endOf(side, limit);
@@ -99,7 +101,7 @@ export function cautiousClaim(side: PoolSide, stopLoss: StopLossState | null): C
 }
 
 /**
- * Up to the last input before the first that the chain rejects.
+ * The levels up to the last input that fills before the first that the chain rejects.
  *
  * @param results of the claim's inputs
  */
@@ -113,7 +115,7 @@ export function executableLevels(side: PoolSide, limit: SideLimit | null): Execu
   return limit.most === 0n ? null : side.levelsWithin(limit);
 }
 
-/** The limits by every rounding, unless they differ by less than is worth a swap; of unknown marks only the most cautious. */
+/** The limits by each rounding, lowest first; only the cautious one where the mark is unknown or they hardly differ. */
 function readingsOf(
   side: PoolSide,
   cautious: SideLimit | null,
@@ -128,7 +130,7 @@ function readingsOf(
   return [...distinct.values()].sort((a, b) => (gain(a) < gain(b) ? -1 : 1));
 }
 
-/** By guards, and by what one swap can carry. A side of which less than a unit of output fills is closed. */
+/** The limit by guards and by what one swap can carry. A side that pays out less than a unit up to it is closed. */
 function limitOfSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLossState | null): SideLimit | null {
   const limit = firstOf([stopLoss && stopLossLimit(side, mark, stopLoss), carriableLimit(side)]);
   const last = limit && side.levelsWithin(limit).at(-1);
@@ -136,7 +138,7 @@ function limitOfSide(side: PoolSide, mark: StopLossMark | null, stopLoss: StopLo
   return limit && isBelowUnit ? { ...limit, most: 0n } : limit;
 }
 
-/** By the mark, or by the most cautious of all; nothing is certain beyond the latter. */
+/** The limit by this mark. Without a mark, the lowest limit of all marks, beyond which no refusal is certain. */
 function stopLossLimit(side: PoolSide, mark: StopLossMark | null, state: StopLossState): SideLimit | null {
   if (mark !== null) return side.stopLossLimit(mark, state);
   const limit = firstOf(STOP_LOSS_MARKS.map((each) => side.stopLossLimit(each, state)));
@@ -152,7 +154,7 @@ const endOf = ({ levels }: PoolSide, limit: SideLimit | null): bigint =>
 
 const hasOutput = ({ levels }: PoolSide): boolean => (levels.at(-1)?.cumulativeOutput ?? 0n) > 0n;
 
-/** With extreme prices a side can take more than one swap carries; null when one swap carries all of it. */
+/** The most that one swap carries, if extreme prices let a side take more; null when it carries the whole side. */
 function carriableLimit({ levels, maxInput: most }: PoolSide): SideLimit | null {
   const end = levels.at(-1)?.cumulativeInput ?? 0n;
   return end > most ? { most, level: levels.length, beyond: null } : null;

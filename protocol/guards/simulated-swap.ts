@@ -5,9 +5,9 @@ import type { PoolSide } from '../curve.ts';
 /** A selector and the two amounts of a swap. */
 const KEPT_BYTES = 68;
 
-/** Gas of a simulated swap with a stop loss, measured: a base and so much for each bin that it touches. */
+/** Measured gas of a simulated swap with a stop loss: a base, and an amount for each bin that it touches. */
 const LIKELY_GAS = { base: 130_000, perBin: 55_000 };
-/** Gas after which it counts as refused; with known guards the base is the side's. An unknown extension may take more. */
+/** Gas after which the swap counts as refused. The side gives the base for known guards; unknown ones may take more. */
 const GAS_LIMITS = {
   known: { perBin: 110_000, most: 40_000_000 },
   unknown: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
@@ -39,7 +39,7 @@ export function simulatedSwap(
   };
 }
 
-/** Bins that an amount walks through, or is likely to. */
+/** Number of bins that an amount is likely to touch. */
 function binsTouched({ levels }: PoolSide, amount: bigint): number {
   const end = levels.findIndex(({ cumulativeInput, cumulativeOutput }) =>
     amount < 0n ? cumulativeOutput >= -amount : cumulativeInput >= amount,

@@ -7,22 +7,23 @@ export interface BinBalances {
 }
 
 /**
- * The test of one bin in one direction. Sales of token0 (zeroForOne) are judged by the value in token0, purchases by the
- * value in token1. Where the rounding of the release is not known, the test tells what all of them accept and refuse.
+ * How a stop loss tests one bin in one direction. It judges sales of token0 (zeroForOne) by the value in token0,
+ * purchases by the value in token1. Where the release's rounding is unknown, the test says what every rounding accepts
+ * and what every rounding refuses.
  */
 export interface BinTest {
   /** Whether the bin is accepted with these balances. */
   passes(balances: BinBalances): boolean;
   /**
-   * Whether the bin is also accepted with all balances from which its value falls to these: with `slack` input tokens
-   * (scaled) less, and by every phase of the roundings.
+   * Whether the bin passes with these balances and with all from which its value falls to these. Roundings make the
+   * value fall unevenly: `slack` input tokens (scaled) are taken off first, so that it passes however they come out.
    */
   accepts(balances: BinBalances, slack: bigint): boolean;
-  /** Whether it is surely refused. */
+  /** Whether the bin is surely refused with these balances. */
   refuses(balances: BinBalances): boolean;
   /**
-   * The least balance of the output token, scaled, with which a bin passes that has this balance of the input token or more.
-   * Null where the value falls smoothly, so that `accepts` has no band.
+   * The least balance of the output token, scaled, with which a bin passes that has at least this balance of the input
+   * token. Null where the value does not fall in known steps: `accepts` alone decides then.
    */
   readonly leastOutput: ((input: bigint) => bigint) | null;
 }
@@ -39,7 +40,7 @@ export interface JudgedValue {
   readonly threshold: bigint;
 }
 
-/** The test of a release whose rounding is known, unit for unit. @param any the test of every rounding */
+/** Makes the test of a release whose rounding is known, exact to the unit. @param any the test for unknown roundings */
 export function exactTest(value: JudgedValue, divides: 'balances' | 'value', any: BinTest): BinTest {
   const { zeroForOne, markX64, metricScale, shares, threshold } = value;
   const [from, to] = zeroForOne ? [Q64, markX64] : [markX64, Q64];

@@ -16,7 +16,7 @@ export interface MarkPrices {
   readonly in1: bigint;
 }
 
-/** @param quote the provider's, Q64.64 */
+/** The prices at which a stop loss with this mark values bins. @param quote the provider's, Q64.64 */
 export function markPrices(
   mark: StopLossMark,
   { bidX64, askX64 }: { readonly bidX64: bigint; readonly askX64: bigint },
@@ -42,8 +42,8 @@ export interface WatchedBin {
 }
 
 /**
- * How a release rounds: whether it divides balances by shares before it converts them, or the value after, and whether it
- * rounds down what decay leaves of a watermark, or what decay takes.
+ * How a release rounds. It divides either `balances` by shares before it converts them, or the `value` afterwards. It
+ * rounds `down` what decay leaves of a watermark, or `up` because it rounds down what decay takes.
  */
 export interface StopLossRounding {
   readonly divides: 'balances' | 'value';
@@ -60,9 +60,9 @@ export const STOP_LOSS_ROUNDINGS: readonly StopLossRounding[] = [
 
 /** A stop loss of one pool at one block. */
 export interface StopLossState {
-  /** Fall below the watermarks, in millionths, that refuses a swap; 0 switches the stop loss off. */
+  /** How far, in millionths, a bin may fall below its watermark before swaps are refused; 0 switches it off. */
   readonly drawdownE6: number;
-  /** Part of a watermark that is lost per second, of `decayScale`. */
+  /** Part of a watermark that is lost per second, in units of 1 / `decayScale`. */
   readonly decayPerSecond: bigint;
   readonly decayScale: bigint;
   /** Time of the block, Unix seconds. */
@@ -74,7 +74,7 @@ export interface StopLossState {
 
 /** Metric units per scaled unit and share, in the releases of the extension. */
 export const METRIC_SCALES = { current: 10n ** 18n, older: 10n ** 6n };
-/** A watermark is this much smaller than the bin's value now only if it counts in the older, coarser unit. */
+/** A watermark that is this many times smaller than the bin's present value counts in the older, coarser unit. */
 const COARSER = 10n ** 6n;
 
 /** A watermark after its decay, rounded down. */
@@ -97,7 +97,7 @@ export interface JudgedDirection {
   readonly balancesOf: (bin: number) => BinBalances;
 }
 
-/** The test of each bin that is watched; undefined for the others. */
+/** Gives the test of each watched bin; undefined for a bin that is not watched. */
 export function binTests(state: StopLossState, direction: JudgedDirection): (bin: number) => BinTest | undefined {
   const metricScale = metricScaleOf(state, direction);
   return (bin) => {
@@ -122,7 +122,7 @@ function binTest(
   return rounding ? exactTest(value, rounding.divides, any) : any;
 }
 
-/** The test that knows what every rounding accepts and refuses: between the two lies a band of a few units. */
+/** The test for an unknown rounding: accepts and refuses what all do, with a band of a few units between the two. */
 function testOfAny({ zeroForOne, markX64, metricScale, shares, threshold }: JudgedValue): BinTest {
   // The value in token1 is `valuation` / 2^64, the value in token0 is `valuation` / mark: both sides are multiplied out.
   const unit = zeroForOne ? markX64 : Q64;
@@ -141,7 +141,7 @@ function testOfAny({ zeroForOne, markX64, metricScale, shares, threshold }: Judg
   };
 }
 
-/** The unit in which the watermarks count, told by comparing them with what the bins are worth now. */
+/** The unit of the watermarks, found by comparing them with the present values of the bins. */
 function metricScaleOf(state: StopLossState, { balancesOf, marks }: JudgedDirection): bigint {
   const isCoarse = [...state.bins].some(([bin, { shares, watermarks }]) => {
     const { token0, token1 } = balancesOf(bin);

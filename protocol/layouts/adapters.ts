@@ -3,7 +3,7 @@ import type { StoredLayout } from '../stored-layout.ts';
 import { flatAdapter } from './flat/adapter.ts';
 import { packedAdapter } from './packed/adapter.ts';
 
-/** The layouts of this build: all but their events, which `event-layouts.ts` registers for the index. */
+/** How this build reads pools, by layout; `event-layouts.ts` has the events that the index follows. */
 export const LAYOUT_ADAPTERS: readonly LayoutAdapter[] = [flatAdapter, packedAdapter];
 
 const BY_NAME = new Map(LAYOUT_ADAPTERS.map((adapter) => [adapter.layout, adapter]));
@@ -15,5 +15,5 @@ export function layoutAdapter(layout: string): LayoutAdapter {
   return adapter;
 }
 
-/** What capture reads of pools of a layout; undefined for one whose events report all. */
+/** What capture reads from pools of a layout; undefined where their events report everything. */
 export const storedLayout = (layout: string): StoredLayout | undefined => BY_NAME.get(layout)?.stored ?? undefined;

@@ -21,7 +21,7 @@ export interface BinSlice {
   /** True sells token0 and moves the price down; false buys token0 and moves it up. */
   readonly zeroForOne: boolean;
   readonly edges: BinEdges;
-  /** The edges with fees, where fees act on them; else the edges. */
+  /** The edges with fees where fees act on edges, else the bare edges. */
   readonly chargedEdges: BinEdges;
   /** Where in the bin the swap starts, 0..MAX_POSITION. */
   readonly position: bigint;
@@ -41,7 +41,7 @@ export interface BinFill {
   readonly position: bigint;
 }
 
-/** The edges with the fees that act on them. */
+/** Adds fees to the edges, where fees act on edges. */
 export function chargedEdges(edges: BinEdges, charge: Charge, zeroForOne: boolean): BinEdges {
   if (charge.on !== 'edges') return edges;
   return {
@@ -63,8 +63,8 @@ export function fillWhole(slice: BinSlice): BinFill {
 }
 
 /**
- * Takes the most that an input (scaled, fees included) pays for. A whole bin costs what its exact output costs; short of
- * that all of the input is used up, and what it pays beyond the cost of the output stays with the pool.
+ * Takes the largest output that an input (scaled, fees included) pays for. For a whole bin, the input is the exact cost
+ * of its output. Short of that the whole input is used: the pool keeps what exceeds the cost of the output.
  */
 export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
   const whole = fillWhole(slice);
@@ -73,8 +73,8 @@ export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
 }
 
 /**
- * {@link fillExactInput} of a pool that solves for the output and corrects it: it may stop short by a few units of the input
- * and of the output, and by what the last digits of its prices cost.
+ * The least that {@link fillExactInput} gives where the pool solves for the output and corrects it. Such a pool may
+ * stop short by a few units of input and output, and by what the last digits of its prices cost.
  */
 export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
   const whole = fillWhole(slice);
@@ -85,7 +85,7 @@ export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
   return { ...fillExactOutput(slice, maxBigint(output, 0n)), input };
 }
 
-/** Price with the bin's fees at a position, as a pool shows it: up for a buy, down for a sale. */
+/** Price with the bin's fees at a position, as a pool reports it: rounded up for a buy, down for a sale. */
 export function chargedPrice(slice: BinSlice, position: bigint): bigint {
   const { zeroForOne, edges, charge } = slice;
   if (charge.on === 'edges') return priceAt(slice.chargedEdges, position, zeroForOne);
@@ -130,7 +130,7 @@ function paidCeil(priceX64: bigint, zeroForOne: boolean): bigint {
   return zeroForOne ? divCeil(Q128, priceX64) : priceX64;
 }
 
-/** Where a swap stops that takes this output: always short of or at the true place, in the pool's favour. */
+/** Position at which a swap of this output stops, rounded in the pool's favour: never beyond the true position. */
 function positionAfter({ zeroForOne, position, available }: BinSlice, output: bigint): bigint {
   if (output >= available) return zeroForOne ? 0n : MAX_POSITION;
   return zeroForOne
@@ -138,6 +138,6 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
     : position + mulDivFloor(MAX_POSITION - position, output, available);
 }
 
-/** The largest output whose cost does not exceed the input. Nothing is always affordable, the whole bin is not. */
+/** The largest output whose cost does not exceed the input. The input must not pay for the whole bin. */
 const largestAffordable = (slice: BinSlice, input: bigint): bigint =>
   bisect(0n, slice.available, 1n, (output) => fillExactOutput(slice, output).input <= input);

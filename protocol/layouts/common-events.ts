@@ -47,7 +47,7 @@ export const commonEvents = {
   }),
 };
 
-/** Normalises a factory's `PoolCreated`, whose fields are those of every layout. */
+/** Normalises a factory's `PoolCreated`, which has the same fields in every layout. */
 export function normalisePoolCreated(args: PoolCreatedArgs): PoolCreation {
   return {
     pool: lowercase(args.poolAddress),
@@ -73,7 +73,7 @@ export function normalisePoolCreated(args: PoolCreatedArgs): PoolCreation {
   };
 }
 
-/** The direction gives the sign, so that it does not matter with which sign a release emits removals. */
+/** Normalises a liquidity event. The direction gives the sign, since releases may emit removals with either sign. */
 function liquidityChanged(
   direction: LiquidityChanged['direction'],
   args: CommonArgs<'LiquidityAdded'>,

@@ -23,7 +23,7 @@ import { filledSwap, priceFailure, swapOutcome } from './pool-errors.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
 
-/** What was read of a pool at one block, but its state. */
+/** What was read from a pool at one block, besides its state. */
 export interface ReadPrices {
   readonly prices: SellAndBuyPrices;
   readonly quote: ProviderQuote | undefined;
@@ -35,7 +35,7 @@ export interface SimulationOrder {
   readonly zeroForOne: boolean;
   /** Raw units: positive = exact input, negative = exact output. */
   readonly amountSpecified: bigint;
-  /** What the provider says now: guards judge the prices that they are shown. */
+  /** The provider's present quote: guards judge the prices that the swap shows them. */
   readonly quote: ProviderQuote;
   /** The recipient; for pools that receive the sender, also the sender. */
   readonly trader: Address;
@@ -53,24 +53,24 @@ export interface LayoutParts {
   readonly stopLoss: StopLossReader;
   readonly stored: StoredLayout | null;
   readonly simulation: {
-    /** Names of the forms in which pools simulate swaps: a pool answers a form that it does not know with nothing. */
+    /** Names of the forms in which pools simulate swaps. In an unknown form a pool reverts without data. */
     readonly forms: readonly string[];
     /** Calldata for the pool of a simulated swap without a price limit, which always reverts. */
     encode(form: string, order: SimulationOrder): Hex;
-    /** Gas after which a swap with known guards counts as refused, and more for each bin. */
+    /** Gas after which a swap with known guards counts as refused; each bin adds to it. */
     readonly gasLimit: number;
   };
 }
 
-/** Answered by two words of uint128: the price to sell at and the one to buy at, Q64.64. */
+/** Returns two words of uint128: the prices to sell and to buy token0 at, Q64.64. */
 const PRICES_CALL = toFunctionSelector('getSellAndBuyPrices()');
 const WORD = 32;
 /** A swap of one unit touches two bins. */
 const TWO_BINS_GAS = 220_000;
-/** Ranges of bins whose calldata are kept: pools share a few, and the longest take 17 kB. */
+/** Ranges of bins whose calldata is kept: pools share a few ranges, and the longest calldata takes 17 kB. */
 const KEPT_RANGES = 256;
 
-/** How the pools of a layout are read, from what differs between layouts. */
+/** Makes the adapter of a layout from what differs between layouts. */
 export function createAdapter(parts: LayoutParts): LayoutAdapter {
   const { layout, stopLoss, stored } = parts;
   return {
@@ -89,7 +89,7 @@ function priceReader({ quote }: LayoutParts): PriceReader {
     call: PRICES_CALL,
     decode({ success, data }) {
       if (!success) return priceFailure(data);
-      // A call of an address without code succeeds with no data.
+      // A call to an address without code succeeds with no data.
       if (size(data) < 2 * WORD) return 'unexplained';
       return { sellX64: wordAt(data, 0), buyX64: wordAt(data, 1) };
     },
@@ -147,17 +147,17 @@ function unitSwapProbe({ quote, simulation: { forms, encode, gasLimit } }: Layou
     gasLimit: gasLimit + TWO_BINS_GAS,
     signs: forms.map((form) => ({ form, data: encode(form, sign) })),
     calls(result, trader) {
-      const told = decodeQuote(quote, result);
-      if (!told) return null;
+      const decoded = decodeQuote(quote, result);
+      if (!decoded) return null;
       const unit = (zeroForOne: boolean) =>
-        forms.map((form) => encode(form, { zeroForOne, amountSpecified: SMALLEST_SWAP, quote: told, trader }));
+        forms.map((form) => encode(form, { zeroForOne, amountSpecified: SMALLEST_SWAP, quote: decoded, trader }));
       return { bids: unit(true), asks: unit(false) };
     },
     isRejected(results) {
       const outcomes = results.map(swapOutcome);
-      // Where there are several forms, nothing is the answer to one that the pool does not know.
-      const told = forms.length === 1 ? outcomes : outcomes.filter((outcome) => outcome !== 'silence');
-      return told.length > 0 && told.every(isRejection);
+      // A pool that knows one of several forms reverts without data in the others.
+      const answered = forms.length === 1 ? outcomes : outcomes.filter((outcome) => outcome !== 'silence');
+      return answered.length > 0 && answered.every(isRejection);
     },
   };
 }

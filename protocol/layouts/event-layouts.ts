@@ -2,7 +2,7 @@ import type { EventLayout } from '../layout.ts';
 import { flatEventLayout } from './flat/event-layout.ts';
 import { packedEventLayout } from './packed/event-layout.ts';
 
-/** What each layout's pools log, with the types that registering for their events takes. */
+/** The events of each layout, with the types that registering for them needs. */
 export const eventLayouts = { flat: flatEventLayout, packed: packedEventLayout } as const satisfies Record<
   string,
   EventLayout

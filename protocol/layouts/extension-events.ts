@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-/** Settings of a pool at a StopLoss, in every layout; the unit of the decay is the layout's. */
+/** Events of a pool's settings at a StopLoss, the same in every layout; only the unit of the decay differs. */
 export const stopLossSettingEvents = parseAbi([
   'event OracleStopLossDrawdownSet(address indexed pool, uint256 newMaxDrawdownE6)',
   'event OracleStopLossDecaySet(address indexed pool, uint256 newDecayPerSecond)',
@@ -13,7 +13,7 @@ export const stopLossSettingEvents = parseAbi([
   'event OracleStopLossTimelockCancelled(address indexed pool)',
 ]);
 
-/** The limit of a pool at a PriceVelocityGuard, in every layout. */
+/** The event of a pool's limit at a PriceVelocityGuard, the same in every layout. */
 export const velocityLimitEvents = parseAbi([
   'event MaxChangePerBlockSet(address indexed pool, uint64 newMaxPctChangePerBlockE18)',
 ]);

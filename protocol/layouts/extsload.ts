@@ -3,19 +3,20 @@ import { type Hex, isHex, numberToHex, toFunctionSelector } from 'viem';
 /** Hex digits of one word. */
 const WORD = 64;
 const SELECTOR = toFunctionSelector('extsload(bytes32[])');
-/** Of calldata and of answers: where the only list begins. */
+/** Offset of the only list, in calldata and in answers. */
 const LIST_AT = numberToHex(32, { size: 32 }).slice(2);
 
-/** Calldata for a pool that asks for storage words: `extsload(bytes32[])`. Written by hand, as hundreds are made in a block. */
+/** Encodes `extsload(bytes32[])`, which reads storage of a pool, without viem's codec: a block needs hundreds. */
 export function encodeExtsload(slots: readonly Hex[]): Hex {
   const length = numberToHex(slots.length, { size: 32 }).slice(2);
   return `${SELECTOR}${LIST_AT}${length}${slots.map((slot) => slot.slice(2)).join('')}`;
 }
 
 /**
- * @param answer what the pool gave, encoded as Solidity does
+ * Decodes the answer of `extsload`, encoded as Solidity does it.
+ *
  * @returns the words, in the order of their slots
- * @throws RangeError when it is no list of words
+ * @throws RangeError when the answer is not a list of words
  */
 export function decodeExtsload(answer: Hex): readonly Hex[] {
   const digits = answer.slice(2);

@@ -8,7 +8,7 @@ export interface ProviderQuote extends BidAsk {
   readonly referenceX64: bigint;
 }
 
-/** A pool with its bins laid around a reference: all that a curve needs but the fees. */
+/** A pool with its bins laid around a reference: all that a curve needs except the fees. */
 export interface PricedPool {
   readonly state: PoolState;
   readonly quote: ProviderQuote;

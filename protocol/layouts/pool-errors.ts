@@ -56,7 +56,7 @@ export function priceFailure(revertData: Hex): PriceFailure {
   return BY_SELECTOR.get(selectorOf(revertData))?.price ?? 'unexplained';
 }
 
-/** Reads how a simulated swap ended, of which the first four bytes are enough. */
+/** Reads how a simulated swap ended; the first four bytes of its result are enough. */
 export function swapOutcome({ success, data }: CallResult): SwapOutcome {
   if (success || data === '0x') return 'silence';
   return BY_SELECTOR.get(selectorOf(data))?.swap ?? 'refused';
@@ -69,7 +69,7 @@ export function unknownError({ success, data }: CallResult): Hex | null {
   return BY_SELECTOR.has(selector) ? null : selector;
 }
 
-/** Raw amounts of a simulated swap that fills, positive into the pool; null of any other, and when they were cut off. */
+/** Raw amounts of a simulated swap that fills, positive into the pool; null for any other, and without all data. */
 export function simulatedAmounts(
   result: CallResult,
 ): { readonly amount0Delta: bigint; readonly amount1Delta: bigint } | null {
@@ -78,7 +78,7 @@ export function simulatedAmounts(
   return { amount0Delta: args[0], amount1Delta: args[1] };
 }
 
-/** What a pool took and gave; null where it refused. */
+/** What a pool took and gave in a simulated swap; null where it refused. */
 export function filledSwap(
   { zeroForOne }: { readonly zeroForOne: boolean },
   result: CallResult | undefined,

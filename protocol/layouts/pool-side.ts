@@ -7,7 +7,7 @@ import { stopLossLimit } from './stop-loss-limit.ts';
 
 type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
 
-/** Computed sides as the rest of the service sees them; guards ask the pool by simulations of this form. */
+/** Makes a pool's curve of computed sides. Guards are probed by swaps that are simulated in this form. */
 export function poolCurve(
   sides: Readonly<Record<keyof PoolCurve, SideCurve>>,
   of: Simulation,

@@ -8,7 +8,7 @@ export interface QuoteShape {
 
 /** Gas after which a provider counts as failed. */
 const PROVIDER_GAS_LIMIT = 3_000_000;
-/** Gas without which it is not asked: its limit, the 64th that the caller keeps, and what the caller still has to do. */
+/** With less gas the provider is not called: its limit, the 64th that callers keep, and the caller's other work. */
 const ENOUGH_GAS = PROVIDER_GAS_LIMIT + 2_500_000;
 const IN_SWAP = toFunctionSelector('inSwap()').slice(2);
 const EXTSLOAD = toFunctionSelector('extsload(bytes32[])').slice(2);
@@ -16,11 +16,11 @@ const ADDRESS_MASK = 'ff'.repeat(20);
 const bytes = (value: number, size: number): string => numberToHex(value, { size }).slice(2);
 
 /**
- * EVM code to put at a pool's address in an `eth_call`, so that a provider which answers only a pool in the middle of a
- * swap answers the caller: `inSwap()` gives the provider, `extsload(bytes32[])` the pool's own storage, and any other call
- * is passed to the provider as its quote's selector. The provider is the pool's own slot 3, or `immutableProvider` where
- * that is zero. It has `PROVIDER_GAS_LIMIT`; where the gas left is less, it is not asked and the answer is empty, so that
- * no provider can starve another. It reverts when the answer has fewer words than the quote.
+ * Makes EVM code to put at a pool's address in an `eth_call`: a provider that answers only a pool in the middle of a
+ * swap then answers us. `inSwap()` returns the provider, `extsload(bytes32[])` the pool's own storage, and any other
+ * call calls the provider with the quote's selector. The provider is the pool's own slot 3, or `immutableProvider`
+ * where that is zero. It gets `PROVIDER_GAS_LIMIT`; with too little gas left it is not called and the answer is empty,
+ * so that no provider can starve another. The code reverts when the provider's answer has fewer words than the quote.
  */
 export function providerStub({ selector, words }: QuoteShape): (immutableProvider: Address) => Hex {
   const quoteBytes = bytes(words * 32, 1);

@@ -10,10 +10,10 @@ const SIGNS = LAYOUT_ADAPTERS.flatMap(({ layout, unitSwaps }) =>
     data,
   })),
 );
-/** Of a simulated swap of one unit it only counts whether the pool knows the form. */
+/** Bounds of a simulated swap of one unit: its result only has to show whether the pool knows the form. */
 const BOUNDS = { likelyGas: 500_000, gasLimit: 3_000_000, keptBytes: 4 };
 
-/** What a pool answers like. */
+/** The layout and the form by which a pool was recognised. */
 export interface Recognition {
   readonly layout: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Recognition {
 export const recognitionCalls = (target: Address): BoundedCall[] =>
   SIGNS.map(({ data }) => ({ target, data, ...BOUNDS }));
 
-/** The layout that a pool answers like: a form that it does not know is an empty revert. Null when it knows none or several. */
+/** Finds a pool's layout by the form that it knows: an unknown form reverts without data. Null for none or several. */
 export function recognise(results: readonly (CallResult | null)[]): Recognition | null {
   const known = SIGNS.filter((_, index) => {
     const result = results[index];

@@ -16,7 +16,7 @@ import {
 import { binEdges, type PricedPool } from './ladder.ts';
 import { type SideFees, withEndFee } from './side-fees.ts';
 
-/** How far a curve of measured fees may be from the pool's: raw units, and one part of the amount. */
+/** How far a curve of measured fees may be from the pool's own: raw units, and one part of the amount. */
 export const TOLERANCE = { units: 2n, part: 2_500_000_000_000n } as const;
 
 /** By how much an amount of such a curve may differ, raw units. */
@@ -41,7 +41,7 @@ export interface SideCurve {
   /** Price at the cursor with all fees, Q64.64. */
   readonly bestX64: bigint;
   readonly steps: readonly SideStep[];
-  /** Pairs of an exact-input swap at the far edge of every bin. */
+  /** What an exact-input swap to the far edge of each bin takes and gives. */
   readonly levels: readonly DepthLevel[];
 }
 
@@ -84,10 +84,10 @@ function cursorPrice(slice: BinSlice | undefined, { endFeeE8 }: SideFees): bigin
 }
 
 /**
- * The level of a stop wherever this input (raw units) leads. An input beyond the side's depth stops at its end; null for a
- * side without bins.
+ * The level at which a swap of this input (raw units) stops. An input beyond the side's depth stops at its end; null
+ * for a side without bins.
  *
- * @param fill what the bin gives where the input ends
+ * @param fill how the bin in which the input ends fills it
  */
 export function levelAtInput(curve: SideCurve, inputRaw: bigint, fill = fillExactInput): DepthLevel | null {
   const [multiplierIn] = multipliers(curve);
@@ -97,11 +97,11 @@ export function levelAtInput(curve: SideCurve, inputRaw: bigint, fill = fillExac
 }
 
 /**
- * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and one more for
- * what is left. A pool solves for an input that ends inside a bin and may stop short by what a unit of it buys, so the
- * output of that level is what the pool gave, or what it surely gives.
+ * The part of a side that inputs up to `most` (raw units) reach: whole levels, all before index `end`, and a part of
+ * one more for the rest. A pool solves for an input that ends inside a bin and may stop short by what a unit of it
+ * buys. The last level therefore has the output that the pool gave, or surely gives.
  *
- * @param given output of a swap of `most`, raw units, where the pool was asked
+ * @param given output of a swap of `most`, raw units, where one was simulated
  */
 export function levelsWithin(curve: SideCurve, most: bigint, end: number, given?: bigint): readonly DepthLevel[] {
   const whole = curve.levels.slice(0, end).filter(({ cumulativeInput }) => cumulativeInput <= most);
@@ -113,8 +113,8 @@ export function levelsWithin(curve: SideCurve, most: bigint, end: number, given?
 }
 
 /**
- * The output (raw units) of the largest exact input that leaves the price within a limit, fees included, Q64.64: of bids no
- * price on the way is lower, of asks none is higher.
+ * The output (raw units) of the largest exact input that leaves the price within a limit (Q64.64, fees included): bids
+ * stop before a lower price, asks before a higher one.
  */
 export function outputWithin(curve: SideCurve, limitX64: bigint): bigint {
   const isWithin = (priceX64: bigint) => (curve.zeroForOne ? priceX64 >= limitX64 : priceX64 <= limitX64);
@@ -125,11 +125,11 @@ export function outputWithin(curve: SideCurve, limitX64: bigint): bigint {
   const { available } = step.slice;
   const most = bisect(0n, available, 1n, (output) => isWithin(after(output).priceX64));
   if (most === available) return after(most).cumulativeOutput;
-  // Raw units of the input may be larger than what the next unit of the output costs.
+  // A raw unit of the input may pay for more than the next unit of the output.
   return levelAtInput(curve, after(most + 1n).cumulativeInput - 1n)?.cumulativeOutput ?? 0n;
 }
 
-/** The largest input found (raw units) of which the pool surely gives no more than this output (raw units). */
+/** The largest input found (raw units) for which the pool surely pays out no more than this output (raw units). */
 export function inputWithin(curve: SideCurve, outputRaw: bigint): bigint {
   const cut = curve.levels.findIndex(({ cumulativeOutput }) => cumulativeOutput > outputRaw);
   const step = curve.steps[cut];
@@ -142,7 +142,7 @@ export function inputWithin(curve: SideCurve, outputRaw: bigint): bigint {
   return surely(curve, (least - 1n) / multipliers(curve)[0]);
 }
 
-/** An input, raw units, of which the pool surely gives no more than the curve says. A curve of measured fees may err. */
+/** Lowers an input, raw units, so that the pool surely pays out no more than the curve says: measured fees may err. */
 export function surely({ fees }: Pick<SideCurve, 'fees'>, input: bigint): bigint {
   const mayErr = fees.isMean || fees.marginE15 > 0n;
   return maxBigint(mayErr ? input - tolerance(input) : input, 0n);

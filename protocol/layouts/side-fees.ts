@@ -5,9 +5,9 @@ import type { Charge } from './bin-fill.ts';
 /** What one side of a pool charges at one block and quote. */
 export interface SideFees {
   charge(bin: BinState, number: number): Charge;
-  /** Notional fee on the swap as a whole, beside what bins charge: 1e8 = all. */
+  /** Notional fee on the swap as a whole, besides what bins charge: 1e8 = all. */
   readonly endFeeE8: number;
-  /** What inputs are raised by where the charges are known by measurement alone, parts in 10^15; 0 for formulas. */
+  /** Inputs are raised by this where charges are only measured, parts in 10^15; 0 for formulas. */
   readonly marginE15: bigint;
   /** Part of a bin's fee that leaves the bin, 1e6 = all; null where it is not known. */
   readonly leavesE6: number | null;
@@ -15,7 +15,7 @@ export interface SideFees {
   readonly isMean?: boolean;
 }
 
-/** A price with fees and the notional fee of the whole swap on top, as a pool shows it. */
+/** Adds the notional fee of the whole swap to a price with fees, as a pool reports it. */
 export function withEndFee(priceX64: bigint, endFeeE8: number, zeroForOne: boolean): bigint {
   if (endFeeE8 === 0) return priceX64;
   const rest = E8 - BigInt(endFeeE8);

@@ -10,9 +10,9 @@ import { multipliers, type SideCurve, type SideStep, surely, tolerance } from '.
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;
-/** Precision of the end: this part of the bin's output. */
+/** The end is found to within the bin's output divided by two to this power. */
 const PRECISION_BITS = 40n;
-/** Steps of a value that is rounded to coarse units that are looked at, at most. */
+/** Most steps that are followed of a value that is rounded to coarse units. */
 const MAX_STEPS = 300;
 
 /** A bin that a swap comes to, and its test. */
@@ -26,12 +26,12 @@ interface WalkedBin {
 }
 
 /**
- * How far a stop loss surely lets a side trade; null when it lets all of it. A swap is judged by every bin that it touches,
- * as it leaves them. Within a bin the value falls while the pool sells below the mark, and rises after: it has its extremes
- * at the start, at the end and where the bin's price, with the fee that stays, crosses the mark.
+ * How far a stop loss surely lets a side trade; null when it lets all of it. It judges every bin that a swap touches,
+ * as the swap leaves them. Within a bin the value falls while the pool sells below the mark, and rises after. So its
+ * extremes are at the start, at the end, and where the bin's price, with the fee that stays, crosses the mark.
  *
- * Where it is not known how much of its fee stays with a bin, the bin is valued with the input before fees alone: every
- * amount up to the limit fills, and some more may. `beyond` is refused even with all of the fee.
+ * Where it is not known how much of its fee stays with a bin, only the input before fees counts: every amount up to the
+ * limit fills, and larger ones may. `beyond` is refused even if all of the fee stays.
  */
 export function stopLossLimit(side: SideCurve, mark: StopLossMark, state: StopLossState): SideLimit | null {
   if (state.drawdownE6 === 0) return null;
@@ -63,7 +63,7 @@ function limitInBin(bin: WalkedBin): SideLimit | null {
   }
   const safe = largestSafeOutput(bin);
   if (safe === step.slice.available) return null;
-  // One unit of input may buy many of the output: what does not pay for the next one stays within.
+  // One unit of input may buy many units of output: an input that does not pay for the next unit stays within.
   const paid = safe === 0n ? step.inputBefore : leastInputAt(side, step, safe + 1n) - 1n;
   return limitAt(bin, surely(side, paid / multiplierIn));
 }
@@ -81,7 +81,7 @@ const inputAt = ({ slice, inputBefore }: SideStep, output: bigint): bigint =>
 const isExact = ({ leavesE6, marginE15, isMean }: SideCurve['fees']): boolean =>
   leavesE6 !== null && marginE15 === 0n && !isMean;
 
-/** What an output takes at least: of a bin's fees only the mean may be known. */
+/** The least that an output takes: its input before fees where only the mean of a bin's fees is known. */
 const leastInputAt = ({ fees }: SideCurve, step: SideStep, output: bigint): bigint =>
   fees.isMean ? step.inputBefore + fillExactOutput(step.slice, output).net : inputAt(step, output);
 
@@ -102,8 +102,8 @@ function largestSafeOutput(bin: WalkedBin): bigint {
 }
 
 /**
- * Where the output is counted in coarse units, the value falls by one of them at a time and rises between: the bin passes up
- * to the first step that is refused.
+ * Extends a safe output where the stop loss counts output in coarse units. The value then falls by one of them at a
+ * time and rises in between, so the bin passes up to the first step that is refused.
  *
  * @param from every output up to this one passes
  * @param isRisen whether every output from this one on passes
@@ -126,7 +126,7 @@ function beyondSteps(bin: WalkedBin, from: bigint, isRisen: (output: bigint) => 
   return safe;
 }
 
-/** What of the input surely stays with the bin. */
+/** The part of the input that surely stays with the bin. */
 function surelyKept({ side: { fees } }: WalkedBin, { input, net }: BinFill): bigint {
   return fees.leavesE6 === null ? net : input - mulDivFloor(input - net, BigInt(fees.leavesE6), E6);
 }
@@ -137,7 +137,7 @@ function balancesAfter({ side, before }: WalkedBin, output: bigint, added: bigin
     : { token0: before.token0 - output, token1: before.token1 + added };
 }
 
-/** The output (0..available, rounded down) after which the bin is worth least: where its price with the fee that stays crosses the mark. */
+/** Output (0..available, rounded down) of the bin's lowest value, where its price with the kept fee is at the mark. */
 function lowestValueAt(bin: WalkedBin): bigint {
   const { side, step, markX64 } = bin;
   const { slice } = step;
@@ -150,13 +150,13 @@ function lowestValueAt(bin: WalkedBin): bigint {
   return done >= whole ? slice.available : (slice.available * done) / whole;
 }
 
-/** The bin's fee, where it is known how much of it stays; else none counts. */
+/** The bin's fee where it is known how much of it stays, else zero. */
 const knownFeeX64 = ({ side, step }: WalkedBin): bigint =>
   side.fees.leavesE6 === null ? 0n : step.slice.charge.factorX64 - Q64;
 
 /**
- * How much more than the curve's own cost the roundings of prices and amounts can charge, scaled: by so much the value of
- * the bin may fall short of a smooth curve between two of its points.
+ * How much the roundings of prices and amounts can add to the curve's own cost, scaled. Between two of its points the
+ * value of the bin may fall short of a smooth curve by this much.
  */
 function overchargeCeil(bin: WalkedBin): bigint {
   const { edges, available } = bin.step.slice;
@@ -166,7 +166,7 @@ function overchargeCeil(bin: WalkedBin): bigint {
   return net + divCeil(net * knownFeeX64(bin), Q64) + 9n;
 }
 
-/** An amount not far beyond the limit that every release refuses; null when that is not certain of any. */
+/** An amount not far beyond the limit that every release refuses; null when no such amount is certain. */
 function rejectedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   const { side, step } = bin;
   const [multiplierIn] = multipliers(side);
@@ -180,7 +180,7 @@ function rejectedBeyond(bin: WalkedBin, most: bigint): bigint | null {
   };
   const end = divCeil(inputAt(step, step.slice.available), multiplierIn);
   const next = most + 1n + divCeil((end - step.inputBefore / multiplierIn) * BEYOND_E6, E6);
-  // The threshold may be passed at a shallow angle: the lowest point shows it, if anything does.
+  // The value may pass the threshold at a shallow angle: then the lowest point shows a refusal, if any does.
   const lowest = divCeil(inputAt(step, lowestValueAt(bin)), multiplierIn);
   return [next, ...(lowest > next ? [lowest] : []), most + 1n].find(isRejected) ?? null;
 }

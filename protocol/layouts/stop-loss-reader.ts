@@ -11,13 +11,13 @@ interface StopLossRelease {
   readonly mark: StopLossMark | null;
   /** The type of a bin's number in `highWatermarks`. */
   readonly binType: 'int8' | 'int16';
-  /** 1 as the unit in which the decay per second counts. */
+  /** The number that stands for 1 in the decay per second. */
   readonly decayScale: bigint;
 }
 
 const CONFIG = toFunctionSelector('oracleStopLossConfig(address)');
 
-/** How a stop loss is read: its settings, the shares of the pool's bins, and the bins' watermarks. */
+/** Makes the reader of a stop loss: of its settings, the shares of the pool's bins, and the bins' watermarks. */
 export function stopLossReader({ mark, binType, decayScale }: StopLossRelease): StopLossReader {
   const watermarks = toFunctionSelector(`highWatermarks(address,${binType})`);
   return {

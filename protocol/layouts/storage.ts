@@ -10,7 +10,7 @@ export interface TokenPair {
   readonly token1Scaled: bigint;
 }
 
-/** What a pool's first slot says. */
+/** What a pool's first slot holds. */
 export interface Slot0 {
   readonly pauseLevel: number;
   readonly cursor: Cursor;
@@ -18,7 +18,7 @@ export interface Slot0 {
   readonly notionalFeeE8: number;
 }
 
-/** What a pool's fixed slots say. */
+/** What a pool's fixed slots hold. */
 export interface PoolHead extends Slot0 {
   /** Balances of all bins together. */
   readonly binTotals: TokenPair;
@@ -28,7 +28,7 @@ export interface PoolHead extends Slot0 {
   readonly mutablePriceProvider: Address | null;
 }
 
-/** How the pools of a layout are stored: words of bins and the slots are the same in all of them. */
+/** How the pools of a layout are stored. Slots and the words of bins are the same in every layout. */
 export interface PoolStorage {
   /** The fields of slot 0. */
   readonly slot0: WordShape<Slot0Field>;
@@ -136,7 +136,7 @@ export function readHead({ decodeHead }: PoolStorage, { success, data }: CallRes
   return words.length === HEAD_SLOTS.length ? decodeHead(words) : null;
 }
 
-/** Slots of a mapping keyed by int256, kept because a keccak costs more than the rest of a decode. */
+/** Slots of a mapping keyed by int256, cached because a keccak costs more than the rest of a decode. */
 function mappingSlots(mapping: bigint): (bin: number) => Hex {
   const known = new Map<number, Hex>();
   return (bin) => {

@@ -9,14 +9,14 @@ export interface WordField {
   readonly signed?: boolean;
 }
 
-/** The numbers of one kind of word, as data: which arrangement a factory's pools have is not always certain. */
+/** The numbers of one kind of word. They are data because it is not always certain how a factory arranges them. */
 export type WordShape<Name extends string> = Readonly<Record<Name, WordField>>;
 
 const HALF_BITS = 128;
 const WORD_DIGITS = 64;
 
 /**
- * A reader of storage words. It cuts the hex text, which takes a fraction of the time of shifting a whole word per field.
+ * Makes a reader of storage words. It cuts the hex text, which takes a fraction of the time of shifting whole words.
  *
  * @throws RangeError for a field that does not begin and end with a hex digit
  */

@@ -7,8 +7,8 @@ import { type Hop, type PathShare, type PlanFill, settle } from './routes.ts';
 export type Shares<P extends GraphPool> = readonly PathShare<P>[];
 
 /**
- * An order given out over token paths by marginal price: those with more of it first, each direct hop for itself. The
- * shares sum to the order, less what the paths could not take.
+ * Allocates an order to token paths by marginal price. The shares of the path with the largest part come first, where
+ * each direct hop counts as a path. The shares sum to the order, less what the paths could not take.
  *
  * @param paths legs near first; a hop is in one of them
  * @param given the order, raw units of the fixed amount
@@ -33,11 +33,11 @@ export function allocateOrder<P extends GraphPool>(
 }
 
 /**
- * The use of two legs as routes, at most near + far - 1 of them. Near hops are emptied one after the other into far hops
- * filled one after the other (the north-west corner rule), so when the routes are executed in the order given, each hop
- * is used along its curve exactly as far as the allocation says.
+ * Turns the use of two legs into routes, at most near + far - 1 of them. Near hops are emptied one after the other into
+ * far hops, which are filled one after the other (the north-west corner rule). Executed in this order, the routes use
+ * each hop along its curve exactly as far as the allocation says.
  *
- * Rounding can leave a few units that no far hop has room for: they are missing in the result.
+ * Rounding can leave a few units for which no far hop has room: they are missing in the result.
  */
 function decompose<P extends GraphPool>(near: readonly Hop<P>[], far: readonly Hop<P>[], usage: Usage<P>): Shares<P> {
   // The last far hop takes what rounding left over, as far as it can.
@@ -83,8 +83,8 @@ export function byGivenDescending(a: { readonly given: bigint }, b: { readonly g
 type Usage<P extends GraphPool> = ReadonlyMap<Hop<P>, bigint>;
 
 /**
- * Gives an order out by marginal price: always to the token path whose best near and best far hop together have the best
- * price at the point reached, until a price step of either ends. What no path can take stays unused.
+ * Allocates an order by marginal price. Each step uses the token path whose best near and best far hop together have
+ * the best price at the point reached, until a price step of either ends. What no path can take stays unused.
  *
  * @param paths legs near first; a hop is in one of them
  * @param given the order, raw units of the fixed amount
@@ -171,12 +171,12 @@ class HopCursor<P extends GraphPool> {
     return this.stepEnd - this.given;
   }
 
-  /** The point up to which this hop may be used so that no more than `found` comes of the rest. */
+  /** The point up to which this hop may be used so that it leads to no more than `found` beyond the point reached. */
   givenFor(found: bigint): bigint {
     return givenWithin(this.hop.curve, this.#found + found);
   }
 
-  /** Moves to a point ahead in the current step, and on to the next step if it is the step's end or said to be. */
+  /** Moves to a point ahead in the current step; enters the next step at the end of this one, or if `endsStep`. */
   advance(to: bigint, endsStep = false): { given: bigint; found: bigint } {
     const found = foundAt(this.hop.curve, to);
     const moved = { given: to - this.given, found: found - this.#found };

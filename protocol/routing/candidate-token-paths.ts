@@ -3,7 +3,7 @@ import type { TradeType } from './fill-curve.ts';
 import { type GraphPool, type PoolGraph, type TokenPath, tokenPaths } from './graph.ts';
 import type { PoolCandidate } from './pool-candidate.ts';
 
-/** What is known of a pool in a direction. */
+/** Describes what is known about a pool in one direction. */
 export type DescribePool<P extends GraphPool> = (pool: P, zeroForOne: boolean) => PoolCandidate<P>;
 
 export interface PairOrder {
@@ -14,23 +14,24 @@ export interface PairOrder {
 
 type Path<P extends GraphPool> = TokenPath<PoolCandidate<P>>;
 
-/** A path via an intermediate token, and all that a pool of its last leg can give. */
+/** A path via an intermediate token, and the most that one pool of its last leg can give. */
 interface RankedPath<P extends GraphPool> {
   readonly path: Path<P>;
   readonly gives: number;
 }
 
-/** Pools of a leg between which others may be served. */
+/** Pools of a leg after which the search yields, so that other requests are served. */
 const STEP = 100;
 
 /**
- * The paths between two tokens whose pools are compared for an order, legs near first: all of them while they are few. Else,
- * of each leg, the observed and the reported pools that can give most, and of intermediate tokens those whose pools can
- * give most of `tokenOut`: an untrusted token can promise any amount of itself.
+ * Chooses the paths between two tokens whose pools are compared for an order; legs near first. Few paths, and few pools
+ * of a leg, are all taken. Of more, it takes (1) of each leg the observed pools that can give most, and the other pools
+ * by tier, and (2) the intermediate tokens whose pools can give most of `tokenOut`: an untrusted token can promise any
+ * amount of itself.
  *
  * @param most pools of a leg and kind; of intermediate tokens half as many of each kind
  * @yields between steps: there may be many thousands of pools
- * @returns without a path when the graph has none; a leg is empty when nothing can be had of its pools
+ * @returns empty when the graph has no path; a leg is empty when its pools can give nothing
  */
 export function* candidateTokenPaths<P extends GraphPool>(
   graph: PoolGraph<P>,
@@ -57,13 +58,13 @@ export function* candidateTokenPaths<P extends GraphPool>(
     yield;
   }
   const richest = new Set([...direct, ...[...observed, ...all].map(({ path }) => path)]);
-  // A path of which nothing can be had is still a path.
+  // A path that can give nothing is still a path.
   const compared = few.length <= mostPaths ? few : richest.size > 0 ? [...richest] : few.slice(0, 1);
   if (tradeType === 'exact_in') return compared;
   return compared.map(({ legs: [sold, bought] }) => ({ legs: bought ? [bought, sold] : [sold] }));
 }
 
-/** Paths go by what their last leg can give, if the first gives anything. */
+/** Ranks a path by what its last leg can give, if its first leg can give anything. */
 function rank<P extends GraphPool>(
   top: RankedPath<P>[],
   path: Path<P>,
@@ -74,7 +75,7 @@ function rank<P extends GraphPool>(
   if (sold > 0 && gives > 0) insert(top, { path, gives }, (a, b) => b.gives - a.gives, most);
 }
 
-/** All pools of a leg while they are few, else the observed ones that can give most, and the others by tier. */
+/** All pools of a leg if they are few, else the observed pools that can give most, and the other pools by tier. */
 function* largestPools<P extends GraphPool>(
   pools: readonly P[],
   describe: (pool: P) => PoolCandidate<P>,
@@ -94,7 +95,7 @@ function* largestPools<P extends GraphPool>(
 
 const isObserved = (candidate: PoolCandidate) => candidate.isObserved;
 
-/** All that a pool can give; a pool of which nothing is known comes behind those that give anything. */
+/** The most that a pool can give. A pool about which nothing is known ranks behind all that can give anything. */
 const outputOf = ({ estimate }: PoolCandidate) => (estimate ? (estimate.outputs.at(-1) ?? 0) : Number.MIN_VALUE);
 
 const mostOf = (leg: readonly PoolCandidate[], isOfKind: (candidate: PoolCandidate) => boolean = () => true) =>
@@ -104,7 +105,7 @@ type Compare<T> = (a: T, b: T) => number;
 const byOutput: Compare<PoolCandidate> = (a, b) => outputOf(b) - outputOf(a);
 const byTier: Compare<PoolCandidate> = (a, b) => b.tierRank - a.tierRank || byOutput(a, b);
 
-/** Puts an item where a sort of all would, and keeps what that would put first. */
+/** Inserts an item in sorted order, behind equal ones, and keeps the first items up to a limit. */
 function insert<T>(top: T[], item: T, compare: Compare<T>, most: number): void {
   const last = top.length === most ? top.at(-1) : undefined;
   if (last !== undefined && compare(item, last) >= 0) return;

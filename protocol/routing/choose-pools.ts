@@ -1,7 +1,7 @@
 import { type GraphPool, mapLegs, type TokenPath } from './graph.ts';
 import { type DepthEstimate, type PoolCandidate, pathValue, type RoughOrder, walkEstimates } from './pool-candidate.ts';
 
-/** Observed pools are compared for the whole order and for this part of it: deep pools and small cheap ones count. */
+/** Observed pools are also compared for this part of an order, so that small cheap pools count besides deep ones. */
 const SMALL_PART = 1 / 16;
 /** The part of a request's reads that the pools of one pair in one direction may take. */
 const PAIR_PART = 1 / 4;
@@ -16,10 +16,10 @@ interface RankedHop<P extends GraphPool> {
 }
 
 /**
- * The paths with the candidates that a request reads: all of them while they are few, else the first of four rankings,
- * alternately. Observed pools rank by what they give for the order, and for a small part of it; reported ones by what they
- * would give, and by tier. Either kind may take half of a leg's places, and what the other leaves: so no report displaces
- * what is known to be executable, and a report that fails loses its place.
+ * Chooses the candidates that a request reads: all of them while they are few, else the first of four rankings,
+ * alternately. Observed pools rank (1) by what they give for the order and (2) for a small part of it, reported pools
+ * (3) by what they would give for it and (4) by tier. Each kind may take half of a leg's places, and those that the
+ * other leaves: no report displaces what is known to be executable, and a report that fails loses its place.
  *
  * @param paths legs near first
  * @param maxReads limit of the sum of costs
@@ -73,7 +73,7 @@ type Ranked = Pick<RankedHop<GraphPool>, 'candidate' | 'value'>;
 const byValue = (a: Ranked, b: Ranked) => b.value - a.value;
 const byTier = (a: Ranked, b: Ranked) => b.candidate.tierRank - a.candidate.tierRank || byValue(a, b);
 
-/** The candidates of a kind that give anything, each by the path through it and the best of that kind on the other leg. */
+/** Values the candidates of a kind that give anything: each by its path through the best other leg of that kind. */
 function rankHops<P extends GraphPool>(
   paths: readonly TokenPath<PoolCandidate<P>>[],
   order: RoughOrder,

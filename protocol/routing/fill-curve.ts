@@ -4,9 +4,9 @@ import { divCeil, mulDivCeil, mulDivFloor } from '../fixed-point.ts';
 export type TradeType = 'exact_in' | 'exact_out';
 
 /**
- * One side of a pool, read from the amount that the trader fixes (`given`) to the amount that follows (`found`): input to
- * output for `exact_in`, output to input for `exact_out`. Amounts are raw units, summed from the cursor outward over the
- * bins that trade, both strictly increasing, so that a fill is a binary search and gives exactly what the walk gives.
+ * One side of a pool, from the amount that the trader fixes (`given`) to the amount that follows (`found`): input to
+ * output for `exact_in`, output to input for `exact_out`. Both lists hold raw units, summed from the cursor outward
+ * over the bins that trade. Both increase strictly, so a binary search finds exactly the fill that a walk would.
  */
 export interface FillCurve {
   readonly tradeType: TradeType;
@@ -82,7 +82,7 @@ export function givenWithin(curve: FillCurve, found: bigint): bigint {
   return start + inside;
 }
 
-/** Index of the depth level that a given amount (1..capacity) ends in; one that ends at an edge ends in the bin before it. */
+/** Index of the depth level in which a given amount (1..capacity) ends; at an edge, that of the bin before it. */
 export function levelAt(curve: FillCurve, given: bigint): number {
   const level = curve.levels[binOf(curve, given)];
   if (level === undefined) throw beyondDepth();
@@ -93,7 +93,7 @@ function binOf(curve: FillCurve, given: bigint): number {
   return firstIndex(curve.given, (sum) => sum >= given);
 }
 
-/** Index of the first sum that the test holds for, the length if it holds for no sum; the test must stay true once it is. */
+/** Index of the first sum that passes the test, or the length. All sums behind the first that passes must pass too. */
 function firstIndex(sums: readonly bigint[], test: (sum: bigint) => boolean): number {
   let low = 0;
   let high = sums.length;

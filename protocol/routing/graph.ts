@@ -74,7 +74,7 @@ export interface TokenPath<L> {
   readonly legs: readonly [readonly L[]] | readonly [readonly L[], readonly L[]];
 }
 
-/** A path with other legs in the place of its own. */
+/** Replaces each leg of a path. */
 export function mapLegs<A, B>(path: TokenPath<A>, map: (leg: readonly A[]) => readonly B[]): TokenPath<B> {
   const [first, second] = path.legs;
   return { legs: second ? [map(first), map(second)] : [map(first)] };
@@ -89,7 +89,7 @@ export function* tokenPaths<P extends GraphPool>(
   const [fromIn, fromOut] = [graph.neighbours(tokenIn), graph.neighbours(tokenOut)];
   const direct = fromIn.get(tokenOut);
   if (direct) yield { legs: [direct] };
-  // The fewer first: anyone can join a token to thousands of others.
+  // Walks the shorter list: anyone can join a token to thousands of others.
   const isInFewer = fromIn.size <= fromOut.size;
   const [fewer, more] = isInFewer ? [fromIn, fromOut] : [fromOut, fromIn];
   for (const [via, pools] of fewer) {

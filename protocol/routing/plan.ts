@@ -63,7 +63,8 @@ interface Scores<P extends GraphPool> {
 }
 
 /**
- * Walks every path of the paths (legs near first) for the whole order. Of equal paths the first wins.
+ * Walks every path of the token paths (legs near first) for the whole order and keeps the best, the first of equal
+ * ones.
  *
  * @param tick called once per near hop; throws to stop the search
  */

@@ -19,21 +19,21 @@ export interface PoolCandidate<P extends GraphPool = GraphPool> {
   readonly zeroForOne: boolean;
   /** Null when nothing is known. */
   readonly estimate: DepthEstimate | null;
-  /** Whether the last snapshot showed the estimate as executable. Else balances and prices report it. */
+  /** Whether the last snapshot showed the estimate as executable. Otherwise it comes from balances and prices. */
   readonly isObserved: boolean;
   /** 0 to 4, the best is highest. */
   readonly tierRank: number;
-  /** What a read of the pool counts of a request's reads. */
+  /** How many of a request's reads the pool takes. */
   readonly cost: number;
 }
 
-/** An order as candidates are compared for it: raw units of the fixed amount as a number. */
+/** An order to compare candidates for: the fixed amount in raw units, as a floating-point number. */
 export interface RoughOrder {
   readonly tradeType: TradeType;
   readonly amount: number;
 }
 
-/** An estimate of few points: level 0, 1, 3, 7 and so on, and the last one. */
+/** Makes an estimate from few points of a side: level 0, 1, 3, 7 and so on, and the last one. */
 export function estimateDepth(side: readonly WalkLevel[]): DepthEstimate {
   const points = side.filter(
     ({ cumulativeInput, cumulativeOutput }, index) =>
@@ -76,10 +76,10 @@ function walkEstimate({ inputs, outputs }: DepthEstimate, tradeType: TradeType, 
   return { specified: start, computed: startComputed };
 }
 
-/** What a path gives for an order, to be compared with others of the same order: more is better, 0 is nothing. */
+/** Values what a path gives for an order, to compare it with other paths: more is better, 0 is nothing. */
 export function pathValue(path: readonly (DepthEstimate | null)[], order: RoughOrder): number {
   const { specified, computed } = walkEstimates(path, order);
   if (!(computed > 0)) return 0;
-  // An exact output counts by what it covers times its price, as an exact input does.
+  // For an exact output, the amount that is covered times its price, as `computed` is for an exact input.
   return order.tradeType === 'exact_in' ? computed : specified * (specified / computed);
 }

@@ -75,9 +75,9 @@ export interface PlanFill<P extends GraphPool> {
 }
 
 /**
- * Walks the routes one after the other, each on from where those before it left a shared pool.
+ * Walks the routes one after the other. Each starts where the routes before it left a shared pool.
  *
- * @returns null when a pool has not that much depth, or when a leg would give nothing for its input
+ * @returns null when a pool lacks the depth, or when a leg would give nothing for its input
  */
 export function settle<P extends GraphPool>(shares: readonly PathShare<P>[]): PlanFill<P> | null {
   const used = new Map<Hop<P>, bigint>();
@@ -93,7 +93,7 @@ export function settle<P extends GraphPool>(shares: readonly PathShare<P>[]): Pl
   return { routes, given: sum((route) => route.given), found: sum((route) => route.found) };
 }
 
-/** Uses a hop on from where it stands. */
+/** Uses a hop from the point that routes before it reached. */
 function fill<P extends GraphPool>(used: Map<Hop<P>, bigint>, hop: Hop<P>, given: bigint): HopFill<P> | null {
   const start = used.get(hop) ?? 0n;
   const end = start + given;

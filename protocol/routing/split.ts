@@ -75,7 +75,7 @@ export function findSplit<P extends GraphPool>(
   return better(narrow(free), grow(free));
 }
 
-/** Routes as token paths: those that share a hop, directly or through others, are one. n routes join at most n + 1 hops. */
+/** Joins routes that share a hop, directly or through others, to one token path. n routes join at most n + 1 hops. */
 function joinRoutes<P extends GraphPool>(routes: readonly HopPath<P>[]): readonly TokenPath<Hop<P>>[] {
   const direct = new Set<Hop<P>>();
   let groups: readonly (readonly [near: ReadonlySet<Hop<P>>, far: ReadonlySet<Hop<P>>])[] = [];

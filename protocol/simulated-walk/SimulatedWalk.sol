@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected. An amount
-/// that rounds to zero is passed by. It is never deployed: its creation code runs with the walk behind it, and what the
-/// constructor returns is the answer.
+/// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected. Amounts
+/// that round to zero do not end the walk. The contract is never deployed: an eth_call runs its creation code with the
+/// walk behind it, and the constructor returns the answer.
 ///
-/// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A record
-/// of the answer is an amount (16), the number of bytes kept (1), these bytes of what the pool reverted with: the amounts of
-/// SimulateSwap, int128 both, or a selector, if there is one.
+/// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A
+/// record of the answer is an amount (16), the number of bytes kept (1), and these bytes of what the pool reverted
+/// with: the amounts of SimulateSwap, int128 both, or a selector, if there is one.
 ///
-/// A fill, or a rounding to zero, counts whatever gas it had. Anything else counts only of a simulation that had all of its limit: one that had
-/// less is not recorded, and the walk stops there, not done.
+/// A fill, or a rounding to zero, counts whatever gas the simulation had. Any other end counts only if the simulation
+/// had all of its gas limit. Otherwise it is not recorded, and the walk stops there without being done.
 contract SimulatedWalk {
     struct Walk {
         address pool;
-        /// Asked first: storage that was read once costs less in every simulation.
+        /// Calldata of a first call: storage that was read once costs less in every simulation.
         bytes warming;
         uint256 warmingGas;
         /// Calldata of a simulation, and where its amount stands.
@@ -32,10 +32,10 @@ contract SimulatedWalk {
 
     uint256 private constant POINT_BYTES = 20;
     uint256 private constant RECORD_BYTES = 49;
-    /// The answer is charged as deployed code, by the byte, and copied once more.
+    /// The EVM charges each byte of the answer as deployed code, and the answer is copied once more.
     uint256 private constant GAS_PER_BYTE = 220;
     uint256 private constant RESERVE = 60_000;
-    /// By how much a simulation is likely to cost more than the one before it, at most.
+    /// The most gas that a simulation is likely to take beyond that of the one before it.
     uint256 private constant GROWTH = 80_000;
     bytes4 private constant TOO_SMALL = bytes4(keccak256("FinalAmountIsZero()"));
     bytes4 private constant SIMULATED = bytes4(keccak256("SimulateSwap(int256,int256)"));
@@ -68,7 +68,7 @@ contract SimulatedWalk {
         return (end != End.Unknown, records);
     }
 
-    /// An amount that rounds to zero says nothing of those behind it.
+    /// An amount that rounds to zero shows nothing about larger ones.
     function _goesOn(End end) private pure returns (bool) {
         return end == End.Fills || end == End.TooSmall;
     }
@@ -81,7 +81,7 @@ contract SimulatedWalk {
         }
     }
 
-    /// Simulates one amount, where the gas left is likely to do, and records how it ended.
+    /// Simulates one amount, if the gas left is likely to be enough, and records how it ended.
     function _simulate(
         Walk memory walk,
         int256 amount,

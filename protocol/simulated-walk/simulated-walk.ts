@@ -15,10 +15,10 @@ import type { SwapOutcome } from '../curve.ts';
 import { swapOutcome } from '../layouts/pool-errors.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
-/** Calldata of a simulated swap, whose amount is put in on the chain. */
+/** Calldata of a simulated swap, into which the walk writes the amount. */
 export interface SimulationTemplate {
   readonly data: Hex;
-  /** Where the amount stands: an int256 word, bytes from the start. */
+  /** Offset of the amount, an int256 word, in bytes. */
   readonly amountOffset: number;
 }
 
@@ -30,7 +30,7 @@ export interface WalkPoint {
   readonly gasLimit: number;
 }
 
-/** A side of a pool to be simulated in one `eth_call`: `SimulatedWalk.sol` shows how. */
+/** A side of a pool to be simulated in one `eth_call`, as `SimulatedWalk.sol` describes. */
 export interface SideWalk {
   readonly pool: Address;
   readonly template: SimulationTemplate;
@@ -67,7 +67,7 @@ const AMOUNT_BYTES = 16;
 const HEADER_BYTES = 17;
 const FILL_BYTES = 32;
 
-/** The data of an `eth_call` without address that walks a side. */
+/** Encodes the data of an `eth_call` without address that walks a side. */
 export function encodeWalk({ pool, template, warming, points }: SideWalk): Hex {
   const packed = points.flatMap(({ amount, gasLimit }) => [
     numberToHex(amount, { size: AMOUNT_BYTES, signed: true }),
@@ -84,7 +84,7 @@ export function encodeWalk({ pool, template, warming, points }: SideWalk): Hex {
   return encodeDeployData({ abi: codeAbi, bytecode: SIMULATED_WALK_CODE, args: [walk] });
 }
 
-/** @throws Error when this is no answer of a walk */
+/** @throws Error when this is not the answer of a walk */
 export function decodeWalk(answer: Hex): WalkAnswer {
   const [, , , done, packed] = decodeAbiParameters(answerParameters, answer);
   const records: WalkRecord[] = [];
@@ -98,7 +98,7 @@ export function decodeWalk(answer: Hex): WalkAnswer {
   return { done, records };
 }
 
-/** @param kept bytes: the amounts of a fill, a selector, or nothing */
+/** @param kept number of bytes: those of a fill's amounts, of a selector, or none */
 function readEnd(packed: Hex, offset: number, kept: number): Omit<WalkRecord, 'amount'> {
   if (kept !== FILL_BYTES) {
     const data = kept === 0 ? '0x' : sliceHex(packed, offset, offset + kept, { strict: true });

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// Shows how much of a token can leave a pool and come back whole, for tokens that may do their worst. It is never deployed:
-/// an eth_call puts its code at ACCOUNT, and code that delegates to it at the addresses of pools. A pool then sends to
+/// Shows how much of an untrusted token can leave a pool and come back whole. The contract is never deployed: an
+/// eth_call puts its code at ACCOUNT, and code that delegates to it at the addresses of pools. A pool then sends to
 /// ACCOUNT, which sends back; every attempt is undone.
 ///
-/// The answer is the amount that was asked for, as far as the pool has it, the most of it that left whole, and the most that
-/// came back whole. A token that takes a part of what it moves moves nothing.
+/// The answer is three amounts: what was tried, which is the requested amount or less where the pool has less, the most
+/// of it that left whole, and the most that came back whole. A token that takes a part of what it moves counts as
+/// moving nothing.
 contract TransferProof {
     address private constant ACCOUNT = 0x7A4E5fe47A4E5Fe47a4e5FE47A4e5fE47a4E5fe4;
     /// Gas of one attempt, and of a call of the token in it.
@@ -33,11 +34,11 @@ contract TransferProof {
         (left, back) = _search(token, amount, left);
     }
 
-    /// The largest amounts that pass, between one unit and what did not.
+    /// Searches the largest amounts that pass, between one unit and an amount that did not pass.
     function _search(address token, uint256 high, uint256 left) private returns (uint256, uint256 back) {
         uint256 low = 1;
         uint256 least = _attempt(token, low);
-        // What a unit does not do, no amount does.
+        // What fails for one unit fails for every amount.
         uint256 wanted = least & CAME_BACK != 0 ? CAME_BACK : LEFT;
         if (least & wanted == 0) return (left, 0);
         if (left == 0) left = 1;
@@ -56,11 +57,11 @@ contract TransferProof {
         return (left, back);
     }
 
-    /// By magnitude while the ends are far apart.
+    /// The geometric middle while the ends are far apart, else the arithmetic one.
     function _middle(uint256 low, uint256 high) private pure returns (uint256 middle) {
         if (high / low < 4) return low + (high - low) / 2;
         middle = low;
-        // Twice the middle's square would pass the product of the ends.
+        // Doubles the lower end as often as its square stays within the product of the ends.
         for (uint256 ratio = high / low; ratio > 3; ratio >>= 2) middle <<= 1;
     }
 
@@ -74,7 +75,7 @@ contract TransferProof {
         }
     }
 
-    /// Reverts with what it shows.
+    /// Makes one attempt and reverts with what it shows, which undoes it.
     function attempt(address token, uint256 amount) external {
         uint256 shown = _shown(token, amount);
         assembly ("memory-safe") {
@@ -116,7 +117,7 @@ contract TransferProof {
         }
     }
 
-    /// As pools do: nothing or true is a success.
+    /// Transfers as pools do: a return of nothing or of true is a success.
     function _transfer(address token, address to, uint256 amount) private returns (bool isDone) {
         bytes memory data = abi.encodeWithSignature("transfer(address,uint256)", to, amount);
         assembly ("memory-safe") {

@@ -9,16 +9,18 @@ export interface TokenLimits {
   readonly in: bigint | null;
 }
 
-/** Of a pool's tokens. */
+/** The limits of a pool's tokens. */
 export interface TransferLimits {
   readonly token0: TokenLimits;
   readonly token1: TokenLimits;
 }
 
 /**
+ * Derives the limits of a token.
+ *
  * @param held what the bins of the pool hold, raw units
- * @param balance what the token says that the pool has; null when it does not
- * @param moved null when that was not tried
+ * @param balance what the token reports as the pool's balance; null when it reports none
+ * @param moved null when no transfer was tried
  */
 export function tokenLimits(held: bigint, balance: bigint | null, moved: Moved | null): TokenLimits {
   const { amount, sent, received } = moved ?? { amount: 0n, sent: 0n, received: 0n };
@@ -26,12 +28,12 @@ export function tokenLimits(held: bigint, balance: bigint | null, moved: Moved |
   return { out: bounds.length > 0 ? bounds.reduce(minBigint) : null, in: received < amount ? received : null };
 }
 
-/** Whether a side cannot trade, as nothing of its input or output moves. */
+/** Which sides cannot trade, because their input or output token does not move. */
 export function closedSides({ token0, token1 }: TransferLimits): { readonly bids: boolean; readonly asks: boolean } {
   return { bids: token0.in === 0n || token1.out === 0n, asks: token1.in === 0n || token0.out === 0n };
 }
 
-/** The part of what trades that can be paid: sides end where one of their tokens moves no further. */
+/** Ends each side where one of its tokens moves no further: only what can be paid trades. */
 export function withinTransfers(
   { bids, asks }: PoolCurve,
   trading: TradingSides,

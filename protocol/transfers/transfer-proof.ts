@@ -3,13 +3,13 @@ import { wordAt } from '../abi-words.ts';
 import type { BoundedCall, CallResult } from '../bounded-calls/bounded-calls.ts';
 import { TRANSFER_PROOF_CODE } from './transfer-proof-code.ts';
 
-/** Has code by a state override alone: pools send to it what it sends back. */
+/** The account that pools send to, and that sends back. It has code only by a state override. */
 const ACCOUNT: Address = '0x7a4e5fe47a4e5fe47a4e5fe47a4e5fe47a4e5fe4';
-/** A minimal proxy (ERC-1167) of that code. */
+/** A minimal proxy (ERC-1167) to that code. */
 const POOL_CODE = concatHex(['0x363d3d373d3d3d363d73', ACCOUNT, '0x5af43d82803e903d91602b57fd5bf3']);
 const ABI = parseAbi(['function prove(address token, uint256 most)']);
 const WORDS = 3;
-/** Of a token that takes what it is asked to, measured; and with all attempts of a search. */
+/** Likely gas, measured, of a token that moves the whole amount at once; the limit is for all attempts of a search. */
 const PROOF = { likelyGas: 170_000, gasLimit: 4_000_000, keptBytes: WORDS * 32 };
 
 /** How much of a token a pool was seen to move, raw units. */
@@ -30,10 +30,7 @@ export function transferCall(pool: Address, token: Address, most: bigint): Bound
   return { target: pool, data: encodeFunctionData({ abi: ABI, args: [token, most] }), ...PROOF };
 }
 
-/**
- * @param result of {@link transferCall}
- * @returns of a token that took all the gas, that it moves nothing
- */
+/** Reads a result of {@link transferCall}: a token that took all the gas moves nothing. */
 export function readMoved({ success, data }: CallResult, most: bigint): Moved {
   if (!success || size(data) < WORDS * 32) return { amount: most, sent: 0n, received: 0n };
   return { amount: wordAt(data, 0), sent: wordAt(data, 1), received: wordAt(data, 2) };

@@ -21,11 +21,11 @@ export const flatSimulation: LayoutParts['simulation'] = {
     const args = [trader, zeroForOne, amountSpecified, limit, bidX64, askX64, '0x'] as const;
     return encodeFunctionData({ ...SIMULATE_SWAP, args });
   },
-  // A swap takes about 110,000 beside its bins, with a stop loss.
+  // With a stop loss, a swap takes about 110,000 besides its bins.
   gasLimit: 400_000,
 };
 
-/** Pools whose arithmetic, storage and events are public. */
+/** How pools are read whose arithmetic, storage and events are public. */
 export const flatAdapter = createAdapter({
   layout: 'flat',
   quote: {
@@ -37,7 +37,7 @@ export const flatAdapter = createAdapter({
     },
   },
   storage: flatStorage,
-  /** A quote that does not explain the prices is inverted from them. */
+  /** Derives a quote from the prices where the reported quote does not explain them. */
   curve(state, _, { prices, quote: reported }) {
     const quote = reported && explains(state, prices, reported) ? reported : invertPrices(state, prices);
     if (!quote) return null;

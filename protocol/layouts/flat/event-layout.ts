@@ -5,7 +5,7 @@ import { flatEvents } from './events.ts';
 import { priceVelocityGuardEvents, stopLossEvents } from './extension-events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
 
-/** What the indexer takes of pools of the flat layout. */
+/** What the indexer needs of the flat layout. */
 export const flatEventLayout = {
   abi: {
     factory: [],

@@ -15,7 +15,7 @@ export interface PriceFrame {
   readonly baseFeeX64: bigint;
 }
 
-/** A pool accepts a quote whose bid is positive and below its ask. */
+/** Whether a pool accepts a quote: its bid is positive and below its ask. */
 export function isTradableQuote({ bidX64, askX64 }: BidAsk): boolean {
   return bidX64 > 0n && bidX64 < askX64;
 }
@@ -32,7 +32,7 @@ export function pricePool(state: PoolState, quote: BidAsk): PricedPool {
   return layBins(state, { ...quote, referenceX64: priceFrame(quote).midX64 });
 }
 
-/** One side of a pool: every pair of cumulative amounts is what an exact input takes and gives. */
+/** Computes one side of a pool. A level's cumulative amounts are what an exact input takes and gives. */
 export function sideCurve(priced: PricedPool, zeroForOne: boolean): SideCurve {
   const { state, quote } = priced;
   const base = baseFeeX64(quote, quote.referenceX64);

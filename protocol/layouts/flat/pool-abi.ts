@@ -2,7 +2,7 @@ import { parseAbi } from 'viem';
 import { commonPoolEvents } from '../common-events.ts';
 import { immutablesAbi } from '../immutables.ts';
 
-/** Pool of the flat layout: what it emits. */
+/** Events of a pool of the flat layout. */
 export const flatPoolEvents = [
   ...commonPoolEvents,
   ...parseAbi([
@@ -13,7 +13,7 @@ export const flatPoolEvents = [
   ]),
 ] as const;
 
-/** Pool of the flat layout: calls. A pool has no view getters: its state is read with `extsload`. */
+/** Functions of a pool of the flat layout. It has no view getters: its state is read with `extsload`. */
 export const flatPoolFunctions = [
   ...immutablesAbi,
   ...parseAbi([

@@ -5,7 +5,7 @@ import { binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { addFeeX64 } from '../side-fees.ts';
 import { cursorEdges } from './geometry.ts';
 
-/** How far from the estimate (units of 2^-64) a mid price is looked for that yields both prices exactly. */
+/** How far from the estimate (units of 2^-64) the search looks for a mid price that yields both prices exactly. */
 const MID_SEARCH_RADIUS = 8n;
 
 /** Inclusive; empty when low > high. */
@@ -15,12 +15,12 @@ interface Range {
 }
 
 /**
- * A provider's quote from what `getSellAndBuyPrices` answers, two equations for mid and base fee: for nodes which cannot
- * run a call under a state override. Null when no quote near the estimate gives these prices.
+ * Derives a provider's quote from a pool's prices, for nodes that cannot run a call under a state override: the two
+ * prices are two equations for mid and base fee. Null when no quote near the estimate gives these prices.
  *
- * Prices are rounded, so several quotes yield the same ones; this finds one that does, exactly. Error bound:
- * its mid differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price; its bid and ask by at most twice
- * that and 2^-63 of the price, which is what one step of the fee is worth.
+ * Prices are rounded, so several quotes yield the same prices; this finds one of them, exactly. Error bound: its mid
+ * differs from the provider's by at most 8 units (of 2^-64) x mid / cursor price; its bid and ask by at most twice that
+ * and 2^-63 of the price, which is what one step of the fee is worth.
  */
 export function invertPrices(state: PoolState, prices: SellAndBuyPrices): BidAsk | null {
   if (prices.sellX64 <= 0n || prices.buyX64 <= prices.sellX64) return null;
@@ -35,9 +35,9 @@ export function invertPrices(state: PoolState, prices: SellAndBuyPrices): BidAsk
 }
 
 /**
- * Without roundings, and with m the price at the cursor, F and G the factors of the buy and sell fees:
- * buy = m F and sell = m / G, once the notional fee is taken out. F and G differ by the known additional fees, so that
- * F G = buy / sell gives F, and then m. F is computed to 128 binary digits: at high prices its 64th is worth many units.
+ * Estimates the mid. Let m be the price at the cursor, F and G the factors of the buy and sell fees. Without roundings
+ * and the notional fee, buy = m F and sell = m / G. F and G differ by the known additional fees: so F G = buy / sell
+ * gives F, and then m. F is computed to 128 binary digits: at high prices its 64th is worth many units.
  */
 function estimateMid(state: PoolState, { sellX64, buyX64 }: SellAndBuyPrices): bigint {
   const { buyX64: addBuy, sellX64: addSell } = additionalFees(state);
@@ -73,7 +73,7 @@ function quoteAtMid(state: PoolState, midX64: bigint, prices: SellAndBuyPrices):
   return isMid && bidX64 < askX64 ? { bidX64, askX64 } : null;
 }
 
-/** Factors F with the buy price at m = buy: both of its ceilings undone. */
+/** The factors F for which the buy price at m is exactly this one: undoes both of its ceilings. */
 function buyFactorRange(marginalX64: bigint, buyX64: bigint, notionalFeeE8: number): Range {
   const keptE8 = E8 - BigInt(notionalFeeE8);
   const withFee = { low: mulDivFloor(buyX64 - 1n, keptE8, E8) + 1n, high: mulDivFloor(buyX64, keptE8, E8) };
@@ -83,7 +83,7 @@ function buyFactorRange(marginalX64: bigint, buyX64: bigint, notionalFeeE8: numb
   };
 }
 
-/** Factors G with the sell price at m = sell: both of its floors undone. */
+/** The factors G for which the sell price at m is exactly this one: undoes both of its floors. */
 function sellFactorRange(marginalX64: bigint, sellX64: bigint, notionalFeeE8: number): Range {
   const keptE8 = E8 - BigInt(notionalFeeE8);
   const withFee = { low: divCeil(sellX64 * E8, keptE8), high: divCeil((sellX64 + 1n) * E8, keptE8) - 1n };

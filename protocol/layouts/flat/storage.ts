@@ -1,4 +1,4 @@
 import { poolStorage } from '../storage.ts';
 
-/** How pools of the flat layout are stored: bins have 8 bits. */
+/** How pools of the flat layout are stored: the number of a bin has 8 bits. */
 export const flatStorage = poolStorage(8);

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem';
 import { commonPoolEvents } from '../common-events.ts';
 
-/** Pool of the packed layout: what it emits. */
+/** Events of a pool of the packed layout. */
 export const packedPoolEvents = [
   ...commonPoolEvents,
   ...parseAbi([
@@ -12,7 +12,7 @@ export const packedPoolEvents = [
   ]),
 ] as const;
 
-/** Factory of packed pools: what it emits besides what every factory does. */
+/** Events of a factory of packed pools, besides those of every factory. */
 export const packedFactoryEvents = parseAbi([
   'event PoolBidAskRefAsymmetryUpdated(address indexed pool, uint16 newBidAskRefAsymmetryX8)',
   'event MaxBidAskRefAsymmetryUpdated(uint16 oldMaxX8, uint16 newMaxX8)',

@@ -6,7 +6,7 @@ import { packedSimulation } from './simulation.ts';
 import { packedStorage } from './storage.ts';
 import { packedStoredLayout } from './stored-layout.ts';
 
-/** Pools whose storage and events are public in part, and whose fees combine as each pool itself shows. */
+/** How pools are read whose storage and events are public in part. Each pool itself shows how its fees combine. */
 export const packedAdapter = createAdapter({
   layout: 'packed',
   quote: PACKED_QUOTE,

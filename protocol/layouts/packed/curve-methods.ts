@@ -30,24 +30,26 @@ import { walkSide } from './walk.ts';
 import { walkedCurve } from './walked-curve.ts';
 
 /*
- * What is asked of the chain about a packed pool, and when. A read has the pool's state, its prices and its provider's quote
- * already. Its arithmetic is not public, so that the curve is searched by the cheapest method that proves itself:
+ * What is asked of the chain about a packed pool, and when. A read already has the pool's state, its prices and its
+ * provider's quote. The pool's arithmetic is not public, so its curve is found by the cheapest method that proves
+ * itself:
  *
- * 1. Formula. Where formulas agreed before, nothing is asked but the hashes of the code, which the read brings along: the
- *    same code, the same provider and the pool's own prices have to follow.
- * 2. Fit. Else one shared call simulates swaps to the end of each run of bins with one additional fee, and others drawn at
- *    random (`fit-plan.ts`). The first time they show whether formulas agree exactly, which then stand in for the pool as
- *    long as hashes say what its code does (`read-code.ts`). If not, the fees are fitted to the first swaps and proved by
- *    the others (`fit.ts`).
- * 3. Simulation. Where no fit holds, every edge of every bin by a program, a call or two a side (`walk.ts`). After a fit that
- *    did not hold, the next 30 reads go straight here.
+ * 1. Formula. Where formulas agreed before, only hashes of the code are asked for, with the read itself. The formulas
+ *    stand in for the pool if code and provider are the same, and if they give the pool's own prices.
+ * 2. Fit. Otherwise one shared call simulates swaps to the end of each run of bins with one additional fee, and others
+ *    drawn at random (`fit-plan.ts`). The first time, these swaps show which formulas agree exactly. Such formulas
+ *    stand in for the pool as long as hashes determine what its code does (`read-code.ts`). Without one, fees are
+ *    fitted to the first swaps and proved by the others (`fit.ts`).
+ * 3. Simulation. Where no fit holds, a program simulates every edge of every bin, in a call or two a side (`walk.ts`).
+ *    After a fit that did not hold, the next 30 reads start here.
  *
- * Besides: in which form a pool simulates swaps is asked once (2 swaps); without a quote the provider is asked from address
- * 0, one call; a side that is read as empty is asked for a unit. Known guards are left out of simulated swaps where the node
- * can do that. However the curve was found, guards are then evaluated or probed on it as on any pool's.
+ * Besides, the form in which a pool simulates swaps is probed once (2 swaps). Without a quote, one call asks the
+ * provider from address 0. A side that is read as empty is asked for a unit. Known guards are left out of simulated
+ * swaps where the node can do that. However the curve was found, guards are then evaluated or probed on it as on any
+ * pool's.
  */
 
-/** How long a pool of which no fit held is simulated before a fit is tried again: each takes a call. */
+/** Reads that are simulated after a fit did not hold, before the next try: each try takes a call. */
 const READS_WITHOUT_FIT = 30;
 
 /** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
@@ -63,11 +65,11 @@ export const packedSearch = (read: PackedRead): CurveSearch => ({
   },
 });
 
-/** Where the node puts no other code at the pool's address: some providers answer anyone who asks from address 0. */
+/** Asks the provider itself, where the node cannot put code at the pool's address: some providers answer address 0. */
 const callQuote = async (chain: SearchChain, provider: Address) =>
   decodeQuote(PACKED_QUOTE, { success: true, data: await chain.ask(provider, PACKED_QUOTE.selector) });
 
-/** The curve of formulas that agreed before, if they may still stand in; and what stays known. */
+/** The sides by formulas that agreed before, if they may still stand in for the pool; and what stays known. */
 function matchingFormula({ context, code, provider, priced, prices }: Search): {
   readonly known: CurveKnowledge | undefined;
   readonly dropped: DropReason | null;
@@ -105,7 +107,7 @@ async function probeForm({ priced, context, chain }: Search): Promise<Simulation
   return knownForm((await chain.simulate(swaps, context.evaluatedGuards)).results);
 }
 
-/** The first time by formulas, if they agree with simulated swaps; else fitted to the same swaps, if that holds. */
+/** Simulates swaps: the first time, formulas that agree with them give the curve; else a fit to them, if it holds. */
 async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Promise<SearchEnd> {
   const { priced, prices, provider, context, form } = simulated;
   const isTrial = before.formulas === null && provider !== null;
@@ -131,14 +133,14 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
     if (!isSameQuote) return failed('the quote that the provider told is not the one that its pool gets', known);
     return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
   }
-  // What known guards refused says nothing of the curve: the next read tries again.
+  // Swaps that known guards refused say nothing about the curve: the next read tries again.
   if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(simulated, known);
   if (context.known && context.known.readsWithoutFit === undefined)
     context.refuted({ priced, prices, probes, results });
   return bySimulation(simulated, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
 }
 
-/** Formulas count only for the code that they agreed with, and only where its hashes say what it does. */
+/** Keeps formulas for the code that they agreed with, if its hashes determine what it does. */
 async function remember(
   { chain, context, form }: SimulatedSearch,
   provider: Address,

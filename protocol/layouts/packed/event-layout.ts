@@ -5,7 +5,7 @@ import { packedFactoryEvents, packedPoolEvents } from './abi.ts';
 import { packedEvents } from './events.ts';
 import { packedStopLossEvents, packedVelocityGuardEvents } from './extension-events.ts';
 
-/** What the indexer takes of pools of the packed layout. */
+/** What the indexer needs of the packed layout. */
 export const packedEventLayout = {
   abi: {
     factory: packedFactoryEvents,

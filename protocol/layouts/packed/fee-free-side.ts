@@ -5,6 +5,6 @@ import type { SideFees } from '../side-fees.ts';
 
 const NO_FEES: SideFees = { charge: () => ({ on: 'net', factorX64: Q64 }), endFeeE8: 0, marginE15: 0n, leavesE6: null };
 
-/** A side as if nothing were charged: what bins hold and where, which is certain whatever a pool charges. */
+/** Computes a side as if no fees were charged: what bins hold and where, which is certain whatever the pool charges. */
 export const feeFreeSide = (priced: PricedPool, zeroForOne: boolean): SideCurve =>
   sideCurve(priced, zeroForOne, NO_FEES);

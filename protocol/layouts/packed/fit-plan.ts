@@ -5,45 +5,46 @@ import type { PricedPool } from '../ladder.ts';
 import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
 import { type FeeFormula, formulaFees } from './formulas.ts';
 
-/** Runs of bins that a side may have: one with more is cheaper to simulate whole. */
+/** Most runs of bins for a fit: a side with more is cheaper to simulate whole. */
 const MAX_RUNS = 8;
-/** Parts of a run's output, and of a bin's input, at whose ends the swaps may end that are drawn at random. */
+/** Random swaps end at one of this many points of a run's output, or of a bin's input. */
 const PARTS = 997n;
 /**
- * Where the price moves over a run of even inputs by at least this many raw units of its input, fees that grow with it bend
- * the curve by so much that a proof anywhere shows it. In other runs every edge is proved.
+ * Where the input of an even run times its relative price move is at least this many raw units, fees that grow with the
+ * price bend the curve so far that a proof anywhere shows it. In other runs every edge is proved.
  */
 const FINE = 1_000_000n;
-/** Edges to be proved that a side may have: one with more is simulated whole. */
+/** Most edges to prove: a side with more is simulated whole. */
 const MAX_EDGES = 12;
 
-/** Outputs inside each run that a trial of formulas asks for, of a side with fewer runs than this. */
+/** Outputs that a trial of formulas asks for inside each run, on a side with fewer runs than this. */
 const TRIAL_INSIDES = 3n;
 const FEW_RUNS = 3;
 
-/** Scaled units by which a bin's input may be rounded: before fees and with them. */
+/** Scaled units by which roundings may change a bin's input: one before fees, one with them. */
 const ROUNDED_PER_BIN = 2n;
 
-/** Near enough to any rule to say where a probe lands. */
+/** Close enough to every formula to say where a probe ends. */
 export const LIKELY: FeeFormula = { combine: 'sum', on: 'net', notional: 'byBin' };
 
-/** Neighbouring bins of one additional fee, as far as they hold anything: a pool's fees act on them as one factor. */
+/** Neighbouring bins with one additional fee, without the empty ones: a pool's fees act on them as one factor. */
 export interface Run {
   readonly steps: readonly SideStep[];
-  /** The most whole raw units that a swap takes up to the end of the run. */
+  /** The most whole raw units of output that a swap takes from the cursor to the end of the run. */
   readonly outputRaw: bigint;
 }
 
-/** What to ask of a pool to know the fees of a side. */
+/** The swaps that show the fees of a side. */
 export interface FitPlan {
   readonly priced: PricedPool;
   readonly zeroForOne: boolean;
   readonly runs: readonly Run[];
   /**
-   * Swaps to simulate, raw units, exact outputs negative. One to the end of each run shows its factor: an exact output, but
-   * for the last run an exact input that empties the side, which shows what the pool keeps of the output too. As proofs, an
-   * exact output that ends inside each run, those to the edges inside runs of small amounts, and an exact input that ends
-   * inside the first of the bins that hold most.
+   * Swaps to simulate, raw units, exact outputs negative, in this order:
+   * 1. To the end of each run, which shows its factor: an exact output, but for the last run an exact input that
+   *    empties the side, which also shows what the pool keeps of the output.
+   * 2. As proofs, exact outputs that end inside each run, and others to the edges inside runs of small amounts.
+   * 3. As a proof, an exact input that ends inside the first bin that holds at least half of what any does.
    */
   readonly probes: readonly bigint[];
   /** False when whole raw units are too coarse for the side, or it has too many runs or edges to prove. */
@@ -53,8 +54,8 @@ export interface FitPlan {
 /**
  * Plans the fit of a side whose ladder is known and whose fees are not.
  *
- * @param draw a natural number, drawn at random: it decides where in a run its factor is proved, and where in its bin the exact input ends
- * @param isTrial whether the probes are to show as well which formulas agree: a side of few runs has more of them then
+ * @param draw random natural number: decides where inside runs and bins the proofs end
+ * @param isTrial whether the probes also have to show which formulas agree: a side of few runs then has more of them
  */
 export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, isTrial = false): FitPlan {
   const likely = sideCurve(priced, zeroForOne, formulaFees(LIKELY, priced.state, priced.quote, zeroForOne));
@@ -83,8 +84,8 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, i
 }
 
 /**
- * Whether raw units hide what a fit has to see: a run that ends with the raw unit in which it begins has no factor, and
- * where the rounding of every bin counts, amounts depend on the rule.
+ * Whether raw units are too coarse for a fit: a run that ends in the raw unit in which it begins shows no factor, and
+ * where the rounding of every bin counts, amounts depend on the formula.
  */
 function isTooCoarse({ steps, levels, ...side }: SideCurve, runs: readonly Run[]): boolean {
   const [multiplierIn] = multipliers(side);
@@ -110,9 +111,9 @@ function runsOf(curve: SideCurve): readonly Run[] {
 }
 
 /**
- * Whether fees that grow with the price would bend the curve over a run by enough. At an edge the bend is what the inputs
- * before it would owe by their own prices less what they owe by the mean of the run: with even inputs, an eighth of
- * input times price move. Where it is large at one edge, it is large at most places.
+ * Whether fees that grow with the price would visibly bend the curve over a run. The bend at an edge is what the inputs
+ * before it would owe by their own prices, less what they owe by the mean price of the run. With even inputs it is an
+ * eighth of input times price move. A bend that is large at one edge is large at most places.
  */
 function isFine(side: SideCurve, { steps }: Run): boolean {
   const [multiplierIn] = multipliers(side);
@@ -122,7 +123,7 @@ function isFine(side: SideCurve, { steps }: Run): boolean {
   const parts = steps.map(({ slice }) => {
     const { input, position } = fillWhole(slice);
     const far = priceAtFloor(slice.edges, position);
-    // From the start of the run to the middle of the bin, twice.
+    // Twice the price move from the start of the run to the middle of the bin.
     const moved = priceAtFloor(slice.edges, slice.position) + far - 2n * start;
     return { input, owed: input * (moved < 0n ? -moved : moved), far };
   });
@@ -145,7 +146,7 @@ function edgesInside(side: SideCurve, { steps, outputRaw }: Run): readonly bigin
   return [...new Set(edges)].filter((edge) => edge > 0n && edge < outputRaw);
 }
 
-/** An output that ends inside a run, raw units: any part of what the run gives is as likely as another. */
+/** An output that ends inside a run, raw units: each part of what the run gives is as likely as the others. */
 function outputInside(side: SideCurve, { steps }: Run, draw: bigint): bigint {
   const [, multiplierOut] = multipliers(side);
   const [first, last] = [steps[0], steps.at(-1)];
@@ -155,7 +156,7 @@ function outputInside(side: SideCurve, { steps }: Run, draw: bigint): bigint {
   return maxBigint((first.outputBefore + part) / multiplierOut, 1n);
 }
 
-/** An input that ends inside the nearest bin that holds at least half of what any does, raw units: about as cheap as can be. */
+/** An input, raw units, that ends inside the nearest bin holding half of what any does: a near one costs little gas. */
 function inputInFullBin(side: SideCurve, draw: bigint): bigint {
   const [multiplierIn] = multipliers(side);
   const most = side.steps.reduce((max, { slice }) => maxBigint(max, slice.available), 0n);

@@ -14,7 +14,7 @@ import type { SideFees } from '../side-fees.ts';
 import { type FitPlan, LIKELY, type Run } from './fit-plan.ts';
 import { formulaFees } from './formulas.ts';
 
-/** What shown inputs are raised by, parts in 10^15: what the rounding of prices may be worth where they are not tiny. */
+/** Offered inputs are raised by this, parts in 10^15: it covers the rounding of prices that are not tiny. */
 const MARGIN_E15 = 100n;
 
 /**
@@ -30,7 +30,7 @@ export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], b
   const end = known[plan.runs.length - 1];
   const inside = known.slice(plan.runs.length, -1);
   const input = known.at(-1);
-  // The notional fee first: where raw units do not tell it from no fee, it shows less output.
+  // The notional fee comes first: where raw units cannot distinguish it from no fee, it offers less output.
   for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
     const fees = fittedFees(plan, known, endFeeE8);
     const curve = fees && sideCurve(plan.priced, plan.zeroForOne, fees, bestX64);
@@ -40,7 +40,7 @@ export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], b
   return null;
 }
 
-/** The most that the pool can have kept of the side's whole output, 1e8 = all, where it kept some. */
+/** The most that the pool can have kept of the side's whole output, 1e8 = all; none when it kept nothing. */
 function measuredEndFee({ priced, zeroForOne, runs }: FitPlan, end: SwapAmounts | undefined): readonly number[] {
   const last = runs.at(-1)?.steps.at(-1);
   if (last === undefined || end === undefined) return [];
@@ -51,7 +51,7 @@ function measuredEndFee({ priced, zeroForOne, runs }: FitPlan, end: SwapAmounts 
   return kept > 0n ? [Number(((kept + 1n) * E8 - 1n) / whole)] : [];
 }
 
-/** Factors of the runs, one after another: each makes the input at the end of its run what the pool took there. */
+/** Computes factors run by run: each makes the input at the end of its run what the pool took there. */
 function fittedFees(
   { priced, zeroForOne, runs }: FitPlan,
   fills: readonly SwapAmounts[],
@@ -68,7 +68,7 @@ function fittedFees(
     const isEmptied = index === runs.length - 1;
     const net = isEmptied ? last.netBefore + fillWhole(last.slice).net : netAtEnd(run, multiplierOut);
     if (!isEmptied && taken.amountOut !== run.outputRaw) return null;
-    // The pool took the fee on the whole from the inputs before fees of an exact output; what it took was rounded up.
+    // For an exact output the pool charges the fee on the whole on inputs before fees; what it took was rounded up.
     const endFee = isEmptied ? 0n : (net * BigInt(endFeeE8)) / E8;
     const charged = taken.amountIn * multiplierIn - endFee - input;
     const measured = net - first.netBefore;
@@ -90,14 +90,14 @@ function fittedFees(
   };
 }
 
-/** Input before fees of the whole raw units up to the end of a run: the last of them may end before its last bins. */
+/** Input before fees of the whole raw units up to the end of a run; the last unit may end before its last bins. */
 function netAtEnd({ steps, outputRaw }: Run, multiplierOut: bigint): bigint {
   const output = outputRaw * multiplierOut;
   const last = steps.findLast(({ outputBefore }) => outputBefore < output);
   return last ? last.netBefore + fillExactOutput(last.slice, output - last.outputBefore).net : 0n;
 }
 
-/** Whether the pool gave for an input what the curve gives, or more by what its inputs are rounded up. */
+/** Whether the pool gave for an input what the curve gives, or more by as much as the curve rounds inputs up. */
 function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
   const least = levelAtInput(curve, amountIn - amountIn / TOLERANCE.part)?.cumulativeOutput ?? 0n;
   const most = levelAtInput(curve, amountIn + tolerance(amountIn))?.cumulativeOutput ?? 0n;
@@ -105,24 +105,24 @@ function explainsInput(curve: SideCurve, { amountIn, amountOut }: SwapAmounts): 
   return amountOut >= least && amountOut <= most + 1n;
 }
 
-/** Whether the pool took for an output what the curve says, or less by what that is rounded up. */
+/** Whether the pool took for an output what the curve says, or less by as much as the curve rounds inputs up. */
 function explainsOutput(curve: SideCurve, taken: SwapAmounts): boolean {
   const { amountIn, amountOut } = swapExactOutput(curve, taken.amountOut);
   return amountOut === taken.amountOut && isRoundedUp(amountIn, taken.amountIn);
 }
 
-/** Whether the side ends where the pool did. Its whole output is not fitted, so that it has to be the same. */
+/** Whether the side ends where the pool did. The whole output is not fitted, so it has to be equal. */
 function endsAt({ levels }: SideCurve, { amountIn, amountOut }: SwapAmounts): boolean {
   const end = levels.at(-1);
   return end !== undefined && end.cumulativeOutput === amountOut && isRoundedUp(end.cumulativeInput, amountIn);
 }
 
-/** How far the price at the cursor may be from the pool's own: one part of it, and what raw units do not show. */
+/** How far the price at the cursor may be from the pool's own: one part of it, and what raw units hide. */
 const PRICE_TOLERANCE = { part: 1_000_000n, units: 4n } as const;
 
 /**
- * Whether the pool's own price at the cursor is that of the curve, as nearly as fees are measured: a provider may have told
- * another quote than the pool gets. Says nothing where the bin at the cursor gives nothing.
+ * Whether the curve has the pool's own price at the cursor, as exactly as fees are measured. Else the provider may have
+ * given us another quote than the pool. True where the bin at the cursor pays out nothing, which shows nothing.
  */
 export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, levels }: SideCurve): boolean {
   const [first] = levels;
@@ -136,9 +136,10 @@ export function agreesWithPrice({ priced, zeroForOne, fees, bestX64, steps, leve
 }
 
 /**
- * Whether an amount is another one, or more by what measured factors and the rounding of prices add to it. The factors of a
- * run rest on two inputs that the pool rounded up: between these nearly a raw unit is added, with the margin more than one.
+ * Whether an offered input is the one that the pool took, or higher by what measured factors and rounded prices add. A
+ * run's factor rests on two inputs that the pool rounded up: between them it adds nearly a raw unit, with the margin
+ * more.
  */
-function isRoundedUp(shown: bigint, taken: bigint): boolean {
-  return shown >= taken && shown <= taken + tolerance(taken);
+function isRoundedUp(offered: bigint, taken: bigint): boolean {
+  return offered >= taken && offered <= taken + tolerance(taken);
 }

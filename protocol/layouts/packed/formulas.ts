@@ -13,18 +13,18 @@ export interface Probe {
   readonly amountSpecified: bigint;
 }
 
-/** How base, bin and notional fee combine, as far as formulas are guessed. */
+/** A guess at how base, bin and notional fee combine. */
 export interface FeeFormula {
   readonly combine: 'sum' | 'product';
   readonly on: Charge['on'];
-  /** Whether bins charge the notional fee with the others, or it is taken of the swap as a whole. */
+  /** Whether bins charge the notional fee with the others, or the swap as a whole pays it. */
   readonly notional: 'byBin' | 'atEnd';
 }
 
 /**
- * How base, bin and notional fee may combine. The older rule is that of the flat layout, with which public readers of the
- * first release agree; those of the newer release put one combined fee on prices, which may be any of the others. One more
- * here is all that it takes to try it.
+ * The formulas that are tried. `older` is the rule of the flat layout, with which public readers of the first release
+ * agree. Those of the newer release put one combined fee on prices, which may be any of the other formulas. A further
+ * guess only needs an entry here.
  */
 export const FEE_FORMULAS = [
   { name: 'older', combine: 'sum', on: 'net', notional: 'atEnd' },
@@ -83,11 +83,11 @@ export function baseFeeX64({ bidX64, askX64, referenceX64 }: ProviderQuote, zero
 const MIN_ANSWERS = 5;
 
 /**
- * The formulas that agree exactly with a pool's prices and with what it took and gave for all swaps that it did not refuse,
- * at one block and quote. Several agree where they do not differ by a unit: each is as good then.
+ * Finds the formulas that agree exactly with a pool's prices and with all swaps that it did not refuse, at one block
+ * and quote. Several agree where they give the same units: any of them serves then.
  *
  * @param fills of the probes; null where the pool refused
- * @returns null when too many were refused to tell
+ * @returns null when the pool refused too many probes to decide
  */
 export function agreeingFormulas(
   priced: PricedPool,
@@ -103,7 +103,7 @@ export function agreeingFormulas(
   }).map(({ name }) => name);
 }
 
-/** The formulas among these that give the pool's prices; and their sides, null unless they agree in every level. */
+/** Finds the formulas among these that give the pool's prices. Their sides are null unless all have the same levels. */
 export function matchFormulas(
   priced: PricedPool,
   prices: SellAndBuyPrices,
@@ -117,7 +117,7 @@ export function matchFormulas(
   return { names: holding.map(({ name }) => name), sides: first && agree ? first : null };
 }
 
-/** Whether a swap takes and gives this by a formula. */
+/** Whether a swap takes and gives exactly this on these sides. */
 function gives({ bids, asks }: Sides, { zeroForOne, amountSpecified }: Probe, fill: SwapAmounts): boolean {
   const side = zeroForOne ? bids : asks;
   if (amountSpecified < 0n) {

@@ -8,8 +8,8 @@ export interface SwapDetails {
 }
 
 /**
- * How `details` of a `Swap` may be laid out, by the fields of the flat event: flags in the lowest byte, or above position and
- * bin. The lowest bit of each field.
+ * Where `details` of a `Swap` may hold the fields of the flat event: flags in the lowest byte, or above position and
+ * bin. Each number is the lowest bit of the field.
  */
 export const DETAILS = {
   flagsFirst: { flags: 0n, bin: 8n, position: 24n },

@@ -10,7 +10,7 @@ export const PACKED_QUOTE: LayoutParts['quote'] = {
   decode: (data) => ({ bidX64: wordAt(data, 0), askX64: wordAt(data, 1), referenceX64: wordAt(data, 2) }),
 };
 
-/** A pool accepts a quote of 0 < bid <= reference <= ask. */
+/** Whether a pool accepts a quote: 0 < bid <= reference <= ask. */
 export function isTradableQuote({ bidX64, askX64, referenceX64 }: ProviderQuote): boolean {
   return bidX64 > 0n && bidX64 <= referenceX64 && referenceX64 <= askX64;
 }

@@ -2,17 +2,16 @@ import { type Address, keccak256 } from 'viem';
 import { codeFacts } from '../../contract-code.ts';
 import type { CodeState, SearchChain } from '../../curve-search.ts';
 
-/** What a pool of 23,000 bytes takes, and half as much again; a provider can be anyone's contract. */
+/** Limit of steps for a pool: those of one of 23,000 bytes, and half as many again. Untrusted providers have fewer. */
 export const POOL_STEPS = 3_000_000;
-/** A pool, its provider and their libraries: each costs a hash at every read. */
+/** Most accounts whose code is read, pool, provider and libraries: each costs a hash at every read. */
 const MAX_ACCOUNTS = 10;
 
 /**
- * Reads the code of a pool and of its provider, and that of the libraries which are linked into them by fixed addresses, as
- * far as those are trusted.
+ * Reads the code of a pool and its provider, then of the libraries that trusted code links by fixed addresses.
  *
- * @param isUsed whether anything follows from trust: else the two hashes are all that is read
- * @returns the code, and whether its hashes say what it does
+ * @param isUsed whether trust is of any use: if not, only the code of pool and provider is read
+ * @returns the code, and whether its hashes determine what it does
  */
 export async function readCode(
   chain: Pick<SearchChain, 'codes'>,

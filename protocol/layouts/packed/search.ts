@@ -31,7 +31,7 @@ export interface SimulatedSearch extends Search {
   readonly form: SimulationForm;
 }
 
-/** Whether extensions take part in simulated swaps, which takes gas, where the node can leave known guards out. */
+/** Whether extensions run in simulated swaps and take gas, on a node that can leave known guards out. */
 export const areGuardsProbed = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
   isGuarded && evaluatedGuards.length === 0;
 
@@ -42,8 +42,8 @@ export async function simulate({ priced, form, context, chain }: SimulatedSearch
 }
 
 /**
- * Asks each side that holds less than a raw unit for a unit: other swaps do not touch it, and it must give nothing. A
- * rejection shows nothing, but where guards are asked they close the side.
+ * Whether sides that hold less than a raw unit pay out nothing: asks each for a unit, since other swaps do not touch
+ * it. A rejection shows nothing, except where guards run in the swap: they close the side then.
  */
 export async function emptySidesGiveNothing(simulated: SimulatedSearch): Promise<boolean> {
   const probes = [true, false]

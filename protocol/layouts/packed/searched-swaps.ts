@@ -9,8 +9,8 @@ import { FEE_FORMULAS, formulaCurve, type Probe } from './formulas.ts';
 import { packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';
 
 /**
- * Gas of a simulated swap, measured: a base, so much for each bin that it touches, and the search for the output of an input
- * that ends inside a bin.
+ * Measured gas of a simulated swap: a base, an amount for each bin that it touches, and the pool's search for the
+ * output of an input that ends inside a bin.
  */
 const LIKELY_GAS = {
   free: { base: 50_000, perBin: 24_000, search: 60_000 },
@@ -19,7 +19,7 @@ const LIKELY_GAS = {
 /** Gas after which it counts as refused. */
 const GAS_LIMIT = { base: packedSimulation.gasLimit, perBin: 110_000, most: 40_000_000 };
 
-/** Simulations of swaps in one form. */
+/** Encodes swaps to simulate, in one form. */
 export function searchedSwaps(
   priced: PricedPool,
   form: SimulationForm,
@@ -41,7 +41,7 @@ export function searchedSwaps(
   });
 }
 
-/** A unit bought in every form: pools answer a form that they do not know with nothing. */
+/** Encodes a purchase of one unit in every form. Pools revert without data in a form that they do not know. */
 export function formSwaps(priced: PricedPool, isGuarded: boolean): readonly SearchedSwap[] {
   const probe = { zeroForOne: false, amountSpecified: SMALLEST_SWAP };
   return SIMULATION_FORMS.flatMap((form) => searchedSwaps(priced, form, [probe], isGuarded));
@@ -58,7 +58,7 @@ export function knownForm(results: readonly CallResult[]): SimulationForm | null
   return answered.length === 1 ? (answered[0]?.form ?? null) : null;
 }
 
-/** Bins that a swap walks through, or is likely to. */
+/** Number of bins that a swap is likely to touch. */
 function binsTouched(side: SideCurve, amountSpecified: bigint): number {
   const [multiplierIn, multiplierOut] = multipliers(side);
   const [input, output] = [toScaled(amountSpecified, multiplierIn), toScaled(-amountSpecified, multiplierOut)];

@@ -5,7 +5,7 @@ import { evaluateWords, WORDS } from './calibration/evaluate-words.ts';
 import { observeSwaps } from './calibration/observe-swaps.ts';
 import { packedStorage } from './storage.ts';
 
-/** What capture reads of packed pools. Sums of fees by direction can be kept before anyone knows what their halves mean. */
+/** What capture reads from packed pools. Fees can be summed by direction before anyone knows what their halves mean. */
 export const packedStoredLayout: StoredLayout = {
   // Four storage words cost 8,400 when nothing was read before.
   headCall: { data: HEAD_DATA, keptBytes: HEAD_BYTES, likelyGas: 15_000, gasLimit: 100_000 },

@@ -28,12 +28,12 @@ export interface WalkedSide {
   readonly edges: readonly bigint[];
 }
 
-/** Gas after which a simulated swap counts as refused; guards may be anyone's contracts. */
+/** Gas after which a simulated swap counts as refused; guards may be untrusted contracts. */
 const GAS_LIMITS = {
   free: { base: 400_000, perBin: 110_000, most: 40_000_000 },
   guarded: { base: 3_000_000, perBin: 130_000, most: 15_000_000 },
 };
-/** More than any pool charges: an exact input that empties a side is this many times its input before fees. */
+/** An exact input of this many times the input before fees empties a side: no pool charges so much. */
 const MAX_CHARGED = 4n;
 const WARMING = { base: 100_000, perSlot: 5_000 };
 
@@ -54,7 +54,7 @@ export function emptyingInput({ bare }: WalkedSide): bigint {
   return minBigint(MAX_CHARGED * net + 1n, MAX_INT128 / multiplierIn);
 }
 
-/** The walk of ever larger swaps of a side, as {@link SideWalk} has them. */
+/** Plans the walk of a side by ever larger swaps, as {@link SideWalk} requires. */
 export function planWalk(side: WalkedSide, amounts: readonly bigint[]): SideWalk {
   const { pool, priced, form, isGuarded } = side.of;
   const { zeroForOne } = side.bare;
@@ -69,7 +69,7 @@ export function planWalk(side: WalkedSide, amounts: readonly bigint[]): SideWalk
   };
 }
 
-/** What a swap reads of a bin; stop losses read its shares as well. */
+/** The slots that a swap reads for a bin; stop losses read its shares as well. */
 const slotsOf = (bin: number, isGuarded: boolean) => (isGuarded ? [binSlot(bin), binSharesSlot(bin)] : [binSlot(bin)]);
 
 function gasLimitOf(side: WalkedSide, amount: bigint): number {
@@ -77,7 +77,7 @@ function gasLimitOf(side: WalkedSide, amount: bigint): number {
   return Math.min(base + perBin * binsTouched(side, amount), most);
 }
 
-/** Bins that a swap walks through; of an exact input all that it may. */
+/** Number of bins that a swap is likely to touch; for an exact input, all of them. */
 function binsTouched({ edges }: WalkedSide, amount: bigint): number {
   const index = amount < 0n ? edges.findIndex((edge) => edge >= -amount) : -1;
   return index < 0 ? edges.length : Math.min(index + 2, edges.length);

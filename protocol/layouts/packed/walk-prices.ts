@@ -14,26 +14,26 @@ export interface Stretch {
   readonly to: SwapAmounts;
 }
 
-/** What a stretch, or the cursor, shows of the fees: their mean factor on the input, Q64.64, beside an additional fee. */
+/** Fees that a stretch or the cursor shows: the mean factor on the input, Q64.64, and the bin's additional fee. */
 interface Measured {
   readonly factorX64: bigint;
   readonly addFeeE6: number;
 }
 
-/** Raw units that a stretch may owe to its neighbours, since pairs are rounded. */
+/** Raw units that a stretch may owe to its neighbours, because pairs are rounded. */
 const ROUNDED = 2n;
-/** Raw units from which rounding is no matter. */
+/** Amounts of at least this many raw units are compared: rounding does not matter there. */
 const FINE = 1_000_000n;
-/** What an additional fee is worth at most, if it is not just added. */
+/** An additional fee counts this many times, in case pools do not just add it. */
 const MORE_EXPENSIVE = 2n;
-/** Fees at an end differ from their mean by this many times what means differ from one stretch to the next, at most. */
+/** Fees at an end differ from their mean by at most this many times the difference of means between stretches. */
 const STEEPER = 2n;
 
 /**
- * Prices with fees at the far ends of simulated stretches, Q64.64, rounded against the taker. What the fees are at an end is
- * not simulated, their mean over the stretch is. To the end they are taken to grow by twice what the means of this stretch
- * and of the one before differ beside their additional fees: more than enough where fees grow steadily with the price.
- * Before the first stretch is the cursor, with the pool's own price.
+ * Computes prices with fees at the far ends of simulated stretches, Q64.64, rounded against the taker. Swaps show only
+ * the mean fee over a stretch, not the fee at its end. Fees are taken to grow from the mean to the end by twice the
+ * difference between the means of this stretch and the one before, additional fees aside. That is more than enough
+ * where fees grow steadily with the price. Before the first stretch comes the cursor, with the pool's own price.
  *
  * @param stretches from the first step of the side
  * @param bestX64 the pool's own price
@@ -87,7 +87,7 @@ function netOfOutput(side: SideCurve, outputRaw: bigint): bigint {
 
 const endOf = ({ zeroForOne }: SideCurve): bigint => (zeroForOne ? 0n : MAX_POSITION);
 
-/** Where an output of the side, raw units, ends that lies inside this bin. */
+/** Position at which an output of the side, raw units, ends inside this bin. */
 function positionAfter(side: SideCurve, { slice, outputBefore }: SideStep, outputRaw: bigint): bigint {
   const output = toScaled(outputRaw, multipliers(side)[1]) - outputBefore;
   if (output <= 0n) return slice.position;

@@ -8,7 +8,7 @@ import { emptyingInput, planWalk, type WalkedPool, type WalkedSide, walkedSide, 
 /** What the pool took and gave, by the exact output at which a bin or the side ends, raw units. */
 export type Pairs = ReadonlyMap<bigint, SwapAmounts>;
 
-/** What simulated swaps found of a side. */
+/** What simulated swaps show of a side. */
 export interface FoundSide {
   readonly side: WalkedSide;
   /** The pool's own price. */
@@ -19,12 +19,12 @@ export interface FoundSide {
 
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 
-/** Calls after which a walk ends where it is: a side of a hundred bins takes four. */
+/** Most calls of a walk, which then ends where it is: a side of a hundred bins takes four. */
 const MAX_CALLS = 6;
 
 /**
- * Finds a side of a pool by simulated swaps alone: every pair is what an exact input takes and gives on the chain at that
- * block. Where extensions reject swaps, it ends at the last edge before.
+ * Finds a side of a pool by simulated swaps alone: every pair is what an exact input takes and gives on the chain at
+ * that block. Where extensions reject swaps, the side ends at the last edge before.
  *
  * @param bestX64 the pool's own price
  */
@@ -65,8 +65,8 @@ function filledOutputs(side: WalkedSide, records: readonly WalkRecord[]): Pairs 
 }
 
 /**
- * Pairs of exact outputs as an exact input of the same amount surely gives them: what pools round on the way may be worth a
- * unit. A single unit is nothing.
+ * Turns pairs of exact outputs into what an exact input of the same amount surely gives: a unit less, which roundings
+ * on the way may cost. A pair of a single unit becomes nothing.
  */
 function certain(outputs: Pairs): Pairs {
   const pairs = [...outputs].map(([output, { amountIn, amountOut }]) => {
@@ -79,11 +79,12 @@ const pairOf = ({ bare }: WalkedSide, { fill }: WalkRecord): SwapAmounts | null 
   fill && swapAmounts(bare.zeroForOne, fill);
 
 /**
- * Exact inputs for the edges that exact outputs reached, by output. A pool may keep a part of what exact inputs give, and
- * take as much more of exact outputs: the inputs end short of the edges by that part of the bins' own fees.
+ * Chooses exact inputs for the edges that exact outputs reached, by output. A pool may keep a part of what exact inputs
+ * give, and charge as much more for exact outputs. The inputs end short of the edges by that part of the bins' own
+ * fees.
  *
- * @param emptied shows that part; without it, it is the notional fee, and inputs are a unit short: an exact input can touch
- *   the bin behind the one that it empties
+ * @param emptied shows that part. Without it, the notional fee counts, and inputs are a unit shorter: an exact input
+ *   can touch the bin behind the one that it empties
  */
 function inputsOf(side: WalkedSide, outputs: Pairs, emptied?: SwapAmounts): ReadonlyMap<bigint, bigint> {
   const whole = wholeOutput(side);
@@ -93,7 +94,7 @@ function inputsOf(side: WalkedSide, outputs: Pairs, emptied?: SwapAmounts): Read
   return new Map([...outputs].map(([output, { amountIn }]) => [output, input(amountIn)] as const));
 }
 
-/** Simulates exact inputs, by the outputs that they stand for, and gives their pairs. */
+/** Simulates exact inputs and gives their pairs, by the outputs that the inputs stand for. */
 async function byInputs(
   chain: Pick<SearchChain, 'program'>,
   side: WalkedSide,
@@ -109,11 +110,11 @@ async function byInputs(
   return new Map(pairs);
 }
 
-/** The pair of an exact input that buys less than a unit, where a pool rejects such. */
+/** The pair of an exact input that buys less than a unit, for a pool that rejects such swaps. */
 const nothingFor = ({ amount, outcome }: WalkRecord): SwapAmounts | null =>
   outcome === 'tooSmall' ? { amountIn: amount, amountOut: 0n } : null;
 
-/** Simulates ever larger swaps in as many calls as their gas takes, but for a limit, up to the first that is rejected. */
+/** Simulates ever larger swaps up to the first that is rejected, in as many calls as their gas takes, up to a limit. */
 async function simulateAll(
   chain: Pick<SearchChain, 'program'>,
   side: WalkedSide,

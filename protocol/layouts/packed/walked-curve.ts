@@ -13,8 +13,8 @@ import { type Stretch, stretchPrices } from './walk-prices.ts';
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 
 /**
- * Sides that were simulated, as the rest of the service sees them: the levels are pairs of the chain. A stop loss is evaluated
- * with what bins take on average, short of its end by the fee of the bin that is cut.
+ * Makes a curve of simulated sides, whose levels are pairs from the chain. A stop loss is evaluated with the mean fees
+ * of bins, and ends a side early by the fee of the bin in which it ends.
  */
 export function walkedCurve(bids: FoundSide, asks: FoundSide): PoolCurve {
   return { bids: walkedPoolSide(bids), asks: walkedPoolSide(asks) };
@@ -43,7 +43,7 @@ function walkedPoolSide(found: FoundSide): PoolSide {
   };
 }
 
-/** Levels of pairs: one for each bin up to the first whose end was not reached, and one more inside that. */
+/** Makes levels of pairs: one for each bin whose end was reached, and one that ends inside the next bin. */
 function levelsOf({ side: { bare, edges }, bestX64 }: FoundSide, pairs: Pairs): readonly DepthLevel[] {
   const last = pairs.keys().reduce(maxBigint, 0n);
   const stretches: Stretch[] = [];
@@ -70,7 +70,7 @@ function levelsOf({ side: { bare, edges }, bestX64 }: FoundSide, pairs: Pairs): 
   });
 }
 
-/** What each bin takes on average, as one factor on its input, such that inputs are those of the levels. */
+/** The mean fee of each bin as one factor on its input, such that the inputs are those of the levels. */
 function meanFees({ side: { bare } }: FoundSide, levels: readonly DepthLevel[]): SideFees {
   const [multiplierIn] = multipliers(bare);
   const factors = new Map<number, bigint>();

@@ -8,20 +8,20 @@ import { readHeadAt, readWords } from './observe-swaps.ts';
 
 /** The name of the only known arrangement of storage: how the official lenses read pools of factory 0xA327…. */
 const ARRANGEMENT = 'packedHead';
-/** Pools that report something, and those that are asked, at most. */
+/** Observations that are enough, and most pools that are asked for one. */
 const MAX_POOLS = 5;
 const MAX_PROBED = 50;
-/** Bins that are looked at, around the cursor when a pool has more. */
+/** Most bins of a pool that are compared: those around the cursor. */
 const MAX_BINS = 64;
 
-/** What the official lens says of bins, one list a field: balances in raw units. */
+/** The official lens returns bins as one list for each field; balances are in raw units. */
 const LENS_ABI = parseAbi([
   'function binStates(address pool, int16[] binIdxs) view returns (uint104[] token0Balances, uint104[] token1Balances, uint16[] lengthsE6, uint16[] addFeeBuysE6, uint16[] addFeeSellsE6, uint104[] totalShares)',
 ]);
 
 /**
- * Compares the storage of pools, as it is read, with the lens and with itself: the cursor is in the pool, and totals are the
- * sums of all bins. One funded pool shows it.
+ * Checks whether pools arrange their storage as we read it. It has to agree with the lens, the cursor has to lie in the
+ * pool, and totals have to be the sums of all bins. One funded pool is enough to decide.
  */
 export async function checkStorage(
   chain: CalibrationChain,
@@ -48,7 +48,7 @@ export async function checkStorage(
   };
 }
 
-/** Whether a pool's storage is what it is read as; null when it cannot tell: it is empty, or unread. */
+/** Whether a pool arranges its storage as we read it; null when nothing shows it: the pool is empty or unreadable. */
 async function explainsPool(
   chain: CalibrationChain,
   block: CalibrationBlock,
@@ -77,7 +77,7 @@ async function explainsPool(
 export const encodeBinStates = (pool: Address, bins: readonly number[]): Hex =>
   encodeFunctionData({ abi: LENS_ABI, args: [pool, bins] });
 
-/** Whether bins and their shares are what the lens answered; nothing follows from the answer of a contract that is no lens. */
+/** Whether the lens answered the same bins and shares. True for a contract that is not a lens, which shows nothing. */
 export function isAsShown(
   bins: readonly BinState[],
   shares: readonly bigint[],

@@ -8,8 +8,8 @@ import { type ObservedSwap, type SwapFlow, swapFlow } from './observe-swaps.ts';
 export const WORDS = ['details', 'fees', 'platformFees', 'notional'] as const;
 
 /**
- * Compares every interpretation of the words of swaps with what their pools stored: what is not publicly known of a
- * factory's swaps. Without `details`, which report exact inputs, nothing is known of `notional`.
+ * Decides what the words of a factory's swaps mean, which is not public: compares every interpretation with what pools
+ * stored. `notional` stays undecided without `details`, which say whether an input was exact.
  */
 export function evaluateWords(observed: readonly ObservedSwap[]): readonly Finding[] {
   // A swap that moved nothing has no direction.
@@ -28,8 +28,8 @@ export function evaluateWords(observed: readonly ObservedSwap[]): readonly Findi
 type SwapInterpretation = Interpretation<ObservedSwap>;
 
 /**
- * A swap's `details` report the cursor that is in storage after it, and its direction as the amounts do. Whether a swap was of
- * an exact input leaves no trace in storage: that flag stands or falls with the others.
+ * Interpretations of `details`: one agrees if it gives the cursor that storage holds after the swap, and the direction
+ * that the amounts show. Storage does not show whether the input was exact: that flag is accepted with the others.
  */
 const DETAILS_INTERPRETATIONS = (Object.keys(DETAILS) as Details[]).map(
   (name): SwapInterpretation => ({
@@ -43,9 +43,9 @@ const DETAILS_INTERPRETATIONS = (Object.keys(DETAILS) as Details[]).map(
 );
 
 /**
- * Halves of `BinSwapped.fees`: of token0 and token1, as those of `binDeltas`; or the fee of the liquidity providers, and
- * beside it the platform's. Whatever they are, they show how a bin's spread was shared: by the pool's own share, and such that
- * what left is what storage says that the platform took of the input besides notional fees.
+ * Interpretations of the halves of `BinSwapped.fees`. `token`: fees in token0 and token1, as in `binDeltas`. `kind`:
+ * the fee of liquidity providers, then that of the platform. Either has to split each bin's spread by the pool's own
+ * share, and what leaves the bins has to be what the platform took of the input by storage, less notional fees.
  */
 const FEES: readonly SwapInterpretation[] = [
   {
@@ -56,7 +56,7 @@ const FEES: readonly SwapInterpretation[] = [
       if (halves.some(([, foreign]) => foreign !== 0n)) return false;
       const shareE6 = BigInt(observed.before.spreadFeeE6);
       const rest = E6 - shareE6;
-      // Of a spread of which the share s left, 1 - s was kept; of a spread that left whole, nothing shows it.
+      // Of a spread, the share s left and 1 - s was kept. Where the whole spread left, nothing was kept that shows it.
       if (rest <= 0n) return true;
       const left = halves.map(([kept = 0n]) => mulDivFloor(kept, shareE6, rest));
       return isTaken(flow, left, 1n + shareE6 / rest);
@@ -75,7 +75,7 @@ const FEES: readonly SwapInterpretation[] = [
   },
 ];
 
-/** Whether what left of bins' spreads, each by `slack` at most more or less, is what the platform took but notional fees. */
+/** Whether the parts that left bins, each within `slack`, sum up to what the platform took besides notional fees. */
 function isTaken({ platformInput, notionalIn, unitIn }: SwapFlow, left: readonly bigint[], slack: bigint): boolean {
   const off = platformInput - notionalIn - left.reduce((sum, part) => sum + part, 0n);
   const slackOfAll = slack * BigInt(left.length);
@@ -83,8 +83,9 @@ function isTaken({ platformInput, notionalIn, unitIn }: SwapFlow, left: readonly
 }
 
 /**
- * Halves of `Swap.platformFees`: in token0 and token1; or the platform's part of the spread, and notional fee. Compared with
- * the notional fees that accrued and what came in but was not kept by bins.
+ * Interpretations of the halves of `Swap.platformFees`. `token`: fees in token0 and token1. `kind`: the platform's part
+ * of the spread, then the notional fee. They are compared with accrued notional fees, and with the input that bins did
+ * not keep.
  */
 const PLATFORM_FEES: readonly SwapInterpretation[] = [
   {
@@ -107,8 +108,9 @@ const PLATFORM_FEES: readonly SwapInterpretation[] = [
 ];
 
 /**
- * Token in which a swap pays the notional fee, by what accrued of it: the one that comes in, where bins charge it with their
- * own fees; or, as in the flat layout, the one whose amount the trader does not name.
+ * Interpretations of the token in which a swap pays the notional fee, by what accrued. `input`: the token that comes
+ * in, where bins charge it with their own fees. `unspecified`: the one whose amount the trader does not name, as in the
+ * flat layout.
  */
 const notionalInterpretations = (details: Details): readonly SwapInterpretation[] => [
   { name: 'input', agrees: (observed) => swapFlow(observed).notionalOut === 0n },

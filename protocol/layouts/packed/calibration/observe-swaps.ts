@@ -9,9 +9,9 @@ import { packedPoolEvents } from '../abi.ts';
 import { packedEvents } from '../events.ts';
 import { packedStorage } from '../storage.ts';
 
-/** A swap that was all that its pool did in its block, and what the pool's storage held before and after the block. */
+/** A swap that was its pool's only action in a block, with the pool's storage before and after the block. */
 export interface ObservedSwap {
-  /** By which it is found again. */
+  /** Names the swap in the evidence. */
   readonly name: string;
   readonly swap: PackedSwapped;
   readonly bins: readonly PackedBinSwapped[];
@@ -20,7 +20,7 @@ export interface ObservedSwap {
   readonly scale: TokenScale;
 }
 
-/** What storage shows of a swap, in the terms of the token that came in and the one that left. Scaled units. */
+/** What storage shows about a swap, by the token that came in and the token that left. Scaled units. */
 export interface SwapFlow {
   readonly zeroForOne: boolean;
   /** What the platform took of the input: what came in, less what the bins kept. Rounded up by less than `unitIn`. */
@@ -58,8 +58,8 @@ const change = (before: TokenPair, after: TokenPair): TokenPair => ({
 });
 
 /**
- * The newest swaps that were all that their pool did in the block, alternately of the pools. It looks back until there are
- * enough of them, or until the nodes no longer hold the state.
+ * Observes the newest swaps that were their pool's only action in a block, alternating between the pools. It looks back
+ * until it has enough of them, or until the nodes no longer hold the state.
  */
 export async function observeSwaps(
   chain: CalibrationChain,
