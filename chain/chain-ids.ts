@@ -7,8 +7,9 @@ const TIMEOUT_MS = 2_000;
 type ChainNodes = Pick<ChainConfig, 'chainId' | 'rpcUrls'>;
 
 /**
- * Asks every node for its chain id. Contracts may have the same addresses on several chains, so that the prices of a node
- * of another chain would look right. A node that does not answer now is no error: it may answer later.
+ * Checks that every node is one of its chain, by its chain id. Contracts may have the same addresses on several chains,
+ * so prices from a node of another chain would look right. A node that does not answer is not an error: it may answer
+ * later.
  *
  * @throws ConfigError one line that names the chain and the host of a node of another chain
  */

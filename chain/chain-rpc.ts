@@ -11,11 +11,11 @@ export interface BlockRef {
   readonly hash: Hex;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** Of a scheduled read, takes a call from its budget: without one it is not made. Absent for all other reads. */
+  /** For a scheduled read, takes a call from its budget; false stops the call. Absent for all other reads. */
   readonly reserve?: () => boolean;
 }
 
-/** A block and what it stands on. */
+/** A block with the hashes of blocks below it. */
 export interface BlockHeader extends BlockRef {
   /** Hashes of the blocks below it, the nearest first: at least one. */
   readonly parents: readonly Hex[];
@@ -26,16 +26,16 @@ export type CodeOverrides = ReadonlyMap<Address, Hex>;
 
 export interface EthCall {
   readonly from?: Address;
-  /** Absent: `data` is creation code, and what its constructor returns is the result. */
+  /** Absent where `data` is creation code: the result is then what its constructor returns. */
   readonly to?: Address;
   readonly data: Hex;
-  /** Its limit. */
+  /** Gas limit of the call. */
   readonly gas: bigint;
   readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides | undefined;
 }
 
-/** A head and the node that reported it; null when a socket told it. */
+/** A head and the node that reported it; the node is null when a socket pushed the head. */
 export interface ReportedHead {
   readonly block: BlockHeader;
   readonly endpoint: RpcEndpoint | null;
@@ -65,9 +65,9 @@ const Log = z.object({
 export type ChainLog = z.infer<typeof Log>;
 
 /**
- * The nodes of one chain, tried in order until one answers: a node is skipped while its breaker is open, and the next one is
- * tried when its answer does not pass the caller's check. viem's `fallback` transport moves on only when a request throws;
- * here an answer that does not decode or comes from another chain moves on too.
+ * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open.
+ * viem's `fallback` transport tries the next node only when a request throws; this does so also when the answer does
+ * not decode, comes from another chain or fails the caller's check.
  */
 export class ChainRpc {
   readonly endpoints: readonly RpcEndpoint[];
@@ -144,8 +144,8 @@ export class ChainRpc {
   }
 
   /**
-   * `eth_call`, as a rule at a block named by its hash, so that every call of a snapshot sees one state whichever node
-   * answers.
+   * Makes an `eth_call`, as a rule at a block named by its hash: so every call of a snapshot sees one state, whichever
+   * node answers.
    *
    * @param check decodes the result, as in {@link request}
    * @throws RpcFailure of the last node asked

@@ -14,7 +14,7 @@ import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
 import { checkChain, isRefusal, RpcFailure } from './rpc-failure.ts';
 
-/** The nodes of a chain. Every answer names its chain, so that a node of another one is found out by it. */
+/** The nodes of a chain, and its id. Every answer names its chain, so that an answer from another chain is rejected. */
 export interface ChainTarget {
   readonly rpc: ChainRpc;
   readonly chainId: number;
@@ -24,14 +24,14 @@ export interface MulticallTarget extends ChainTarget {
   readonly multicall3: Address;
 }
 
-/** One call of a multicall; `gas` is what it may need, the base of chunking. */
+/** One call of a multicall. `gas` is what it may need, by which calls are packed into chunks. */
 export interface ContractCall {
   readonly target: Address;
   readonly data: Hex;
   readonly gas: number;
 }
 
-/** Estimates stay below the cap by this much. */
+/** Most estimated gas of a chunk, below the cap of an `eth_call`. */
 export const CHUNK_GAS = 44_000_000;
 /** Hex characters of calldata in one chunk: some providers refuse larger bodies. */
 const CHUNK_HEX_CHARS = 1_500_000;
@@ -39,7 +39,7 @@ const CHUNK_HEX_CHARS = 1_500_000;
 const chainIdAbi = parseAbi(['function getChainId() view returns (uint256)']);
 const CHAIN_ID_CALL = encodeFunctionData({ abi: chainIdAbi });
 
-/** Code that returns 42, put where nothing lives: an answer of 42 proves that the node applied the overrides. */
+/** Code that returns 42, put at an address without code: an answer of 42 proves that the node applied the overrides. */
 const CANARY: Address = '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a';
 const CANARY_CODE: Hex = '0x602a5f5260205ff3';
 const CANARY_ANSWER = numberToHex(42, { size: 32 });
@@ -54,7 +54,7 @@ const BOUNDED_CANARY_CALL: BoundedCall = {
 
 /**
  * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Multicall3
- * gives each call all the gas there is: only for contracts which are known not to burn it.
+ * gives all gas to each call, so this is only for contracts that are known not to burn it.
  *
  * @param groups calls that stay together in one chunk, such as those of one pool; within a chunk the first calls of all
  *   groups come before the second ones, and so on
@@ -76,7 +76,7 @@ export async function multicall(
 /**
  * {@link multicall} with other code at some addresses.
  *
- * @returns the results, and whether the node put the code there: some do not know overrides and ignore them
+ * @returns the results, and whether the node put the code there: some nodes ignore overrides
  */
 export async function multicallWithCode(
   target: MulticallTarget,
@@ -91,7 +91,7 @@ export async function multicallWithCode(
 }
 
 /**
- * Runs calls of contracts that may do their worst at one block, isolated from each other: see `runBoundedCalls`.
+ * Runs calls to untrusted contracts at one block, isolated from each other: see `runBoundedCalls`.
  *
  * @throws RpcFailure when an `eth_call` failed on every node
  */
@@ -135,7 +135,7 @@ export async function boundedCallsWithCode(
 }
 
 /**
- * Runs isolated calls in one `eth_call`, in order, as far as its gas goes: by default as much as nodes give.
+ * Runs isolated calls in one `eth_call`, in order, as far as its gas goes; by default it has the gas that nodes allow.
  *
  * @throws RpcFailure when it failed on every node
  */
@@ -155,7 +155,7 @@ export function boundedCallsOnce(
  * Runs creation code in one `eth_call`, whose answer begins with the chain id.
  *
  * @param decode reads the answer, as in {@link ChainRpc.request}
- * @param overrides other code at some addresses, as far as the node puts it there
+ * @param overrides other code at some addresses, which some nodes ignore
  * @throws RpcFailure when it failed on every node
  */
 export function runProgram<T>(
@@ -173,7 +173,7 @@ export function runProgram<T>(
   return rpc.call({ from: CALLER, data, gas, block, overrides }, check, signal);
 }
 
-/** Chunks of groups for one `eth_call` each. */
+/** Packs groups into chunks, one `eth_call` each. */
 export function packCalls(groups: readonly (readonly ContractCall[])[]): (readonly ContractCall[])[][] {
   return packGroups(groups, [
     { of: ({ gas }) => gas, most: CHUNK_GAS },

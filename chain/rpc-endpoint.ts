@@ -7,10 +7,10 @@ const Answer = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
   result: z.unknown().optional(),
 });
-/** Of the message of an error. */
+/** Characters that are kept of an error message. */
 const KEPT_CHARACTERS = 200;
 const TOO_MANY_REQUESTS = 429;
-/** In words that clients of public nodes know: they ask for less then. */
+/** The wording of public nodes, which their clients know: they then ask for less. */
 const TOO_LARGE = { code: -32_000, message: 'backend response too large' };
 
 export type RpcOutcome = 'ok' | RpcFailure['code'];
@@ -25,8 +25,9 @@ export interface RpcEndpointOptions {
 }
 
 /**
- * One RPC URL: JSON-RPC with a time limit on the whole answer, and a circuit breaker. viem's transport keeps several copies
- * of each request until its answer is there, and calls at a block have a quarter of a megabyte.
+ * Sends JSON-RPC requests to one URL, with a time limit on the whole answer and a circuit breaker. viem's transport
+ * would keep several copies of each request until its answer is there, and calls at a block take a quarter of a
+ * megabyte.
  */
 export class RpcEndpoint {
   /** Host only: the rest of a URL may hold a key. */
@@ -66,7 +67,7 @@ export class RpcEndpoint {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
     const { status, text } = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
-    // Even with an error of JSON-RPC as its body it is no refusal of what was asked: another node may answer.
+    // Even with a JSON-RPC error as its body, this status does not refuse what was asked: another node may answer.
     if (status === TOO_MANY_REQUESTS) {
       const answer = { code: TOO_MANY_REQUESTS, message: 'too many requests' };
       throw new RpcFailure('unreachable', this.#noAnswer(method), answer);

@@ -3,7 +3,7 @@ import { AppError } from '../config/app-error.ts';
 /**
  * Why a node gave no usable answer:
  *
- * - `unreachable`: no connection, an HTTP error, a cut answer;
+ * - `unreachable`: no connection, an HTTP error, an incomplete answer;
  * - `timeout`: no whole answer in time;
  * - `malformed`: an answer that is not what was asked for;
  * - `wrong_chain`: an answer from another chain;
@@ -32,7 +32,7 @@ export interface NodeError {
   readonly data?: unknown;
 }
 
-/** Its message never carries a URL, since URLs of nodes hold keys. */
+/** A call that no node answered usefully. Its message never holds a URL, since URLs of nodes hold keys. */
 export class RpcFailure extends AppError {
   readonly code: RpcFailureCode;
   readonly retryable: boolean;
@@ -51,7 +51,7 @@ export class RpcFailure extends AppError {
   }
 }
 
-/** Whether nodes answered that they do not do what was asked. */
+/** Whether nodes refused what was asked. */
 export const isRefusal = (error: unknown): error is RpcFailure =>
   error instanceof RpcFailure && error.code === 'refused';
 

@@ -4,10 +4,10 @@ import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
 import { unknownError } from '../protocol/layouts/pool-errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 
-/** Logs the error of a pool that no table of errors has, once for each selector and pool. */
+/** Logs an error of a pool that is not in `POOL_ERRORS`, once for each selector and pool. */
 export type LogUnknownError = (pool: Address, result: CallResult | null | undefined) => void;
 
-/** This many pools and selectors are known to be logged. */
+/** Pairs of pool and selector that are remembered as logged. */
 const MAX_LOGGED = 10_000;
 
 /** @param logger of one chain */

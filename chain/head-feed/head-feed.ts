@@ -17,8 +17,8 @@ export interface HeadFeedOptions {
 }
 
 /**
- * A socket that pushes no head for this long, and for this many block times, is taken for dead and dialled again. An older
- * block is not a head: the node still loads the chain.
+ * A socket that pushes no head for this long, and for this many block times, counts as dead and is dialled again. A
+ * block that is older than that does not count as a head: its node still loads the chain.
  */
 const DEAD_AFTER_MS = 30_000;
 const DEAD_AFTER_BLOCKS = 10;
@@ -47,19 +47,19 @@ export class HeadFeed {
     this.#sources = options.wsUrls.map((url) => this.#open(url));
   }
 
-  /** Whether a socket pushed a new head within two block times, or a second: no poll is needed. */
+  /** Whether a socket pushed a new head within two block times, at least a second: then no poll is needed. */
   get isLive(): boolean {
     const staleAfterMs = Math.max(STALE_AFTER_MS, STALE_AFTER_BLOCKS * this.#options.blockTimeMs);
     return this.#now() - this.#pushedAt < staleAfterMs;
   }
 
-  /** @returns ends it */
+  /** @returns removes the listener */
   onHead(listener: (head: PushedHead) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A head that was polled: lower ones that a socket pushes are late. */
+  /** Notes a head that was polled: lower heads that a socket pushes after it are late. */
   note(block: BlockRef): void {
     this.#filter.note(block);
   }
@@ -92,15 +92,15 @@ export class HeadFeed {
 }
 
 /**
- * Filters out late heads. A block is news once; one that is no higher than the highest is news only from a
- * source that pushed its height before: that source's chain was reorganised, while the others lag.
+ * Filters out late heads. A block is news once. A block no higher than the highest is news only from a source that has
+ * pushed its height or a higher one before: the chain of that source was reorganised, while other sources lag.
  */
 export class LagFilter {
   readonly #known = new LRUCache<string, true>({ max: REMEMBERED_HASHES });
   readonly #lastOf = new WeakMap<object, bigint>();
   #highest = -1n;
 
-  /** A block that was polled: heads that sockets push are measured by it too. */
+  /** Notes a block that was polled: heads that sockets push are compared with it too. */
   note({ number, hash }: BlockRef): void {
     if (number > this.#highest) this.#highest = number;
     this.#known.set(hash, true);

@@ -33,8 +33,8 @@ const Header = z.record(z.string(), z.unknown());
 const Push = z.object({ method: z.literal('eth_subscription'), params: z.object({ result: Header }) });
 
 /**
- * Subscribes to the heads of a node by WebSocket, again after each end of the connection. A node of another chain, or one
- * that pushes what is not a head, is left and dialled again.
+ * Subscribes to the heads of a node by WebSocket, and again after each end of the connection. It leaves a node of
+ * another chain, or one that pushes what is not a head, and dials it again.
  */
 export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSocketOptions): LiveSocket {
   let sent = 0;

@@ -1,8 +1,9 @@
 import type { Clock } from '../circuit-breaker.ts';
 
 /**
- * Whom a scheduled read is for, in the order in which they come. `keyed`: pools that clients with keys request; `funded`: pools
- * that hold priced tokens, and what concerns all pools of a chain; `remaining`: other pools, and every pool that burns gas.
+ * Whom a scheduled read is for, the most important first. `keyed`: pools that clients with keys request; `funded`:
+ * pools that hold priced tokens, and what concerns all pools of a chain; `remaining`: other pools, and every pool that
+ * burns gas.
  */
 export const READ_CLASSES = ['keyed', 'funded', 'remaining'] as const;
 
@@ -17,8 +18,8 @@ const MIN_BURST = 10;
 const MAX_BURST_FRACTION = 0.75;
 
 /**
- * Calls per minute of the scheduled reads of one chain. Each class has a part of its own, a tenth but for the first. The others
- * also have what the first saved beyond half of what it can save.
+ * Limits the calls per minute of the scheduled reads of one chain. Each class but the first has a tenth of them for
+ * itself; the first has the rest. Lower classes may also use what the first saved beyond half of what it can save.
  *
  * Invariant: no minute has more than `callsPerMinute`.
  */
@@ -29,7 +30,7 @@ export class CallBudget {
   readonly #now: Clock;
   readonly #log: { readonly at: number; readonly kind: ReadClass }[] = [];
 
-  /** @param classes those that the process has, in the order of {@link READ_CLASSES} */
+  /** @param classes the classes that the process has, in the order of {@link READ_CLASSES} */
   constructor(callsPerMinute: number, classes: readonly ReadClass[], now: Clock = () => performance.now()) {
     const [, ...lower] = classes;
     this.callsPerMinute = callsPerMinute;
@@ -53,7 +54,7 @@ export class CallBudget {
     return Math.floor(this.#bucketOf(kind).left);
   }
 
-  /** Calls of the first class that a class can make besides. */
+  /** Calls that a class can make besides, from what the first class saved. */
   spare(kind: ReadClass): number {
     const { left, burst } = this.#first;
     return this.#bucketOf(kind) === this.#first ? 0 : Math.max(0, Math.floor(left - burst / 2));
@@ -81,7 +82,7 @@ export class CallBudget {
   }
 }
 
-/** Calls per minute, of which no minute has more: a part of them can be saved, the rest comes back evenly. */
+/** Allows at most so many calls in any minute: a part of them can be saved, the rest comes back evenly. */
 class RateBucket {
   /** Most calls that can be saved. */
   readonly burst: number;

@@ -9,7 +9,7 @@ export interface ScheduledRead<T> {
   readonly item: T;
 }
 
-/** Gas that a read took, and whether it gave nothing. */
+/** Gas that a read took, and whether it failed. */
 export interface ReadOutcome {
   readonly gas: number;
   readonly isFailed: boolean;
@@ -20,38 +20,39 @@ export interface Backlog {
   readonly pools: number;
   /** Reads that were due and not made. */
   readonly overdue: number;
-  /** Reads that wait since they failed or burned gas. */
+  /** Reads that wait because they failed or burned gas. */
   readonly backoff: number;
-  /** Since the oldest read that does not back off; null without one. */
+  /** Age of the oldest read that does not back off; null without one. */
   readonly oldestAgeMs: number | null;
 }
 
-/** A read that takes more gas burns it. */
+/** A read that takes more gas than this counts as burning gas. */
 export const MAX_READ_GAS = 1_500_000;
 /** A failing pool is read within the age at which its status becomes unknown. */
 const BACKOFF_MS = { min: 10_000, maxFailing: 40_000, maxBurning: 900_000 };
 
 interface Turn<T> {
   readonly read: ScheduledRead<T>;
-  /** When it was made last; when it was first seen, before that. */
+  /** When the read was last made; before that, when it was added. */
   readonly readAt: number;
-  /** When it had its turn last; null before that. */
+  /** When the read last had its turn; null before that. */
   readonly triedAt: number | null;
   readonly dueAt: number;
   /** Failures in a row. */
   readonly failures: number;
   readonly isBurning: boolean;
-  /** Of the last time. */
+  /** Gas of the last time; null before that. */
   readonly gas: number | null;
 }
 
 type Queue<T> = Map<string, Turn<T>>;
 
 /**
- * Whose turn it is to be read: in each class the read that had its turn longest ago. One that burns gas, or fails and is not of
- * a funded pool, backs off for longer each time until it succeeds. While it burns gas it counts as one of the remaining.
+ * Decides which reads come next: in each class the read whose turn is longest ago. A read that burns gas, or that fails
+ * in the class `remaining`, backs off longer each time until it succeeds. While it burns gas, it waits in the class
+ * `remaining`.
  *
- * Each class has a queue of its own: a few funded pools are found without a look at the many others.
+ * Each class has its own queue, so that a few funded pools are found without a look at the many others.
  */
 export class ReadScheduler<T> {
   readonly #now: Clock;
@@ -62,7 +63,7 @@ export class ReadScheduler<T> {
     this.#now = now;
   }
 
-  /** Replaces the reads that there are. What is known of those that stay is kept. */
+  /** Replaces all reads. What is known about reads that stay is kept. */
   set(reads: Iterable<ScheduledRead<T>>): void {
     const now = this.#now();
     const isNew = { readAt: now, triedAt: null, dueAt: now, failures: 0, isBurning: false, gas: null };
@@ -72,9 +73,9 @@ export class ReadScheduler<T> {
   }
 
   /**
-   * Reads of a class that are due and had no turn since a time, in the order of their turns.
+   * Lists the reads of a class that are due and had no turn since a time, in the order of their turns.
    *
-   * @param max most of them
+   * @param max most reads to list
    */
   due(kind: ReadClass, since = Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY): T[] {
     const found: T[] = [];
@@ -86,7 +87,7 @@ export class ReadScheduler<T> {
     return found;
   }
 
-  /** Gas that it took last; null before it was read. */
+  /** Gas that the read last took; null before it was made. */
   gasOf(key: string): number | null {
     return this.#find(key)?.gas ?? null;
   }
@@ -104,13 +105,13 @@ export class ReadScheduler<T> {
     this.#put({ read: turn.read, readAt: now, triedAt: now, dueAt: now + pauseMs, failures, isBurning, gas });
   }
 
-  /** Puts a read behind all others, since the node did not answer the call that it was in. */
+  /** Puts a read behind all others, because the node did not answer the call in which it was. */
   postpone(key: string): void {
     const turn = this.#take(key);
     if (turn) this.#put({ ...turn, triedAt: this.#now() });
   }
 
-  /** @param since begin of the run that was to make them */
+  /** @param since start of the run that was to make the reads */
   backlog(kind: ReadClass, since: number): Backlog {
     const now = this.#now();
     const turns = [...this.#queues[kind].values()];
