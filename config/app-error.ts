@@ -20,7 +20,7 @@ export abstract class AppError extends Error {
     this.shortMessage = shortMessage;
   }
 
-  /** What a process that this error ends exits with. */
+  /** Exit code of a process that this error ends. */
   get exitCode(): number {
     return this.retryable ? EXIT_RETRY : 1;
   }

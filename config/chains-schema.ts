@@ -8,12 +8,12 @@ import { StreamConfig } from './stream-schema.ts';
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
 export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
 
-/** Where Multicall3 is on nearly every chain. */
+/** Address of Multicall3 on nearly every chain. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
 
 const optionalAddress = HexAddress.optional();
 
-/** Interpretations of what is not publicly known of packed pools: those that are named here are not asked of the chain. */
+/** Interpretations of what is not public about packed pools. Those set here hold, whatever calibration decides. */
 export const PackedInterpretations = z.strictObject({
   details: z.enum(['flagsFirst', 'positionFirst']).optional(),
   fees: z.enum(['token', 'kind']).optional(),
@@ -21,7 +21,7 @@ export const PackedInterpretations = z.strictObject({
   notional: z.enum(['input', 'unspecified']).optional(),
 });
 
-/** One factory and the contracts that came with it. Required are what its contracts are read by: release, layout, first block, factory. */
+/** One factory and its contracts. Required is what they are read by: release, layout, first block, factory. */
 export const DeploymentConfig = z
   .strictObject({
     contractVersion: z.string().min(1).describe('Contract release as clients see it, such as `v1`.'),
@@ -172,7 +172,7 @@ export const ExplorerConfig = z.strictObject({
   name: z.string().trim().min(1).max(60).default('Pool Trading Data').describe('What the page calls itself.'),
 });
 
-/** What capture keeps of what pools quoted. Whole days are dropped. */
+/** How long capture keeps quotes of pools. It drops whole days. */
 export const HistoryConfig = z.strictObject({
   quoteMinuteDays: z.int().positive().default(7).describe('Days of samples of each minute.'),
   quoteHourDays: z.int().positive().default(90).describe('Days of bars of each hour.'),

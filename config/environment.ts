@@ -78,7 +78,7 @@ export const settings = {
     .describe(`Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`),
 } as const;
 
-/** What {@link readSecret} reads: logins are part of them. */
+/** Settings that {@link readSecret} reads, because they contain logins. */
 const SECRETS: readonly string[] = [
   'DATABASE_URL',
   'DATABASE_REPLICA_URL',

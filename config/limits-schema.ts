@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Endpoint classes that are counted apart. */
+/** Endpoint classes, each with a quota of its own. */
 export const LIMIT_CLASSES = ['listing', 'quote', 'batch', 'route', 'history', 'pamm'] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];

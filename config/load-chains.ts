@@ -18,8 +18,8 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
 }
 
 /**
- * {@link loadChainsFile} on a value that is already in memory; `name` is how errors call it. Without an environment
- * references to it stay as they are.
+ * {@link loadChainsFile} for a value that is already in memory; errors call it `name`. Without an environment, `env:`
+ * references stay as they are.
  */
 export function parseChainsFile(value: unknown, name: string, env: Environment | null = process.env): ChainsFile {
   const parsed = ChainsFile.safeParse(withoutRemovedKeys(value));
@@ -34,7 +34,7 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
   return { ...parsed.data, chains };
 }
 
-/** Keys of builders belong in `apiKeyEnv`: a URL is shown to clients, and what may be a key in it is not. */
+/** Warns of builder URLs with what may be a key. Clients see URLs without it; keys belong in `apiKeyEnv`. */
 function warnOfHiddenParts({ chains }: ChainsFile): void {
   for (const { chainId, pamm } of chains) {
     for (const { id, url } of pamm?.builders ?? []) {

@@ -20,7 +20,7 @@ export const QuotesConfig = z.strictObject({
     .describe('How long after a request its pools are read at each new block; 0: only what streams subscribe to.'),
 });
 
-/** How old the block of a quote may be when it is given, in milliseconds. */
+/** How old the block of a quote may be when the quote is given, in milliseconds. */
 export const maxQuoteAgeMs = ({ maxAgeMs }: QuotesConfig, blockTimeMs: number): number =>
   maxAgeMs ?? Math.min(60_000, Math.max(5_000, 10 * blockTimeMs));
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A tenth of it must leave a call to save. */
+/** The smallest budget of which a tenth still leaves a call to save. */
 const MIN_CALLS = 20;
 
 /** What capture's scheduled reads of one chain may cost its nodes. The defaults fit a free node and a thousand funded pools. */

@@ -7,8 +7,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const OTHERS_READ = 0o004;
 
 /**
- * A secret of the environment: the variable, or what is in the file that `<name>_FILE` names, without white space around.
- * Nothing in it counts as unset.
+ * Reads a secret from the environment: the variable, or the file that `<name>_FILE` names, without white space around.
+ * An empty secret counts as unset.
  *
  * @throws ConfigError one line that names the variable: both are set, or the file cannot be read, or others can read it
  */

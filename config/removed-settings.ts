@@ -43,7 +43,7 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
   ['chains.warmBudget.wantedPct', 'pools that no key requests have a fifth of callsPerMinute'],
 ]);
 
-/** Keys of the chains file that have another name by now, by path without indexes. */
+/** Keys of the chains file that were renamed, by path without indexes. */
 const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.minWorthUsd', 'minFundedUsd']]);
 
 /** Environment variables that no longer do anything, and what to use instead. */
@@ -61,8 +61,8 @@ const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A chains file without removed keys, each of which is reported as a process warning: files written for an older release
- * go on loading.
+ * Leaves removed keys out of a chains file, renames others, and reports each as a process warning: files written for an
+ * older release still load.
  *
  * @param value parsed JSON, not validated yet
  */

@@ -5,5 +5,5 @@ export function hideUrlSecrets(text: string): string {
   return text.replace(URLS, '$1$2');
 }
 
-/** A URL without user, password, query and fragment, in which keys may stand; otherwise as it was written. */
+/** A URL without user, password, query and fragment, which may hold keys. The rest stays as it was written. */
 export const withoutSecrets = (url: string): string => url.replace(/^(\w+:\/\/)[^/?#]*@/, '$1').replace(/[?#].*$/s, '');
