@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../db/transaction.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -134,11 +134,16 @@ async function reorganise(): Promise<void> {
 /** The database is restored from a dump: the listing too may be older or newer than the index. */
 const restore = (tables: readonly string[]) => copy(tables.map((table) => [copyOf(table), table]));
 
-/** Ends the sessions of a refresh at some moment of it. */
+/** Ends the sessions of a refresh at some moment of it, and waits until they are gone: one may end after the refresh. */
 async function loseConnections(): Promise<void> {
-  const lost = sql.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  const lost = sql.query<{ pid: number }>(`SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`);
   await Promise.allSettled([refresh(), lost]);
+  const pids = (await lost).rows.map(({ pid }) => pid);
+  await vi.waitUntil(async () => {
+    const { rows } = await sql.query('SELECT FROM pg_stat_activity WHERE pid = ANY($1)', [pids]);
+    return rows.length === 0;
+  });
 }
 
 /** A transaction that begins before another one, and a refresh, commits after them. */
