@@ -5,19 +5,19 @@ import { maxQuoteAgeMs, type QuotesConfig } from '../config/quotes-schema.ts';
 const BOUNDS = {
   /** Longest read of one snapshot, over all nodes and calls. */
   readTimeoutMs: 8_000,
-  /** The same on chains of kind `ethereum`, where a slower read is answered with 503. */
+  /** The same on Ethereum and chains of kind `ethereum`, where a slower read returns 503. */
   ethereumReadTimeoutMs: 3_000,
   /** Longest wait of a request for a read that another request started. */
   waitTimeoutMs: 5_000,
   /** Shortest time between two heads that are taken. */
   minRefreshMs: 500,
-  /** Pools whose every level is simulated that one block has room for, by chain; the others get 503. */
+  /** How many pools of a chain may have every level simulated at one block; further ones get 503. */
   simulatedPoolsPerRead: 10,
   /** Size of the snapshot cache of each chain, in bins of about 1 KB. */
   cacheBins: 100_000,
 };
 
-/** Settings, and bounds where others than the usual ones hold, as in tests. */
+/** The operator's settings, and bounds that replace the usual ones, as in tests. */
 export type QuoteOptions = QuotesConfig & Partial<typeof BOUNDS>;
 
 /** What bounds the reads of one chain; milliseconds. */
@@ -30,7 +30,7 @@ export function chainBounds({ chainId, pamm, rpcUrls, blockTimeMs }: ChainConfig
     slowIsUnavailable,
     readTimeoutMs,
     maxAgeMs: maxQuoteAgeMs(quotes, blockTimeMs),
-    // A node that is slow must leave time to ask the next one.
+    // A slow node must leave time to call the next one.
     rpcTimeoutMs: Math.min(rpcTimeoutMs, Math.ceil(readTimeoutMs / Math.min(2, rpcUrls.length))),
   };
 }

@@ -13,7 +13,7 @@ import { SnapshotError } from './snapshot-error.ts';
 import type { CurveReport } from './snapshot-metrics.ts';
 import type { DepthSnapshot } from './types.ts';
 
-/** A pool in a direction, with what is known of it now: a candidate that is kept shows what was learnt since. */
+/** A pool in one direction. Its fields show what is known now, so a candidate that is kept stays up to date. */
 export type Candidate = PoolCandidate<ServedPool>;
 type Paths = readonly TokenPath<Candidate>[];
 
@@ -30,7 +30,7 @@ interface ReportedDepth extends BothSides {
 
 interface KnownPool {
   observed: BothSides | null;
-  /** When the depth observed counts no more, by `performance.now()`. */
+  /** Until when the observed depth counts, by `performance.now()`. */
   observedUntil: number;
   reported: ReportedDepth | null;
   method: CurveReport['method'] | undefined;
@@ -38,17 +38,17 @@ interface KnownPool {
 
 const NO_SIDE: DepthEstimate = { inputs: [], outputs: [] };
 const NO_DEPTH: BothSides = { bids: NO_SIDE, asks: NO_SIDE };
-/** How long the compared pools of a pair stay the same while no pool of the chain comes or goes. */
+/** How long the paths of a pair are cached, unless a pool of the chain is added or removed. */
 const COMPARED_MS = 3_000;
-/** Pools in all lists of compared pools: about 100 bytes each. */
+/** Most pools in all cached paths: about 100 bytes each. */
 const COMPARED_POOLS = 200_000;
-/** A pool that showed no depth counts by what is reported again after this time. */
+/** After this time, reported depth counts again for a pool that showed no depth. */
 const CLOSED_MS = 60_000;
-/** What the read of a simulated pool counts: it takes calls of its own. */
+/** Cost of reading a simulated pool, where other pools cost 1: it takes calls of its own. */
 const SIMULATED_COST = 5;
 const Q64 = 2 ** 64;
 
-/** What routes know of a chain's pools before they read them: the depth observed last, else what is reported. */
+/** What routes know of a chain's pools before they read them: the depth observed last, else reported depth. */
 export class ChainDepthEstimates {
   readonly #pools = new Map<Address, KnownPool>();
   readonly #compared = new ResultCache<Paths>(COMPARED_POOLS, (paths) =>
@@ -67,8 +67,8 @@ export class ChainDepthEstimates {
   };
 
   /**
-   * The paths between two tokens with the pools that are compared for an order, legs near first. To find them takes
-   * milliseconds where there are many thousands, so they are kept for a moment.
+   * Finds the paths between two tokens, with the pools that are compared for an order, legs near first. That takes
+   * milliseconds among many thousands of pools, so the paths are cached for `COMPARED_MS`.
    *
    * @param most pools of a leg and kind
    */
@@ -78,12 +78,12 @@ export class ChainDepthEstimates {
     return this.#compared.get(key, find, COMPARED_MS);
   }
 
-  /** How the curve of the pool became known when it was read last. */
+  /** How the curve of the pool became known at its last read. */
   curveMethod({ address }: Pick<ServedPool, 'address'>): CurveReport['method'] | undefined {
     return this.#pools.get(address)?.method;
   }
 
-  /** Keeps what snapshots showed. A read that failed because of the chain says nothing of the pool. */
+  /** Keeps what snapshots showed. A read that failed because of the chain says nothing about the pool. */
   observe(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {
     for (const { address } of pools) {
       const snapshot = snapshots.get(address);
@@ -96,7 +96,7 @@ export class ChainDepthEstimates {
     }
   }
 
-  /** Takes what is reported of a pool; null of one that is no longer served, of which all is forgotten. */
+  /** Keeps the reported depth of a pool. Null says that the pool is no longer served: all about it is forgotten. */
   record({ address }: ServedPool, reported: ReportedDepth | null): void {
     if (reported) this.#known(address).reported = reported;
     else this.#pools.delete(address);
@@ -131,7 +131,7 @@ class LiveCandidate implements Candidate {
     return this.known.reported?.tierRank ?? 0;
   }
 
-  /** Where fees are not public a pool may be simulated, unless it is known to be read cheaper. */
+  /** A pool whose fees are not public costs as much as a simulated one, unless its last read was cheaper. */
   get cost(): number {
     const { method } = this.known;
     const isCheap = method === 'formula' || method === 'fit' || eventLayout(this.pool.layout).logsSwapState;
@@ -140,14 +140,14 @@ class LiveCandidate implements Candidate {
 }
 
 /**
- * What a pool claims to give by its balances and prices: the whole balance at the best price, since it has no more, and
- * nothing unless it is healthy.
+ * Estimates the depth of a pool from its balances and prices: the whole balance at the best price, which is the most
+ * that it can give. A pool that is not healthy gives nothing.
  */
 export function reportedDepth({ immutables: { scale } }: ServedPool, report: PoolReport): ReportedDepth {
   const { isHealthy, balance0, balance1, tier } = report;
   const tierRank = TIER_RANKS[tier ?? 'unclassified'];
   if (!isHealthy) return { ...NO_DEPTH, tierRank };
-  // Raw token1 for a raw token0.
+  // From Q64.64 to raw token1 per raw token0.
   const unit = Number(scale.multiplier0) / Number(scale.multiplier1) / Q64;
   const [sell, buy] = [report.sellX64 * unit, report.buyX64 * unit];
   return {
@@ -160,7 +160,7 @@ export function reportedDepth({ immutables: { scale } }: ServedPool, report: Poo
 const claim = (input: number, output: number): DepthEstimate =>
   input > 0 && output > 0 ? { inputs: [input], outputs: [output] } : NO_SIDE;
 
-/** Warm requests show the same snapshots again. */
+/** Computed once per snapshot: requests that the cache serves show the same snapshots again. */
 const estimateOf = perObject(
   ({ depth }: DepthSnapshot): BothSides => ({ bids: estimateDepth(depth.bids), asks: estimateDepth(depth.asks) }),
 );

@@ -19,33 +19,33 @@ import type { ChainSnapshots } from './types.ts';
 export interface ChainDeps {
   readonly quotes: QuoteOptions;
   readonly directory: PoolDirectory;
-  /** Whether a pool is read before those that hold little. Default: all are. */
+  /** Whether a pool is funded, and so read before remaining pools. Default: all are. */
   readonly isFunded?: (pool: ServedPool) => boolean;
   readonly countCall: CountChainCall;
-  /** Takes what happens to snapshots, by chain. */
+  /** Gives the observer of what happens to a chain's snapshots. */
   readonly observe?: (chainId: number) => Partial<SnapshotObserver>;
   /** The processes that share what they read. Default: none. */
   readonly sharing?: ReadSharing | undefined;
   readonly logger: Logger;
 }
 
-/** A chain of the configuration, as it is quoted. */
+/** A chain of the configuration with what serves its quotes. */
 export interface Chain extends ChainConfig {
-  /** Tell the block that quotes are read at. */
+  /** Gives the block that quotes are read at. */
   readonly heads: HeadTracker<ReportedHead>;
   /** Prices and depth of pools at the head, each read once for all requests. */
   readonly snapshots: ChainSnapshots;
-  /** What clients request, to be read at each new block by the warmer, as far as its schedule has calls. */
+  /** Pools that clients request. The warmer reads them at each new block, as far as its schedule has calls. */
   readonly requested: RequestedPools;
   readonly warmer: BlockWarmer;
   readonly schedule: WarmSchedule;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
-  /** Reads no more. Resolves when what runs is over. */
+  /** Stops reading. Resolves when the run in progress is over. */
   stop(): Promise<void>;
 }
 
-/** Opens a chain: the sockets that push its heads, and what reads its pools once a client requests any. */
+/** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { chainId, blockTimeMs, multicall3, warmBudget } = config;
   const { quotes, directory, isFunded = () => true, observe, sharing, countCall } = deps;
@@ -73,7 +73,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   return { ...config, heads, snapshots, requested, warmer, schedule, estimates, stop };
 }
 
-/** Routes learn how curves became known, too. */
+/** Makes an observer that also passes on to routes how curves became known. */
 function withCurves(
   observer: Partial<SnapshotObserver> = {},
   estimates: ChainDepthEstimates,

@@ -2,8 +2,8 @@ import { RpcFailure } from '../chain/rpc-failure.ts';
 import { AppError } from '../config/app-error.ts';
 
 /**
- * Why there is no snapshot of a pool: `read_failed` when the chain did not give it, `timed_out` when it did not come in
- * the time allowed, `unavailable` when the pool does not show at this block what its depth needs, or the block is too old.
+ * Why there is no snapshot of a pool. `read_failed`: the chain did not give it. `timed_out`: it did not come in the
+ * allowed time. `unavailable`: the pool does not show at this block what its depth needs, or the block is too old.
  */
 export class SnapshotError extends AppError {
   readonly code: 'read_failed' | 'timed_out' | 'unavailable';
@@ -16,6 +16,6 @@ export class SnapshotError extends AppError {
   }
 }
 
-/** Whether a scheduled read had no snapshot because its budget had no calls. */
+/** Whether a scheduled read gave no snapshot because its budget had no calls left. */
 export const isExhausted = (outcome: unknown): boolean =>
   outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';

@@ -5,13 +5,13 @@ import type { CurveMethod, DropReason } from '../protocol/curve-search.ts';
 /** How a search for the curve of a pool ended. */
 export interface CurveReport {
   readonly pool: Address;
-  /** `none`: nothing that the pool shows explains its fees. */
+  /** `none`: the curve is unknown, since nothing that the pool shows explains its fees. */
   readonly method: CurveMethod | 'none';
-  /** Why the formula that stood in for the pool does so no longer. */
+  /** Why a formula no longer stands in for the pool; null when none was dropped. */
   readonly dropped: DropReason | null;
 }
 
-/** How a request came by a pool's snapshot: it was there, another request was reading it, or this one had it read. */
+/** How a request got a pool's snapshot: from cache, from the read of another request, or from a read it started. */
 export type SnapshotLookup = 'cached' | 'joined' | 'read';
 
 /** Takes what happens to the snapshots of one chain. */
@@ -22,7 +22,7 @@ export interface SnapshotObserver {
   readonly curve: (report: CurveReport) => void;
 }
 
-/** Observers of chains that count what is reported to them. */
+/** Makes observers that count in metrics what happens to the snapshots of each chain. */
 export function snapshotMetrics(registry: Registry): (chainId: number) => SnapshotObserver {
   const counter = (name: string, help: string, label?: string) =>
     new Counter({ name, help, labelNames: label ? ['chain', label] : ['chain'], registers: [registry] });
@@ -44,7 +44,7 @@ export function snapshotMetrics(registry: Registry): (chainId: number) => Snapsh
   const drops = counter('formula_drops_total', 'Formulas that no longer stand in for their pool, by reason', 'reason');
   return (chainId) => {
     const chain = String(chainId);
-    // Cached quotes are served by the ten thousand: finding a series by its labels would cost more than the count.
+    // Each series is found once. Cached quotes are served by the ten thousand, and to find it costs more than to count.
     const [cached, joined, read] = ['cached', 'joined', 'read'].map((result) => lookups.labels({ chain, result }));
     const series = { cached, joined, read };
     mismatches.inc({ chain }, 0);

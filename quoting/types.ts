@@ -15,8 +15,10 @@ export const CLOSED_ASK_X64 = (1n << 128n) - 1n;
 /**
  * One pool at one block, as clients and routes see it.
  *
- * Invariants: any status but `healthy` has both prices closed and both sides of `depth` empty; a closed side has no
- * levels; a `healthy` snapshot has at least one side open.
+ * Invariants:
+ * 1. A snapshot of any other status than `healthy` has both prices closed and both sides of `depth` empty.
+ * 2. A closed side has no levels.
+ * 3. A `healthy` snapshot has at least one open side.
  */
 export interface Snapshot {
   readonly pool: ServedPool;
@@ -32,37 +34,37 @@ export interface Snapshot {
   /** Balances of the pool, raw units, uncollected fees included; null when the token did not answer. */
   readonly balance0Raw: bigint | null;
   readonly balance1Raw: bigint | null;
-  /** The part that the pool's guards let trade; null when the snapshot was asked for without depth. */
+  /** The part of the curve that the pool's guards let trade; null when the snapshot was read without depth. */
   readonly depth: Depth | null;
 }
 
 /** A snapshot without depth. */
 export type PriceSnapshot = Snapshot & {
   readonly depth: null;
-  /** What depth is made from; null unless the pool is `healthy`. */
+  /** What depth is computed from; null unless the pool is `healthy`. */
   readonly curve: LazyCurve | CurveSearch | null;
-  /** How much of the pool's tokens moves. */
+  /** How much of its tokens the pool can send and receive. */
   readonly limits: TransferLimits;
-  /** Of the answers that it was read from: at a block with the same answers it is the same but for block and time. */
+  /** Hash of the pool's answers. Snapshots with the same hash differ only in block and time. */
   readonly fingerprint: string;
 };
 
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & { readonly depth: Depth };
 
-/** By pool address: each pool asked for has an entry, its snapshot or why it has no snapshot. */
+/** By address, each pool that was asked for: its snapshot, or why it has none. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
 
 /**
- * Shared snapshots of one chain: the first request of a block reads the chain, all others join that read or find its
- * result. Never rejects for a pool's or a chain's sake: failures are entries of the map.
+ * Shared snapshots of one chain. The first request of a block reads the chain; other requests join that read or find
+ * its result. Failures of a pool or of the chain are entries of the map: no promise rejects for them.
  */
 export interface ChainSnapshots {
-  /** The snapshot of a pool if it is read and fresh: what `prices` or `depths` would give, without a promise. */
+  /** The fresh snapshot of a pool, if it is read: what `prices` or `depths` would give, without a promise. */
   cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
   /** Whether `cached` would give this snapshot. */
   isCached(snapshot: Snapshot, kind: 'prices' | 'depths'): boolean;
-  /** Whether the pool is read at the newest block that was taken, or is being read: to ask for it costs no call. */
+  /** Whether the pool is read, or being read, at the newest block that was taken: to ask for it costs no call. */
   isRead(pool: ServedPool, kind: 'prices' | 'depths'): boolean;
   /** Prices without levels: status and closed sides are those of `depths`. */
   prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
@@ -71,11 +73,11 @@ export interface ChainSnapshots {
 }
 
 export interface ReadOptions {
-  /** Stops the wait: pools still unread then get `timed_out`. A read that is shared continues. */
+  /** Ends the wait: pools that are not read by then get `timed_out`. Their reads continue for other requests. */
   readonly signal?: AbortSignal;
   /**
-   * Reads at this head alone, as long as its block is the newest one that was taken; else all pools get `timed_out`. Pools share
-   * calls with those read at the same object only: its block may have a budget of its own.
+   * Reads at this head only. If its block is not the newest that was taken, all pools get `timed_out`. Pools share
+   * calls only with pools read at the same object, since its block may have a budget of its own.
    */
   readonly at?: ReportedHead;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SnapshotError } from '../snapshot-error.ts';
 
-/** Of many items, in their order. */
+/** Results of many items, in the order of the items. */
 export type Outcomes<T> = readonly (T | SnapshotError)[];
 
 /** Items that are asked for within this time share a run. */
 const BATCH_MS = 2;
 
-/** Reads single items, of which those asked for with the same key within `BATCH_MS` share a run: it gives all outcomes. */
+/** Makes a read of one item from a run over many: items of one key that come within `BATCH_MS` share a run. */
 export function batched<K, I, R>(
   run: (key: K, items: readonly I[]) => Promise<Outcomes<R>>,
 ): (key: K, item: I) => Promise<R> {

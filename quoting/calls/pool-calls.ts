@@ -15,11 +15,11 @@ import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
 
-/** Of the answer, as much as is decoded: two prices, or the selector of an error. */
+/** Bounds of the price call. It keeps as many bytes as are decoded: two prices, or the selector of an error. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
 /** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
 const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000 };
-/** Gas with which the stub asks the provider whatever the calls before it burned. */
+/** With this much gas the stub calls the provider, however much gas earlier calls burned. */
 const CERTAIN_QUOTE_GAS = 3_500_000;
 
 /** Code to put in place of pools, so that their providers answer {@link quoteCall}. */
@@ -43,14 +43,14 @@ export function quoteCall({ address, layout }: ServedPool, isCertain = false): C
   return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas };
 }
 
-/** Whether the stub did not ask the provider because others had burned the gas. */
+/** Whether the stub did not call the provider, because other calls had burned the gas. */
 export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
 
 /**
  * Asks the pool for its prices, both tokens for its balances, and for the code of both.
  *
- * @param watched whose code a formula counts for
+ * @param watched accounts whose code must stay the same for a formula to count
  */
 export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched: Watched = []): BoundedCall[] {
   return [
@@ -66,29 +66,29 @@ export function priceCalls({ address, layout, token0, token1 }: ServedPool, watc
 /** Accounts of a {@link CodeState}. */
 type Watched = CodeState['accounts'];
 
-/** What each token of a pool, token0 first, answered when it was asked to move this much, raw units. */
+/** For each token of a pool, token0 first: its answer when it was asked to move `most`, raw units. */
 export type TransferAnswers = readonly { readonly most: Hex; readonly result: CallResult }[];
 
-/** What the calls of a pool gave; absent where the nodes did not run them. */
+/** What the calls for a pool returned. A field is absent where the nodes did not run its calls. */
 export interface PoolAnswers {
   readonly storage?: CallResult | undefined;
   readonly quote?: CallResult | undefined;
-  /** Of {@link priceCalls}. */
+  /** Results of {@link priceCalls}. */
   readonly prices?: readonly CallResult[] | undefined;
-  /** As {@link priceCalls} had it. */
+  /** The accounts that were passed to {@link priceCalls}. */
   readonly watched?: Watched | undefined;
   /** Absent also where nodes do not apply overrides. */
   readonly transfers?: TransferAnswers | undefined;
 }
 
-/** A pool that is to be read, and its snapshot of an earlier block, where there is one: most blocks leave a pool as it was. */
+/** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
 export interface PoolRead {
   readonly pool: ServedPool;
   readonly before?: PriceSnapshot | undefined;
 }
 
 /**
- * The snapshot that the answers of a pool give; an error when its storage was not read or an answer does not decode.
+ * Decodes the answers of a pool into its snapshot; an error when its storage was not read or an answer does not decode.
  *
  * @param readAt Unix seconds
  */
@@ -121,7 +121,7 @@ export function decodePool(
   }
 }
 
-/** A hash, since parts of answers would keep the whole text of many pools' answers in memory. */
+/** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {
   const hash = createHash('sha256').update(`${watched}`);
   for (const { most, result } of transfers) hash.update(`${most} ${result.success} ${result.data} `);
@@ -129,7 +129,7 @@ function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }:
   return hash.digest('base64');
 }
 
-/** Prices are exactly the pool's own; the provider's quote only lays the curve. */
+/** Decodes the prices exactly as the pool gave them. The provider's quote only shapes the curve. */
 function decodePrices(
   { layout, immutables }: ServedPool,
   storage: Hex,
@@ -169,7 +169,7 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
   return { accounts: watched, hashes: prices.slice(-watched.length).map(({ data }) => data) };
 }
 
-/** The snapshot with the sides that trade. With both refused the pool does not trade. */
+/** Adds to a snapshot the sides that trade. When both are rejected, its status becomes `pool_refused`. */
 export function withDepth(
   { curve: _, fingerprint: __, limits: ___, ...snapshot }: PriceSnapshot,
   { bids, asks }: TradingSides,
@@ -184,7 +184,7 @@ export function withDepth(
   };
 }
 
-/** Asks the pool's stop loss for its state; no calls for a pool without one. */
+/** Calls that read the state of the pool's stop loss; none for a pool without one. */
 export function stopLossCalls(pool: ServedPool): ContractCall[] {
   const plan = guardPlan(pool);
   if (plan.kind !== 'evaluated' || !plan.stopLoss) return [];
@@ -203,7 +203,7 @@ export function decodeStopLoss(
   try {
     return layoutAdapter(layout).stopLoss.decode(data, immutables, timestamp);
   } catch {
-    // Another contract than a stop loss: the caller probes it as it would an unknown one.
+    // The contract is not a stop loss: the caller probes it like an unknown extension.
     return null;
   }
 }

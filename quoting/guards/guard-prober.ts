@@ -26,7 +26,7 @@ import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
 
-/** A healthy pool with guards, and what it would trade without them. */
+/** A healthy pool with guards, and the curve that it would trade without them. */
 export interface GuardedCurve {
   readonly pool: ServedPool;
   readonly curve: PoolCurve;
@@ -53,22 +53,24 @@ interface PoolClaim {
   readonly sides: readonly SideClaim[];
 }
 
-/** What one side of a pool with an unknown extension may cost. */
+/** Most gas and probes for one side of a pool with an unknown extension. */
 const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
-/** How long pools whose guards burn all the gas are left alone. */
+/** For this long a pool whose guards burn all the gas is not probed again. */
 const BURNED_MS = 60_000;
-/** Pools, those read last, of which it is remembered. */
+/** How many of these pools are remembered: those that burned the gas last. */
 const MAX_POOLS = 10_000;
 const CLOSED: TradingSides = { bids: null, asks: null };
 const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
- * Finds how far the guards of pools let each side trade. Known guards are evaluated from their state, and simulated swaps
- * confirm the end; of a side whose end is refused, and for unknown extensions, points are simulated.
+ * Finds how far the guards of pools let each side trade.
+ *
+ * 1. Known guards: the end of each side is computed from their state, and simulated swaps confirm it.
+ * 2. Sides whose computed end is rejected, and unknown extensions: swaps are simulated at points of the side.
  */
 export class GuardProber {
   readonly #deps: GuardProberDeps;
-  /** Such a pool costs what a thousand honest ones do: it is not asked at every block. */
+  /** Pools whose guards burn all the gas. One costs as much as a thousand honest pools: not every block probes it. */
   readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
 
   constructor(deps: GuardProberDeps) {
@@ -76,9 +78,9 @@ export class GuardProber {
   }
 
   /**
-   * Pools whose guards are all known, together.
+   * Finds, in shared calls, how far pools trade whose guards are all known.
    *
-   * @returns in the order of the pools; an error for a pool that alone could not be simulated
+   * @returns the sides in the order of the pools; an error for a pool whose own swaps could not be simulated
    * @throws RpcFailure when the nodes did not give the state of the guards
    */
   async evaluate(
@@ -111,7 +113,7 @@ export class GuardProber {
     );
   }
 
-  /** A pool with an unknown extension: one call a side, whatever the extension does. @throws SnapshotError */
+  /** Probes a pool with an unknown extension: one call per side, whatever the extension does. @throws SnapshotError */
   async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
     const probeSide = (side: PoolSide) => this.#probeOnce(block, address, side, signal);
@@ -127,7 +129,7 @@ export class GuardProber {
     }
   }
 
-  /** What the state of the guards says; null of a pool whose stop loss does not answer as one. */
+  /** Reads what the state of the guards says; null for a pool whose stop loss does not answer as one. */
   async #claims(block: BlockRef, pools: readonly GuardedCurve[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const requested = groups.filter((calls) => calls.length > 0);
@@ -140,7 +142,7 @@ export class GuardProber {
     });
   }
 
-  /** Both sides, each up to the last point at which its guards' state and the chain agree that it trades. */
+  /** Gives both sides up to the last point at which the guards' state and the chain agree that they trade. */
   async #agreed(
     block: BlockRef,
     { pool: { address }, curve }: GuardedCurve,
@@ -158,7 +160,7 @@ export class GuardProber {
     return { bids: ofBids, asks: ofAsks };
   }
 
-  /** Results of simulated swaps, in order; one that the node gives too little gas for ends in silence. */
+  /** Simulates swaps in order. A swap for which the node has too little gas fails without data. */
   async #simulate(block: BlockRef, requested: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
     const groups = requested.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
     const answers = await boundedCalls(this.#deps.target, block, groups, signal);
@@ -176,11 +178,11 @@ export class GuardProber {
   }
 }
 
-/** The smallest swap is rejected, and finding that out took the gas of many probes. */
+/** Whether even the smallest swap is rejected, and probes took so much gas that others did not run. */
 const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
   isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
 
-/** Failed probes are the failure of their pool alone. Anything else is a defect and is thrown. */
+/** Makes failed probes an error of their pool alone. Throws any other error: it is a defect. */
 function asProbeError(error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
   if (!(error instanceof RpcFailure)) throw error;

@@ -16,22 +16,22 @@ export interface TransferProverDeps {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** A token that moved is tried again in the next ten blocks, unless the pool's balance or the token's code changes before. */
+/** Tokens that moved are tried again once in ten blocks, and when the pool's balance or a token's code changes. */
 const BLOCKS = 10n;
-/** Pools, those read last, of which it is remembered that their tokens move. */
+/** For how many pools it is remembered that their tokens move: those read last. */
 const MAX_POOLS = 10_000;
-/** After nodes turned out not to apply overrides, how long before they are asked again. */
+/** For this long no call has overrides, after nodes did not apply them. */
 const RETRY_OVERRIDES_MS = 60_000;
 
-/** A pool whose tokens moved whole, as they were then. */
+/** The answers when all that was asked of both tokens moved, and the state that these answers hold for. */
 interface Proven {
   readonly state: string;
   readonly answers: TransferAnswers;
 }
 
 /**
- * Finds how much of its tokens each pool can send and receive: code in place of the pool sends what the bins hold, and has it
- * sent back.
+ * Finds how much of its tokens each pool can send and receive. Code that replaces the pool in a simulation sends what
+ * the bins hold, and gets it sent back.
  */
 export class TransferProver {
   readonly #deps: TransferProverDeps;
@@ -43,10 +43,10 @@ export class TransferProver {
   }
 
   /**
-   * What is known or asked of pools that have prices, in order.
+   * Tries transfers for the pools that have prices, unless what is known of them still holds.
    *
-   * @param read what was read of them at the block
-   * @returns undefined of a pool whose transfers could not be tried
+   * @param read what was read of the pools at the block
+   * @returns the answers in the order of the pools; undefined for a pool whose transfers could not be tried
    * @throws RpcFailure when the nodes did not answer
    */
   async prove(
@@ -98,7 +98,7 @@ const plain = (result: CallResult | undefined): CallResult => ({
   data: result?.data ?? '0x',
 });
 
-/** What asks for another try when it changes. */
+/** The state that answers hold for: transfers are tried again when it changes. */
 function stateOf({ number }: BlockRef, { prices = [] }: PoolAnswers): string {
   const [, ...tokens] = prices.slice(0, 5);
   return [number / BLOCKS, ...tokens.map(({ data }) => data)].join();
@@ -114,7 +114,7 @@ function heldBy({ layout, immutables }: ServedPool, { storage, prices }: PoolAns
       .heldRaw();
     return held.map((amount, token) => minBigint(amount, readBalance(balances[token]) ?? amount));
   } catch {
-    // The pool's own decoding reports it.
+    // `decodePool` reports it.
     return null;
   }
 }

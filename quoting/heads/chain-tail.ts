@@ -1,14 +1,14 @@
 import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 
-/** Most blocks that are remembered, of those below the head. */
+/** How many blocks are remembered, the head included. */
 const MAX_BLOCKS = 256;
-/** How far down the block that two branches share is looked for. */
+/** How many blocks below a head the block that two branches share is looked for. */
 export const MAX_LOOK_BACK = 64;
-/** In place of the lowest replaced height: the branches meet lower than was looked. */
+/** Stands for the lowest replaced height when the branches meet below all blocks that were looked at. */
 export const UNKNOWN_HEIGHT = 0n;
 
-/** The last blocks of one branch of a chain without a missing one, up to its head. Never changes. */
+/** The last blocks of one branch of a chain, without gaps, up to its head. Immutable. */
 export class ChainTail {
   static readonly EMPTY = new ChainTail(0n, []);
 
@@ -18,7 +18,7 @@ export class ChainTail {
     private readonly hashes: readonly Hex[],
   ) {}
 
-  /** Undefined outside of what is remembered. */
+  /** Hash of the block at a height; undefined where none is remembered. */
   hashAt(height: bigint): Hex | undefined {
     return height < this.from ? undefined : this.hashes[Number(height - this.from)];
   }
@@ -29,13 +29,13 @@ export class ChainTail {
     return known !== undefined && known !== hash;
   }
 
-  /** Whether the lowest parent of a header is remembered, or lies below everything that is. */
+  /** Whether the lowest parent of a header is remembered, or lies below all remembered blocks. */
   meets({ number, parents }: BlockHeader): boolean {
     const lowest = number - BigInt(parents.length);
     return lowest < this.from || this.hashes.length === 0 || this.hashAt(lowest) === parents.at(-1);
   }
 
-  /** The branch that ends with this block. Blocks below its lowest parent are kept only if that one is remembered. */
+  /** The branch that ends with this block. It keeps blocks below the lowest parent only if it remembers that one. */
   endingWith({ number, hash, parents }: BlockHeader): ChainTail {
     const lowest = number - BigInt(parents.length);
     const isKnown = this.hashAt(lowest) === parents.at(-1);
@@ -47,9 +47,9 @@ export class ChainTail {
   }
 
   /**
-   * What became of these blocks when the chain is another branch.
+   * Finds which of these blocks another branch replaces.
    *
-   * @returns the lowest height whose block is replaced, `UNKNOWN_HEIGHT` when lower ones than can be told may be, else null
+   * @returns the lowest replaced height; `UNKNOWN_HEIGHT` when it may lie below the compared blocks; null for none
    */
   replacedFrom(next: ChainTail): bigint | null {
     const [first = 0n] = [this.from, next.from].sort((a, b) => Number(b - a));
@@ -61,7 +61,7 @@ export class ChainTail {
     return first > this.top ? UNKNOWN_HEIGHT : null;
   }
 
-  /** Hashes below the head, the nearest first, as far as the block that another branch shares, if it is near. */
+  /** Hashes of blocks below the head, nearest first, down to the block shared with another branch, if that is near. */
   parentsSince(before: ChainTail): readonly Hex[] {
     const parents: Hex[] = [];
     for (let height = this.top - 1n; this.hashAt(height) && parents.length < MAX_LOOK_BACK; height -= 1n) {

@@ -5,7 +5,7 @@ import { cacheResult } from '../../runtime/result-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
 
-/** The head of the first node that answers, and the heads of all nodes that do. */
+/** Gives the head of the first node that answers, or the heads of all nodes that do. */
 export interface HeadSource<H extends { readonly block: BlockHeader }> {
   head(): Promise<H>;
   heads(): Promise<H[]>;
@@ -14,40 +14,44 @@ export interface HeadSource<H extends { readonly block: BlockHeader }> {
 }
 
 /**
- * Must not throw. The parents of the head reach down to the block that it shares with the head before, as far as that is near.
+ * Takes a new head; must not throw. The head's parents reach down to the block that it shares with the previous head,
+ * if that block is near.
  *
- * @param branch the head and the blocks below it: tells which blocks of an earlier branch were replaced
+ * @param branch the head and the blocks below it, from which follows which blocks of an earlier branch were replaced
  */
 export type HeadListener<H> = (head: H, branch: ChainTail) => void;
 
 export interface HeadTrackerOptions {
   readonly blockTimeMs: number;
-  /** Shortest time between two looks at the chain, and between two heads that are taken. */
+  /** Shortest time between two polls, and between two heads that are taken. */
   readonly minRefreshMs: number;
-  /** A block that is older than this is not used, whoever tells it. Default: any is used. */
+  /** A block that is older than this is not used, whatever its source. Default: any is used. */
   readonly maxAgeMs?: number;
   readonly now?: Clock;
   /** Unix milliseconds. */
   readonly wallClock?: Clock;
 }
 
-/** How long a head may be used without another look once the next block is due or the last look is `minRefreshMs` old. */
+/** How long a head may be used without another poll, once the next poll is due. */
 const GRACE_MS = 500;
 /** Timestamps of blocks count whole seconds. */
 const TIMESTAMP_MS = 1_000;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
-/** How late a watcher may be. */
+/** How often a watched tracker checks what is due. */
 const TICK_MS = 25;
 
 /**
- * Reports the block to read at. Heads are pushed to it; without that it looks at the chain, at most every `minRefreshMs`, when
- * a request asks or while anyone watches.
+ * Gives the block to read at. Nodes push heads to it. Without pushes it polls the chain, at most every `minRefreshMs`,
+ * when a request asks or while anyone watches.
  *
- * Invariants: a head is used for at most one block time and a second after a look or a push told it; heads are taken at least `minRefreshMs` apart, counted from when they were asked for or pushed,
- * unless nodes refused to read at the last one; the head never goes back to an older block unless the chain did, which shows
- * as another hash at a height that was seen before; a head is taken once it is known, by parent hashes, what it replaces; a
- * block that is older than `maxAgeMs` is never given.
+ * Invariants:
+ * 1. A head is used for at most one block time and a second after a poll or a push reported it.
+ * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
+ *    refused to read at the last one.
+ * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
+ * 4. A head is taken once parent hashes show what it replaces.
+ * 5. A block that is older than `maxAgeMs` is never given to read at.
  */
 export class HeadTracker<H extends { readonly block: BlockHeader }> {
   readonly #source: HeadSource<H>;
@@ -56,20 +60,20 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   readonly #maxAgeMs: number;
   readonly #now: Clock;
   readonly #wallClock: Clock;
-  /** The branch of the last head that was seen, and of the last one that was taken. */
+  /** The branches of the last head that was seen, and of the last head that was taken. */
   #seen = ChainTail.EMPTY;
   #taken = ChainTail.EMPTY;
   readonly #listeners = new Set<HeadListener<H>>();
   #current: H | undefined;
-  /** The one before. */
+  /** The head before the current one. */
   #previous: H | undefined;
   /** A newer head, to be taken when the current one is `minRefreshMs` old. */
   #next: { readonly head: H; readonly dueAt: number } | undefined;
-  /** Resolves when heads whose parents are looked up are judged: others wait for them. */
+  /** Resolves when heads whose parents are being looked up are judged. Later heads wait for it. */
   #lookBack: Promise<void> | undefined;
   #behindSince: number | undefined;
   #takenAt = Number.NEGATIVE_INFINITY;
-  /** When the next look should be taken; requests wait for it `GRACE_MS` later. */
+  /** When the next poll is due. Requests wait for that poll only from `GRACE_MS` later on. */
   #dueAt = Number.NEGATIVE_INFINITY;
   #polledAt = Number.NEGATIVE_INFINITY;
   #lastPollAt = Number.NEGATIVE_INFINITY;
@@ -90,12 +94,12 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#current;
   }
 
-  /** The head that nodes gave a moment ago, however old its block is: they may stand still. Never starts a look. */
+  /** The head that nodes reported recently, however old its block is: nodes may stand still. Never starts a poll. */
   get told(): H | undefined {
     return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;
   }
 
-  /** The head if it is fresh. Never starts a look. */
+  /** The head if it is fresh. Never starts a poll. */
   get known(): H | undefined {
     const { told } = this;
     return told && !this.isTooOld(told.block) ? told : undefined;
@@ -106,11 +110,11 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#ageMs(block) > this.#maxAgeMs;
   }
 
-  /** The head if it is fresh enough to be used without waiting. Starts a look in the background when one is due. */
+  /** The head if it is fresh enough to be used without waiting. Starts a poll in the background when one is due. */
   fresh(): H | undefined {
     const now = this.#now();
     this.#takeNext(now);
-    // Requests that come once this head is stale wait for the same look, and see its failure.
+    // Requests that come once this head is stale wait for the same poll, and see its failure.
     if (this.known && now >= this.#dueAt) this.#startPoll().catch(() => undefined);
     return this.known;
   }
@@ -123,47 +127,47 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   async head(): Promise<H> {
     const fresh = this.fresh();
     if (fresh) return fresh;
-    // Where nodes stand still, requests do not make looks more frequent.
-    const isLookDue = !this.told || this.#now() >= this.#dueAt;
-    const head = isLookDue ? await this.#startPoll() : this.#current;
+    // Where nodes stand still, requests do not make polls more frequent.
+    const isPollDue = !this.told || this.#now() >= this.#dueAt;
+    const head = isPollDue ? await this.#startPoll() : this.#current;
     if (head && !this.isTooOld(head.block)) return head;
     throw new SnapshotError('unavailable', 'the newest block is too old');
   }
 
-  /** Calls for every head that is taken. */
+  /** Calls the listener for every head that is taken. */
   onHead(listener: HeadListener<H>): void {
     this.#listeners.add(listener);
   }
 
   /**
-   * Until it is ended, heads are seen without a request: it looks whenever a look is due, and continues after failures.
+   * Sees heads without a request: polls whenever a poll is due, and continues after failures.
    *
-   * @returns ends it
+   * @returns ends the watch
    */
   watch(): () => void {
     const timer = setInterval(() => this.#tick(), TICK_MS).unref();
     return () => clearInterval(timer);
   }
 
-  /** A head that was pushed by a socket. It is judged as one that was looked up, and spares looks while more come. */
+  /** Takes a head that a socket pushed. It is judged like a polled head, and no poll is due while more are pushed. */
   push(head: H): void {
     const now = this.#now();
-    // One that waited in a socket, as of a process that was paused, is used for less long, or not at all.
+    // A head that waited in its socket, as when the process was paused, is used for a shorter time or not at all.
     const lateMs = Math.max(0, this.#ageMs(head.block) - this.#blockTimeMs - TIMESTAMP_MS);
     const usedForMs = Math.max(this.#minRefreshMs, this.#blockTimeMs + GRACE_MS) - lateMs;
     if (usedForMs <= 0) return;
     if (head.block.hash === this.#current?.block.hash) this.#dueAt = Math.max(this.#dueAt, this.#takenAt + usedForMs);
-    // A socket of a node that lags is no sign that the chain was rolled back.
+    // A lower head is not a sign that the chain was rolled back: the node of the socket may lag.
     void this.#judge(head, now + usedForMs, () => this.#isNewer(head));
     this.#takeNext(now);
   }
 
-  /** As {@link push}, of another process: its node may be on another branch, so that it never replaces a head as high. */
+  /** Takes a head of another process, as {@link push} does, if it is higher: that process may be on another branch. */
   pushHigher(head: H): void {
     if (head.block.number > (this.#current?.block.number ?? -1n)) this.push(head);
   }
 
-  /** Nodes refused to read at this head: goes back to the one before, and looks again. */
+  /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */
   reject({ block: { hash } }: H): void {
     if (this.#current?.block.hash !== hash) return;
     this.#current = this.#previous;
@@ -178,7 +182,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   #tick(): void {
     const now = this.#now();
     this.#takeNext(now);
-    // The failure of a look is seen by who asks; the next one comes as if it had succeeded.
+    // Requests see the failure of a poll. The next poll comes as if this one had succeeded.
     if (now >= Math.max(this.#dueAt, this.#polledAt + this.#minRefreshMs)) this.#startPoll().catch(() => undefined);
   }
 
@@ -194,7 +198,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#current ?? candidate;
   }
 
-  /** One node's head; when it is not newer although a block is overdue, the highest head of all nodes. */
+  /** Polls one node. If its head is not higher although a block is overdue, polls all nodes for the highest head. */
   async #candidate(polledAt: number): Promise<H> {
     const first = await this.#source.head();
     const current = this.#current;
@@ -204,20 +208,20 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return all.reduce((best, head) => (head.block.number > best.block.number ? head : best), first);
   }
 
-  /** The last one that was seen. */
+  /** The last head that was seen and is wanted. */
   get #last(): H | undefined {
     return this.#next?.head ?? this.#current;
   }
 
-  /** Whether it is higher than the last one, or replaces one that was seen. */
+  /** Whether a head is higher than the last one, or replaces a block that was seen. */
   #isNewer({ block }: H): boolean {
     const last = this.#last?.block;
-    // The last one may be one to which the head went back, on another branch than what was seen.
+    // The tracker may have gone back to the last head, which can be on another branch than the blocks that were seen.
     const isOther = block.number === last?.number && block.hash !== last.hash;
     return !last || block.number > last.number || isOther || this.#seen.hasOther(block);
   }
 
-  /** Whether nodes that were asked have known no block as high as the last one for long. */
+  /** Whether no poll has found a block as high as the last head for `ROLLBACK_MS`. */
   #isRolledBack({ block }: H, now: number): boolean {
     const last = this.#last?.block;
     if (!last || block.number >= last.number) this.#behindSince = undefined;
@@ -225,7 +229,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#behindSince !== undefined && now - this.#behindSince >= ROLLBACK_MS;
   }
 
-  /** Keeps a head that is wanted: at once when its parent was seen, else when the block that both branches share is found. */
+  /** Keeps a head if it is wanted: at once when its parent was seen, else after a search for a parent that was. */
   #judge(head: H, dueAt: number, isWanted: () => boolean): Promise<void> | undefined {
     if (!this.#lookBack && (!isWanted() || this.#seen.meets(head.block))) {
       if (isWanted()) this.#offer(head, dueAt);
@@ -245,13 +249,13 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     this.#takeNext(this.#now());
   }
 
-  /** Adds hashes of parents down to a block that was seen, as far as nodes tell them. */
+  /** Adds hashes of parents down to a block that was seen, as far as nodes give them. */
   async #withParents(block: BlockHeader): Promise<BlockHeader> {
     if (block.number - this.#seen.top > MAX_LOOK_BACK) return block;
     const parents = [...block.parents];
     while (!this.#seen.meets({ ...block, parents }) && parents.length < MAX_LOOK_BACK) {
       const parent = parents.at(-1) as Hex;
-      // What cannot be looked up counts as too far away, which listeners see.
+      // If a parent cannot be looked up, the shared block counts as too far away, which listeners see.
       const below = await this.#source.header(parent, block.number - BigInt(parents.length)).catch(() => undefined);
       if (!below) break;
       parents.push(...below.parents);
@@ -259,14 +263,14 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return { ...block, parents };
   }
 
-  /** Keeps a head to be taken in place of the last one that was seen. @param dueAt when a look should follow */
+  /** Keeps a head as the next one to take, in place of any other. @param dueAt when the poll after it is due */
   #offer(head: H, dueAt: number): void {
     this.#behindSince = undefined;
     this.#seen = this.#seen.endingWith(head.block);
     this.#next = { head, dueAt };
   }
 
-  /** Takes the next head if it is time to. */
+  /** Takes the next head if it is time to. @returns whether it did */
   #takeNext(now: number): boolean {
     const next = this.#next;
     if (!next || (this.#current && now < this.#takenAt + this.#minRefreshMs)) return false;
@@ -283,8 +287,8 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
   }
 
   #pollMs(polledAt: number): number {
-    // When the look before was recent, so is the block, and the next one is not due before a block time: a slow chain is
-    // not asked meanwhile.
+    // After a recent poll, a new block is recent as well. The next block is then due a block time later, and a slow
+    // chain is not polled until then.
     const seenComing = polledAt - this.#lastPollAt <= this.#minRefreshMs + GRACE_MS;
     return seenComing ? Math.max(this.#minRefreshMs, this.#blockTimeMs - GRACE_MS) : this.#minRefreshMs;
   }

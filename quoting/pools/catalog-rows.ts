@@ -4,10 +4,10 @@ import { readStopLossMarks, readUnreadableFactories } from '../../db/factory-cal
 import type { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import type { PoolExtension } from './pool-directory.ts';
 
-/** A pool of the index, of whatever factory. */
+/** A pool of the index, created by any factory. */
 export interface PoolRow {
   readonly address: Address;
-  /** The one that created it. */
+  /** The block that created the pool. */
   readonly block: number;
   readonly factory: Address;
   readonly pair: string;
@@ -28,7 +28,7 @@ export interface PoolRow {
   readonly isDelisted: boolean;
 }
 
-/** What capture read last of a pool; floating-point numbers. */
+/** The last read of a pool by capture; floating-point numbers. */
 export interface ReportRow {
   readonly address: Address;
   /** Microseconds since 1970. */
@@ -64,12 +64,14 @@ const REPORTS = `
   FROM operator.price_health h LEFT JOIN operator.pool_classification c USING (chain_id, pool)
   WHERE h.chain_id = $1`;
 
-/** Most rows that are read at a time: the driver parses them without a turn of others. */
+/** Most rows of one query: the driver parses all of them without yielding. */
 const SLICE = 1_000;
 
 /**
- * Rows of a chain behind a place in an order, in slices. The place is out of the planner's sight: it takes few rows to be
- * behind recent ones, and would plan each slice again. The number of rows is a literal, so that it knows how few these are.
+ * Reads, in slices, the rows of a chain that follow a place in an order.
+ *
+ * 1. Queries hide the place from the planner, which would expect few rows after a recent one and plan each slice again.
+ * 2. The number of rows is a literal, so that the planner knows how few rows are read.
  */
 async function* rowsBehind<R extends pg.QueryResultRow>(
   database: pg.Pool,
@@ -94,7 +96,7 @@ export function readAllPools(database: pg.Pool, chainId: number): AsyncGenerator
   return rowsBehind(database, { name: 'catalog-pools', text }, chainId, [''], ({ address }: PoolRow) => [address]);
 }
 
-/** Pools of a block and later ones. */
+/** Pools that were created at a block or later. */
 export function readPoolsSince(database: pg.Pool, chainId: number, block: number): AsyncGenerator<readonly PoolRow[]> {
   const text = `${POOLS} AND (p.created_block_number, p.address) > ((SELECT $2::int8), (SELECT $3::text))
     ORDER BY p.created_block_number, p.address`;
@@ -102,7 +104,7 @@ export function readPoolsSince(database: pg.Pool, chainId: number, block: number
   return rowsBehind(database, { name: 'catalog-pools-since', text }, chainId, [block, ''], placeOf);
 }
 
-/** Some pools of a chain. */
+/** The pools of a chain at these addresses. */
 export async function readPoolsAt(
   database: pg.Pool,
   chainId: number,
@@ -112,7 +114,7 @@ export async function readPoolsAt(
   return (await database.query<PoolRow>({ name: 'catalog-pools-at', text, values: [chainId, addresses] })).rows;
 }
 
-/** Reports captured at a time, microseconds since 1970, and later ones, oldest first. */
+/** Reports that were captured at a time or later, oldest first. @param sinceUs microseconds since 1970 */
 export function readReports(database: pg.Pool, chainId: number, sinceUs: number): AsyncGenerator<readonly ReportRow[]> {
   const text = `${REPORTS}
     AND (h.captured_at, h.pool) > ((SELECT 'epoch'::timestamptz + $2::float8 * interval '1 us'), (SELECT $3::text))
@@ -121,14 +123,14 @@ export function readReports(database: pg.Pool, chainId: number, sinceUs: number)
   return rowsBehind(database, { name: 'catalog-reports', text }, chainId, [sinceUs, ''], placeOf);
 }
 
-/** What one row says of a chain; ages in seconds. */
+/** What is known of a chain besides its pools; ages in seconds. */
 export interface ChainRow {
   /** Newest indexed block; null before the first. */
   readonly head: number | null;
-  /** Since the price of any pool was read last, and of the pool that was read longest ago; null without one. */
+  /** Ages of the newest and the oldest price among the chain's pools; null without prices. */
   readonly newest: number | null;
   readonly oldest: number | null;
-  /** Since the listing was computed; null before the first time. */
+  /** Age of the listing; null before it was first computed. */
   readonly listing: number | null;
 }
 
@@ -147,7 +149,7 @@ export async function readChain(database: pg.Pool, chainId: number): Promise<Cha
 /** A factory of a chain, as a key. */
 export const factoryKey = (chainId: number, factory: Address): string => `${chainId}:${factory}`;
 
-/** What calibration says of factories, by their keys; `epoch` differs when any pool may have changed. */
+/** Reads what calibration decided about factories, by their keys. `epoch` changes when any pool may have changed. */
 export async function readDecisions(database: pg.Pool) {
   const { rows } = await database.query<{ readonly index: string }>(`
     SELECT concat_ws(':', count(*), max(delisted_at), to_regclass('live.pool')::oid) AS index
@@ -157,9 +159,9 @@ export async function readDecisions(database: pg.Pool) {
     (row) => [factoryKey(row.chainId, row.factory), row.mark] as const,
   );
   return {
-    /** Differs when another index is served, a pool delisted or listed again, or calibration decided. */
+    /** Changes when another index is served, a pool was delisted or listed again, or calibration decided. */
     epoch: [rows[0]?.index, ...unreadable, ...marks.flat()].join(),
-    /** Their pools cannot be read, and are not served. */
+    /** Factories whose pools are not served, because they cannot be read. */
     unreadable: new Set(unreadable),
     stopLossMarks: new Map(marks),
   };

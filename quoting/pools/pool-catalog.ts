@@ -21,19 +21,19 @@ import {
 import { type PoolDirectory, PoolsUnknownError, PoolTable, type ServedPool } from './pool-directory.ts';
 import { PoolMaker } from './pool-maker.ts';
 
-/** What capture read last of a pool. */
+/** The last read of a pool by capture. */
 export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs' | 'isFunded'>;
 
-/** Takes what capture read of a served pool, each report once or more, and null of a pool that is no longer served. */
+/** Takes each report of a served pool, once or more often, and null for a pool that is no longer served. */
 export type ReportListener = (pool: ServedPool, report: PoolReport | null) => void;
 
 export interface PoolCatalogDeps {
   readonly database: Database;
   readonly chains: readonly ChainConfig[];
   readonly logger: Logger;
-  /** The first poll is made when it resolves; default: at once. */
+  /** Polls start when it resolves. Default: at once. */
   readonly firstIndex?: Promise<void>;
-  /** Milliseconds from the end of a poll to the next; tests set others. */
+  /** Milliseconds from the end of a poll to the next; tests change it. */
   readonly pollMs?: number;
 }
 
@@ -45,23 +45,23 @@ export interface DataAges {
 }
 
 const POLL_MS = 2_000;
-/** Ponder undoes no more blocks: two windows of finality, of at most 240. */
+/** Ponder undoes at most this many blocks: two windows of finality, of at most 240 blocks each. */
 const MAX_UNDONE_BLOCKS = 480;
-/** A statement of capture that takes longer from its start to its commit shows with the next read of its pools. */
+/** How long capture may take from start to commit of a statement. Rows of a longer one show after their next read. */
 const CAPTURE_US = 1_000_000;
 
-/** What is known of a chain beside its pools. */
+/** What is known of a chain besides its pools. */
 interface CatalogChain {
   readonly config: ChainConfig;
   readonly maker: PoolMaker;
-  /** Pools of blocks that may be undone, and the first of these blocks. */
+  /** Pools created in blocks that may be undone, and the first of these blocks. */
   undoable: ReadonlySet<ServedPool>;
   undoableFrom: number;
-  /** When the newest report that was read was captured, microseconds. */
+  /** Capture time of the newest report that was read, microseconds since 1970. */
   reportedUs: number;
-  /** Pools that were funded when capture read them last. */
+  /** Pools that were funded at the last read by capture. */
   readonly funded: Set<Address>;
-  /** Ages at a time of `performance.now()`; null while the database does not answer. */
+  /** Ages, and when they were read by `performance.now()`; null while the database does not answer. */
   ages: (ChainRow & { readonly at: number }) | null;
 }
 
@@ -76,10 +76,13 @@ const newChain = (config: ChainConfig): CatalogChain => ({
 });
 
 /**
- * Which pools there are, and what is known of them without a look at the chain: loaded from the database once, then kept up
- * to date beside the requests by one poll, which reads what changed. Pools do not change within an index: new ones are found
- * by their block, those that a reorganisation undid by their absence. All are read again when another index is served,
- * calibration decided, or an operator delisted a pool or listed it again.
+ * Knows which pools there are, and what the database says about them. It loads all once. Then one poll, independent of
+ * requests, reads what changed:
+ *
+ * 1. Pools do not change within an index. New pools are found by their block. Pools that a reorganisation undid are
+ *    found by their absence.
+ * 2. All pools are read again when another index is served, calibration decided, or an operator delisted a pool or
+ *    listed it again.
  */
 export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;
@@ -87,7 +90,7 @@ export class PoolCatalog implements PoolDirectory {
   readonly #chains: ReadonlyMap<number, CatalogChain>;
   #onReport: ReportListener = () => undefined;
   #stopPolling: (() => void) | undefined;
-  /** Of the last whole reading; null before it. */
+  /** Epoch of the last complete read; null before it. */
   #epoch: string | null = null;
   #isStopped = false;
   readonly #poll = cacheResult(() => this.#readChanges(), 0);
@@ -105,7 +108,7 @@ export class PoolCatalog implements PoolDirectory {
     else start();
   }
 
-  /** Calls from now on with what capture read of pools. */
+  /** Sets the one listener that takes reports of pools from now on. */
   onReport(listener: ReportListener): void {
     this.#onReport = listener;
   }
@@ -186,7 +189,7 @@ export class PoolCatalog implements PoolDirectory {
     chain.undoableFrom = undoableFrom;
   }
 
-  /** What is derived from a pool is kept by its identity: one that did not change stays. */
+  /** Adds or updates a pool. An unchanged pool stays the same object: what is derived from it is kept per object. */
   #put({ config: { chainId }, maker }: CatalogChain, row: PoolRow, by: Calibration): ServedPool | null {
     const known = this.#table.find(chainId, row.address);
     if (known && row.isDelisted) this.#table.remove(known, 'delisted');

@@ -5,24 +5,24 @@ import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { PoolGraph } from '../../protocol/routing/graph.ts';
 
-/** A token of a pool. Metadata that the token does not give is null, never a guess. */
+/** A token of a pool. Metadata that the token does not give are null, never guessed. */
 export interface PoolToken {
   readonly address: Address;
   readonly symbol: string | null;
   readonly decimals: number | null;
 }
 
-/** What an extension is, by the addresses of the pool's deployment; anything else is `custom`. */
+/** What an extension is according to the addresses of the pool's deployment. Any other contract is `custom`. */
 export type ExtensionKind = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist' | 'custom';
 
 export interface PoolExtension {
   readonly address: Address;
   readonly kind: ExtensionKind;
-  /** Phases it runs in; empty when it is attached but in no order. */
+  /** Phases in which it runs; empty when it is attached but no phase lists it. */
   readonly phases: readonly ExtensionPhase[];
 }
 
-/** What never changes about a pool that is served: listed, on an enabled release of a configured chain. */
+/** What never changes about a served pool. Served pools are listed, on an enabled release of a configured chain. */
 export interface ServedPool {
   readonly chainId: number;
   /** Lowercase, as every address here. */
@@ -41,7 +41,7 @@ export interface ServedPool {
   readonly stopLossMark: StopLossMark | null;
 }
 
-/** Which pools are served is not known: the database has not answered once. */
+/** The served pools are not known, because the database has not answered yet. */
 export class PoolsUnknownError extends AppError {
   readonly code = 'pools_unknown';
   readonly retryable: boolean;
@@ -56,8 +56,8 @@ export class PoolsUnknownError extends AppError {
 /** Knows which pools are served, without a query per request. */
 export interface PoolDirectory {
   /**
-   * The one table, kept up to date: at most a few seconds old while the database answers, and as it was last known while
-   * it does not.
+   * Gives the one table, which is kept up to date. It is at most a few seconds old while the database answers, and
+   * stays as it was last known while the database does not.
    *
    * @throws PoolsUnknownError
    */
@@ -72,19 +72,21 @@ export function swapGuards(pool: ServedPool): readonly PoolExtension[] {
 }
 
 /**
- * How a pool's guards are asked. `none`: nothing holds it back, or a swap allowlist does: that one judges the caller, and
- * its answer to us does not hold for a trader. `evaluated`: all its guards are known, so the end of each side is computed
- * and confirmed. `probed`: an unknown extension can refuse by any rule, so points of each side are tried.
+ * How snapshots find out what a pool's guards let trade.
+ *
+ * `none`: not at all. The pool has no guards, or has a swap allowlist, whose answer to us does not hold for a trader.
+ * `evaluated`: all guards are known, so the end of each side is computed and confirmed.
+ * `probed`: an unknown extension can reject by any rule, so points of each side are tried.
  */
 export type GuardPlan =
   | { readonly kind: 'none' }
   | { readonly kind: 'evaluated'; readonly stopLoss: PoolExtension | null }
   | { readonly kind: 'probed' };
 
-/** Guards whose rejections the snapshots know. Any other may reject a trader whatever a snapshot says. */
+/** Guards whose rejections snapshots take into account. Other guards may reject a trader whatever a snapshot says. */
 const EVALUATED: readonly ExtensionKind[] = ['stopLoss', 'priceVelocityGuard'];
 
-/** What snapshots ask the guards of a pool. */
+/** Decides how snapshots find out what a pool's guards let trade. */
 export function guardPlan(pool: ServedPool): GuardPlan {
   const guards = swapGuards(pool);
   if (guards.length === 0 || guards.some(({ kind }) => kind === 'swapAllowlist')) return { kind: 'none' };
@@ -96,7 +98,7 @@ export function guardPlan(pool: ServedPool): GuardPlan {
 /** Why a pool is no longer served: an operator delisted it, or it is not in the index any more. */
 export type RemovalReason = 'delisted' | 'not_served';
 
-/** Takes a pool that was added, or the reason why it was removed. A replaced pool is first removed as `not_served`. */
+/** Takes a pool and why it was removed; null: it was added. A replaced pool is first removed as `not_served`. */
 export type PoolListener = (pool: ServedPool, removal: RemovalReason | null) => void;
 
 interface ChainPools {
@@ -113,17 +115,17 @@ export class PoolTable {
     for (const pool of pools) this.put(pool);
   }
 
-  /** @param address lowercase; undefined when the pool is unknown, delisted or on a disabled release */
+  /** @returns undefined when the pool is unknown, delisted or on a disabled release @param address lowercase */
   find(chainId: number, address: Address): ServedPool | undefined {
     return this.#chains.get(chainId)?.byAddress.get(address);
   }
 
-  /** The chain's pools that routes may use. Health and pause change by the block and are left to snapshots. */
+  /** The chain's pools that routes may use. Health and pause can change at each block, so snapshots check them. */
   graph(chainId: number): PoolGraph<ServedPool> {
     return this.#chain(chainId).graph;
   }
 
-  /** Adds a pool, or puts it in the place of the one at its address. */
+  /** Adds a pool, which replaces any pool at its address. */
   put(pool: ServedPool): void {
     const { byAddress, graph } = this.#chain(pool.chainId);
     const known = byAddress.get(pool.address);
@@ -142,7 +144,7 @@ export class PoolTable {
     for (const listener of this.#listeners) listener(pool, reason);
   }
 
-  /** Calls for each pool that is put or removed. The listener must not throw. */
+  /** Calls the listener for each pool that is put or removed. It must not throw. */
   onChange(listener: PoolListener): void {
     this.#listeners.add(listener);
   }
@@ -159,7 +161,7 @@ export class PoolTable {
   }
 }
 
-/** Whether a snapshot shows what every trader can do: a swap allowlist or an unknown extension judges by the trader. */
+/** Whether a snapshot holds for every trader. A swap allowlist or an unknown extension may judge by the trader. */
 export function isOpenToAnyone(pool: ServedPool): boolean {
   return swapGuards(pool).every(({ kind }) => EVALUATED.includes(kind));
 }

@@ -8,10 +8,10 @@ import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool
 
 const NO_EXTENSIONS: readonly PoolExtension[] = [];
 
-/** Makes served pools of the rows of a chain. Pools share the objects of their tokens and immutables. */
+/** Makes served pools from the rows of a chain. Pools with equal tokens or immutables share these objects. */
 export class PoolMaker {
   readonly #chainId: number;
-  /** The enabled ones, by factory. */
+  /** Enabled deployments, by factory. */
   readonly #deployments: ReadonlyMap<Address, DeploymentConfig>;
   readonly #tokens = new Map<string, PoolToken>();
   readonly #immutables = new Map<string, PoolImmutables>();
@@ -37,7 +37,7 @@ export class PoolMaker {
       token1: this.#token(row.token1, row.symbol1, row.decimals1),
       pair: row.pair,
       immutables: this.#immutablesOf(row),
-      // A provider that can never change has the largest of all timelocks.
+      // The largest timelock means that the provider can never change.
       immutableProvider: BigInt(row.timelockSecs) === MAX_UINT256 ? row.priceProvider : null,
       extensions:
         row.extensions?.map((extension) => ({ ...extension, kind: kindOf(extension.address, deployment) })) ??

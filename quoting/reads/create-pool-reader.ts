@@ -9,7 +9,7 @@ type Options = Pick<PoolReaderDeps, 'target' | 'heads' | 'shared' | 'readTimeout
     readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];
   };
 
-/** What reads the pools of a chain, with the searches and probes that it needs. */
+/** Creates the reader of a chain's pools, with the searches and probes that it needs. */
 export function createPoolReader({ simulatedPoolsPerRead, observer, ...deps }: Options): PoolReader {
   const common = { ...deps, observer, logUnknown: unknownErrorLog(deps.logger) };
   const searcher = new CurveSearcher({ ...common, simulatedPoolsPerRead });

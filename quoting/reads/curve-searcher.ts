@@ -17,43 +17,43 @@ import type { SnapshotObserver } from '../snapshot-metrics.ts';
 
 export interface CurveSearcherDeps {
   readonly target: ChainTarget;
-  /** Pools that may be simulated whole at one block. */
+  /** How many pools may have every level simulated at one block. */
   readonly simulatedPoolsPerRead: number;
   readonly observer: Pick<Partial<SnapshotObserver>, 'curve'>;
   readonly logUnknown: LogUnknownError;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Of one pool. */
+/** Swaps of one pool to simulate. */
 interface SimulatedSwaps {
   readonly swaps: readonly BoundedCall[];
   readonly silenced: readonly Address[];
   readonly signal: AbortSignal;
 }
 
-/** How long a pool is left alone when half of its simulated swaps ended in silence: such may take all the gas they get. */
+/** For this long a pool is not searched after most of its simulated swaps gave no data: such swaps may burn all gas. */
 const SPARED_MS = 60_000;
-/** Pools, those read last, of which it is remembered what was found out. */
+/** For how many pools it is remembered what searches found out: those read last. */
 const MAX_POOLS = 10_000;
-/** As much as a provider may take through the pool. */
+/** Gas of a call in a search: as much as a provider may take when it is called through the pool. */
 const SEARCH_GAS = 3_000_000n;
-/** The amounts of a simulated swap: a selector and two words. */
+/** A selector and two words, which hold the amounts of a simulated swap. */
 const KEPT_BYTES = 68;
 const DRAWS = 2 ** 31;
-/** Code that answers any call with its selector, as an extension that may have to. */
+/** Code that answers any call with the call's selector, which a pool may require of an extension. */
 const NO_OBJECTION: Hex = '0x5f3560e01c60e01b5f5260205ff3';
 const SILENCE: CallResult = { success: false, data: '0x' };
 const identity = (answer: Hex): Hex => answer;
 
 /**
- * Asks the chain for curves that are not computed from state and quote alone, and remembers what counts at later blocks.
- * Simulated swaps of pools that are searched at the same block share their calls.
+ * Finds, by calls, curves that cannot be computed from state and quote alone. Remembers what counts at later blocks.
+ * Simulated swaps of pools that are searched at the same block share calls.
  */
 export class CurveSearcher {
   readonly #deps: CurveSearcherDeps;
   readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
   readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
-  /** The pools that are simulated whole at the last block. */
+  /** The pools that have every level simulated at the last block. */
   #simulated: { readonly hash: Hex; readonly pools: Set<Address> } = { hash: '0x', pools: new Set() };
 
   constructor(deps: CurveSearcherDeps) {
@@ -68,7 +68,7 @@ export class CurveSearcher {
   /**
    * Searches the curve of a pool at the block of its state.
    *
-   * @throws SnapshotError when the pool does not show it, RpcFailure when the nodes did not answer
+   * @throws SnapshotError when the pool does not show its curve, RpcFailure when the nodes did not answer
    */
   async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<PoolCurve> {
     if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
@@ -104,7 +104,7 @@ export class CurveSearcher {
     }
   }
 
-  /** @throws SnapshotError when other pools have all the places at this block */
+  /** @throws SnapshotError when as many other pools as may be are simulated at this block */
   #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
     if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
     this.#simulated.pools.add(address);
@@ -113,7 +113,7 @@ export class CurveSearcher {
     throw new SnapshotError('unavailable', 'the limit of simulated pools at this block is reached');
   }
 
-  /** The chain as a search of one pool asks it; counts its swaps. */
+  /** Gives the calls that the search of one pool may make, and counts its swaps. */
   #chain(
     block: BlockRef,
     pool: ServedPool,
@@ -145,7 +145,7 @@ export class CurveSearcher {
     };
   }
 
-  /** A node that refuses to put other code in place runs the program with the extensions as they are. */
+  /** Runs a program with silenced extensions. A node that refuses overrides runs it with the extensions as they are. */
   async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
     const { target } = this.#deps;
     const program = { data, gas: CALL_GAS_CAP };
@@ -156,7 +156,7 @@ export class CurveSearcher {
     });
   }
 
-  /** Guards that some leave out are known contracts of the deployment: the swaps of other pools do not need them either. */
+  /** Silences the guards of one pool for all: they are known contracts, which the swaps of other pools do not need. */
   readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
     const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
     const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
@@ -167,11 +167,11 @@ export class CurveSearcher {
   });
 }
 
-/** Code to put in place of extensions. */
+/** Overrides that silence extensions. */
 const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>
   new Map(extensions.map((extension) => [extension, NO_OBJECTION]));
 
-/** Of a contract that reverts, and of a node that does not return code: no formula counts for code that is unknown. */
+/** Gives `0x` when a contract reverts or a node refuses to return code: no formula counts for unknown code. */
 function nothingWhenRejected(error: unknown): Hex {
   if (isRefusal(error)) return '0x';
   throw error;

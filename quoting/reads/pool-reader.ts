@@ -33,7 +33,7 @@ export interface PoolReaderDeps {
   readonly prober: GuardProber;
   readonly searcher: CurveSearcher;
   readonly prover: TransferProver;
-  /** What is read with other processes. Default: nothing. */
+  /** Reads that processes share. Default: none. */
   readonly shared?: SharedReads | undefined;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
@@ -41,25 +41,25 @@ export interface PoolReaderDeps {
   readonly logUnknown: LogUnknownError;
 }
 
-/** A curve, and the part of its sides that trades. */
+/** A curve, and the part of each side that trades. */
 export interface FoundCurve {
   readonly curve: PoolCurve;
   readonly trading: TradingSides;
 }
 
-/** After nodes turned out not to apply overrides, how long before they are asked again. */
+/** For this long no call has overrides, after nodes did not apply them. */
 const RETRY_OVERRIDES_MS = 60_000;
 
 /**
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
  *
- * 1. prices: storage and provider quotes under a state override, prices and balances by isolated calls; now and then, how
- *    much of the tokens moves;
- * 2. curve, of a healthy pool that only the chain knows the curve of: simulated swaps;
- * 3. depth, of a healthy pool with guards: how far they let each side trade.
+ * 1. Prices: storage and provider quotes under a state override, prices and balances by isolated calls. Now and then it
+ *    also tries how much of the tokens moves.
+ * 2. Curve, for a healthy pool whose curve is not computed from state and quote: simulated swaps.
+ * 3. Depth, for a healthy pool with guards: how far they let each side trade.
  *
- * Each pool goes from round to round by itself; pools that ask for a round of the same block within 2 ms share its calls.
- * What the leading process of the chain read at the block is not read again.
+ * Each pool goes through the rounds independently. Pools that need a round of the same block within 2 ms share calls.
+ * What another process read at the block for all processes is not read again.
  */
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
@@ -71,7 +71,7 @@ export class PoolReader {
     this.#shared = deps.shared ?? UNSHARED;
   }
 
-  /** @throws SnapshotError when this pool alone was not read, RpcFailure when the nodes did not give the block's state */
+  /** @throws SnapshotError when this pool alone was not read, RpcFailure when nodes did not give the block's state */
   async prices(head: ReportedHead, read: PoolRead): Promise<PriceSnapshot> {
     const answers = await this.#shared.find('answers', head.block, read.pool.address);
     if (answers === undefined) return this.#ownPrices(head, read);
@@ -83,8 +83,8 @@ export class PoolReader {
   readonly #ownPrices = batched((head: ReportedHead, reads: readonly PoolRead[]) => this.#readPrices(head, reads));
 
   /**
-   * The depth of a pool whose prices are read at the head. When nodes refuse its block by now, both are read once again at
-   * the next head. Throws as {@link prices}.
+   * Reads the depth of a pool whose prices are read at the head. If nodes now refuse that block, reads both once more
+   * at the next head. Throws as {@link prices}.
    */
   async depth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot> {
     try {
@@ -96,7 +96,7 @@ export class PoolReader {
     }
   }
 
-  /** Reads at the head; when nodes refuse its block, once again at the next one, which another node may report. */
+  /** Reads at the head. If nodes refuse its block, reads once more at the next head, which another node may report. */
   async #readPrices(head: ReportedHead, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
     try {
       return await this.#readPricesAt(head, reads);
@@ -106,7 +106,7 @@ export class PoolReader {
     }
   }
 
-  /** The head after one at which nodes refused to read. @throws the error when it is another or there is no newer head */
+  /** The head after one whose block nodes refused. @throws the error if it is not such a refusal or no head is newer */
   async #headAfter(head: ReportedHead, block: BlockRef, error: unknown): Promise<ReportedHead> {
     if (!isBlockRefusal(error)) throw error;
     this.#deps.heads.reject(head);
@@ -149,10 +149,9 @@ export class PoolReader {
   }
 
   /**
-   * A node that gives storage at this block and refuses this call has no prices: the status of the pools shows it.
+   * Leaves pools without prices when the node refuses the call but still gives storage: their status shows it.
    *
-   * @throws RpcFailure when the node refuses the storage of this block as well by now: the block was reorganised away after its
-   *   storage was read
+   * @throws RpcFailure when the node now refuses storage, too: the block was reorganised away since storage was read
    */
   async #withoutPrices(
     block: BlockRef,
@@ -167,7 +166,7 @@ export class PoolReader {
   }
 
   /**
-   * Storage, and quotes where nodes apply overrides: the caller inverts prices where they do not.
+   * Reads storage, and quotes where nodes apply overrides. Where they do not, decoding inverts prices instead.
    *
    * @throws RpcFailure when no node gave the block's storage
    */
@@ -188,7 +187,7 @@ export class PoolReader {
     return (await multicall(this.#deps.target, block, groups, signal)).map(([storage]) => ({ storage }));
   }
 
-  /** Storage comes first in each call: it is read before any provider can burn the gas. */
+  /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(block: BlockRef, pools: readonly ServedPool[], signal: AbortSignal) {
     const { target } = this.#deps;
     const code = stubs(pools);
@@ -209,7 +208,7 @@ export class PoolReader {
     this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
   }
 
-  /** How the depth of a pool is found at the block of its prices: the place for further rounds. */
+  /** Finds how far the sides of a pool trade at the block of its prices. Shares the result where it takes calls. */
   async #tradingSides(prices: PriceSnapshot): Promise<TradingSides> {
     const { pool, curve } = prices;
     const isComputed = typeof curve === 'function' && guardPlan(pool).kind === 'none';
@@ -219,7 +218,7 @@ export class PoolReader {
     return sides;
   }
 
-  /** Sides that take calls: as the leading process read them, or for all. */
+  /** Takes the sides that another process read for all, or reads them and shares them. */
   async #sharedSides(prices: PriceSnapshot): Promise<SidesOutcome> {
     const { pool, block } = prices;
     const known = await this.#shared.find('sides', block, pool.address);
@@ -234,8 +233,8 @@ export class PoolReader {
   }
 
   /**
-   * The curve of a pool at the block of its prices, and what guards let trade of it: the place for further rounds. Null unless
-   * the pool is healthy. Throws as {@link prices}.
+   * Finds the curve of a pool at the block of its prices, and the part that trades. Further rounds belong here. Null
+   * unless the pool is healthy. Throws as {@link prices}.
    */
   async curve({ pool, block, curve: source, limits }: PriceSnapshot): Promise<FoundCurve | null> {
     if (!source) return null;

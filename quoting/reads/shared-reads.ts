@@ -5,22 +5,23 @@ import type { DepthLevel } from '../../protocol/depth.ts';
 import type { ExecutableLevels, TradingSides } from '../../protocol/guards/side-claim.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 
-/** What is read of a pool: what its calls gave, and how far it trades where more calls say that. */
+/** What is shared of a pool: the answers to its calls, and how far its sides trade where that takes further calls. */
 export type SharedKind = 'answers' | 'sides';
 
-/** What processes that serve the same chain read of it once for all. */
+/** Shares reads among the processes that serve a chain, so that one process reads for all. */
 export interface SharedReads {
-  /** Whether this process is to read at this block what clients of all processes request: one of them does. */
+  /** Whether this process is the one that reads, at this block, what clients of all processes request. */
   claim(block: BlockHeader): Promise<boolean>;
   /**
-   * What another process read of a pool at a block, as it wrote it; waits while that may come. Undefined: to be read.
+   * Gives what another process read of a pool at a block, as it wrote it. Waits while that may still come. Undefined:
+   * this process has to read it.
    */
   find(kind: SharedKind, block: BlockRef, pool: Address): Promise<unknown>;
   /**
-   * Gives these reads to the others, when this process reads the block for all.
+   * Sends these reads to the other processes, if this process reads the block for all.
    *
-   * @param values of the pools, in order
-   * @param write a value as JSON
+   * @param values in the order of the pools
+   * @param write writes a value as JSON
    * @returns the values
    */
   share<T>(
@@ -30,11 +31,11 @@ export interface SharedReads {
     values: Promise<readonly T[]>,
     write: (value: T) => string,
   ): Promise<readonly T[]>;
-  /** All requested pools are read at a block, or will not be. */
+  /** Notes that this process reads no further requested pools at a block. */
   end(block: BlockRef): Promise<void>;
 }
 
-/** Of a process that reads for itself alone. */
+/** For a process that reads for itself alone. */
 export const UNSHARED: SharedReads = {
   claim: async () => false,
   find: async () => undefined,
@@ -45,7 +46,7 @@ export const UNSHARED: SharedReads = {
 /** How far a pool trades, or why that is not known. */
 export type SidesOutcome = TradingSides | SnapshotError;
 
-/** Any process that reads the pool at this block gets the same error. @throws the error of a chain that was not read */
+/** Returns an error of the pool, which any process gets at this block. @throws any other: the chain was not read */
 export function ownFailure(error: unknown): SnapshotError {
   if (error instanceof SnapshotError && !(error.cause instanceof RpcFailure)) return error;
   throw error;

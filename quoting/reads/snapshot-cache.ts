@@ -20,23 +20,23 @@ export interface SnapshotCacheDeps {
   readonly readTimeoutMs: number;
   /** Bound of the cache, in bins. */
   readonly cacheBins: number;
-  /** Whether a read that times out is unavailable (503) for the request that started it, as on Ethereum, and not failed (500). */
+  /** Whether a request whose own read times out gets `unavailable` (503), as on Ethereum, instead of `failed` (500). */
   readonly slowIsUnavailable: boolean;
   readonly observer: Pick<Partial<SnapshotObserver>, 'lookup'>;
 }
 
-/** What an entry is asked for: prices alone, or prices and depth. */
+/** The kinds of reads: prices alone, or prices and depth. */
 type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
 type Kind = keyof Kinds;
 
-/** The reads of one pool at one head, each made when it is first asked for. */
+/** The reads of one pool at one head, each started when it is first asked for. */
 interface Entry {
   readonly pool: ServedPool;
   readonly head: ReportedHead;
   readonly reads: { [K in Kind]?: CachedRead<Kinds[K]> };
 }
 
-/** The snapshots of one chain: an entry per pool, of the newest block that it was asked for at, shared by all requests. */
+/** The snapshots of one chain, shared by all requests: one entry per pool, of the newest block it was requested at. */
 export class SnapshotCache implements ChainSnapshots {
   readonly #deps: SnapshotCacheDeps;
   readonly #entries: LRUCache<Address, Entry>;
@@ -118,7 +118,7 @@ export class SnapshotCache implements ChainSnapshots {
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),
     );
-    // A request that joined a scheduled read reads by itself when the budget of that one is exhausted.
+    // A request that joined a scheduled read reads by itself when the budget of that read is exhausted.
     const unpaid = at ? [] : pools.filter(({ address }) => isExhausted(outcomes.get(address)));
     if (unpaid.length === 0) return outcomes;
     return new Map([...outcomes, ...(await this.#read(kind, unpaid, { ...(signal && { signal }) }))]);
@@ -136,7 +136,7 @@ export class SnapshotCache implements ChainSnapshots {
     return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain advanced');
   }
 
-  /** The read that a request needs: started by it, or by another. */
+  /** Gives the read that a request needs, and starts it unless another request did. */
   #startRead<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
     const before = this.#pricesSoFar(pool);
     const entry = this.#entryAt(head, pool);
@@ -163,7 +163,7 @@ export class SnapshotCache implements ChainSnapshots {
     },
   };
 
-  /** Calls for depth are made at this head: who read the prices may have had another budget. */
+  /** Reads depth with the budget of this head. The prices may have been read with another budget. */
   #depth(head: ReportedHead, prices: PriceSnapshot | SnapshotError): Promise<DepthSnapshot> {
     if (prices instanceof SnapshotError) throw prices;
     const { block } = prices.block.hash === head.block.hash ? head : prices;
@@ -187,7 +187,7 @@ export class SnapshotCache implements ChainSnapshots {
     return entry;
   }
 
-  /** A read that took longer than the next block's must not show its client an older block than others saw meanwhile. */
+  /** The outcome at a newer block, if it came first: a client must not get an older block than others already saw. */
   #newerOutcome<K extends Kind>(kind: K, entry: Entry): Kinds[K] | undefined {
     const latest = this.#entries.get(entry.pool.address);
     if (!latest || latest.head.block.number <= entry.head.block.number) return undefined;
@@ -195,20 +195,20 @@ export class SnapshotCache implements ChainSnapshots {
     return outcome instanceof SnapshotError ? undefined : outcome;
   }
 
-  /** A timeout is a failure for the request that started the read, and stays a timeout for requests that joined it. */
+  /** Makes a timeout a failure for the request that started the read. It stays a timeout for requests that joined. */
   #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
     if (error.code !== 'timed_out' || !isFirst || signal?.aborted || this.#deps.slowIsUnavailable) return error;
     return new SnapshotError('read_failed', error.message, { cause: error.cause });
   }
 }
 
-/** Only with depth is it known which sides a pool's guards close, so its prices alone come from there. */
+/** The kind of read that serves a request. Prices of a guarded pool need depth, which shows the sides guards close. */
 const readKind = (pool: ServedPool, kind: Kind): Kind => (kind === 'prices' && isGuarded(pool) ? 'depths' : kind);
 
 const planOf = perObject(guardPlan);
 const isGuarded = (pool: ServedPool): boolean => planOf(pool).kind !== 'none';
 
-/** The same object for the same snapshot, so that its serialised quote is reused. */
+/** Leaves out the depth. The same snapshot gives the same object, so that its serialised quote is reused. */
 const withoutLevels = perObject(
   (snapshot: Snapshot): Snapshot => (snapshot.depth ? { ...snapshot, depth: null } : snapshot),
 );
@@ -227,19 +227,19 @@ class CachedRead<T> {
     });
   }
 
-  /** Whether the chain was not read: the same read may succeed at once. A pool's own failure stays for the block. */
+  /** Whether a retry may succeed, because the chain was not read. A pool's own failure stays for the block. */
   get mayRetry(): boolean {
     return this.settled instanceof SnapshotError && this.settled.cause instanceof RpcFailure;
   }
 }
 
-/** Waits until all reads have their outcomes, at most until the signal aborts or this time passed; the reads continue for others. */
+/** Waits until all reads have outcomes, the signal aborts or the limit passes. The reads continue for others. */
 async function waitFor(
   shared: readonly { readonly read: CachedRead<unknown> }[],
   signal: AbortSignal | undefined,
   limitMs?: number,
 ): Promise<void> {
-  // Nothing is left to wait for its time: each of thousands of requests would hold it for seconds.
+  // Ends timer and listener with the wait: those of thousands of requests would stay for seconds.
   const done = new AbortController();
   const limits: Promise<unknown>[] = [];
   if (signal) limits.push(aborted(signal, done.signal));

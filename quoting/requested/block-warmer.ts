@@ -16,14 +16,14 @@ import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 export interface BlockWarmerDeps {
   readonly chainId: number;
   readonly requested: RequestedPools;
-  /** Tell the block to read at. */
+  /** Gives the block to read at. */
   readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
   readonly snapshots: ChainSnapshots;
   readonly directory: PoolDirectory;
   readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
-  /** What is read with other processes. Default: nothing. */
+  /** Reads that processes share. Default: none. */
   readonly shared?: Pick<SharedReads, 'claim' | 'end'> | undefined;
-  /** How its curve became known last; undefined before, and where fees are public. */
+  /** How the curve of a pool became known at its last read; undefined before, and where fees are public. */
   readonly curveMethodOf: (pool: ServedPool) => CurveReport['method'] | undefined;
   readonly logger: Logger;
   readonly now?: Clock;
@@ -35,14 +35,14 @@ export interface WarmResult {
   /** The block and those below it. */
   readonly branch: ChainTail;
   readonly kind: QuoteKind;
-  /** Each snapshot is of this block. A pool that the budget had no calls for, or that is read for keys only, is `timed_out`. */
+  /** Snapshots of this block. A pool is `timed_out` if the budget had no calls for it or it is read for keys only. */
   readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
   /** When the chain's head was seen and when the reads were done, by `performance.now()`. */
   readonly seenAt: number;
   readonly readyAt: number;
 }
 
-/** Takes what each run brought, and null when nothing is requested any more: heads are not seen from then on. Must not throw. */
+/** Takes the result of a run; null when nothing is requested any more, so that no head is seen. Must not throw. */
 export type WarmListener = (result: WarmResult | null) => void;
 
 interface SeenHead {
@@ -54,7 +54,7 @@ interface SeenHead {
 const KINDS = ['prices', 'depths'] as const;
 /** Longest run: what is not read by then is reported as `timed_out`. */
 const RUN_MS = 3_000;
-/** How often failed reads are retried at the same block, and whether the chain is reachable at all. */
+/** How often failed reads are retried at the same block, and an unreachable chain is tried again. */
 const RETRY_MS = 5_000;
 const TICK_MS = 500;
 
@@ -62,8 +62,11 @@ const notRead = () => new SnapshotError('timed_out', 'the pool was not read at t
 const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node gives the head', { cause });
 
 /**
- * Reads the requested pools of one chain at each head, one head after the other; of heads that come meanwhile only the newest
- * counts. Pools that become requested between two heads are read at the last one. Without requested pools no head is polled.
+ * Reads the requested pools of one chain at each head.
+ *
+ * 1. It reads one head after the other. Of heads that come during a run, it reads only the newest.
+ * 2. It reads pools that become requested between two heads at the last head.
+ * 3. Without requested pools, the head is not polled.
  */
 export class BlockWarmer {
   readonly #deps: BlockWarmerDeps;
@@ -71,16 +74,16 @@ export class BlockWarmer {
   readonly #now: Clock;
   readonly #listeners = new Set<WarmListener>();
   #seen: SeenHead | undefined;
-  /** What was read at the last head; failed reads are not in it. */
+  /** Reads that succeeded at the last head. */
   #done: { readonly hash: string; readonly keys: Set<string> } = { hash: '', keys: new Set() };
-  /** Ends what runs while pools are requested. */
+  /** Ends the polls and retries that run while pools are requested. */
   #stopWatching: (() => void) | undefined;
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
   /**
-   * At the last head whose run is over: how many pools were requested, without those that are read for keys only, and how
-   * many of them were not read.
+   * Counts of the last head whose run is over: requested pools, without those that are read for keys only, and how many
+   * of these were not read.
    */
   coverage = { requested: 0, unread: 0 };
 
@@ -92,12 +95,12 @@ export class BlockWarmer {
     deps.requested.onRequested(() => this.#run());
   }
 
-  /** Calls with what each run brought, prices first. */
+  /** Calls the listener with the results of each run, prices first. */
   onResult(listener: WarmListener): void {
     this.#listeners.add(listener);
   }
 
-  /** Reads no more. Resolves when the run in progress is over. */
+  /** Stops reading. Resolves when the run in progress is over. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sleep();
@@ -109,7 +112,7 @@ export class BlockWarmer {
     if (this.#stopWatching) this.#run();
   }
 
-  /** Runs until nothing is due; a call during a run makes another one follow. */
+  /** Runs until nothing is due. A call during a run makes another run follow. */
   #run(): void {
     if (this.#isClosed) return;
     this.#isDue = true;
@@ -119,7 +122,7 @@ export class BlockWarmer {
   }
 
   async #runAll(): Promise<void> {
-    // Whatever becomes requested in this turn belongs to one run.
+    // One run reads all pools that become requested in this turn of the event loop.
     await null;
     while (this.#isDue && !this.#isClosed) {
       this.#isDue = false;
@@ -132,7 +135,7 @@ export class BlockWarmer {
     if (requested.own().length === 0) return this.#sleep();
     this.#stopWatching ??= this.#watch();
     const table = await directory.table();
-    // Brings the head by `onHead` when it is new.
+    // A new head arrives through `onHead`.
     const failure = await heads.head().then(() => null, unreachable);
     const seen = this.#seen;
     if (!seen) return;
@@ -170,7 +173,7 @@ export class BlockWarmer {
     const batches = schedule.plan(ahead, (read) => !isThere(read));
     for (const read of there) schedule.markRead(read);
     const signal = AbortSignal.timeout(RUN_MS);
-    // Each batch waits for it; Node warns of more than ten.
+    // Each batch listens to the signal, and Node warns of more than ten listeners.
     setMaxListeners(0, signal);
     const parts = [
       { reads: there, at: head },
@@ -200,7 +203,7 @@ export class BlockWarmer {
     return this.#done.keys.has(warmKey(request));
   }
 
-  /** Whether every level of the pool is simulated and no key requests it. */
+  /** Whether the pool is not read ahead: every level of it is simulated, and no client with a key requests it. */
   #isForKeys({ pool, kind, byKey }: WarmRead): boolean {
     const method = this.#deps.curveMethodOf(pool);
     return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
@@ -214,7 +217,7 @@ export class BlockWarmer {
     return outcome;
   }
 
-  /** Shows what became of the reads of a kind. */
+  /** Reports to listeners what became of the reads of one kind. */
   #report(
     { head: { block }, branch, seenAt }: SeenHead,
     kind: QuoteKind,
@@ -232,7 +235,7 @@ export class BlockWarmer {
     let ticks = 0;
     const tick = () => {
       ticks += 1;
-      // Clients learn at once that a head became too old.
+      // A run reports to clients at once that the head became too old.
       const isOutdated = this.#done.hash !== '' && !this.#deps.heads.known;
       if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { BlockWarmer } from './block-warmer.ts';
 
-/** Shows of each chain how many pools are requested, and how many of them were not read. */
+/** Shows in metrics, for each chain, how many pools are requested and how many of them were not read. */
 export function showRequested(
   registry: Registry,
   chains: Iterable<{ readonly chainId: number; readonly warmer: Pick<BlockWarmer, 'coverage'> }>,

@@ -28,13 +28,13 @@ interface Request extends RequestedPool {
 const KINDS = ['prices', 'depths'] as const;
 
 /**
- * The pools of one chain that clients request: within the last `warmMs`, or by subscriptions, which pin them. Those that
- * clients request of other processes may be added.
+ * The pools of one chain that clients requested within the last `warmMs`, or pin by subscriptions. Pools that clients
+ * request of other processes can be added.
  */
 export class RequestedPools {
   readonly #warmMs: number;
   readonly #now: Clock;
-  /** By key of the read and by whether clients with keys request it. */
+  /** Requests by read, those of clients with keys apart from others. */
   readonly #requests = new Map<string, Request>();
   #elsewhere: ReadonlyMap<string, RequestedPool> = new Map();
   readonly #listeners = new Set<() => void>();
@@ -44,7 +44,7 @@ export class RequestedPools {
     this.#now = now;
   }
 
-  /** Calls when a pool becomes requested that was not. */
+  /** Calls the listener when a pool becomes requested. */
   onRequested(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -56,7 +56,7 @@ export class RequestedPools {
     for (const { address } of pools) this.#note({ address, kind, byKey }, 0, until);
   }
 
-  /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases it */
+  /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases the pool */
   pin(address: Address, kind: QuoteKind, byKey: boolean): () => void {
     const request = this.#note({ address, kind, byKey }, 1, 0);
     return () => {
@@ -77,12 +77,12 @@ export class RequestedPools {
     return request;
   }
 
-  /** All pools that are requested now, of whatever process. */
+  /** All pools that clients request now, of any process. */
   list(): RequestedPool[] {
     return merged([...this.#elsewhere.values(), ...this.own()]);
   }
 
-  /** Pools that are requested of this process now. Forgets the others. */
+  /** Pools that clients request of this process now. Forgets requests that ended. */
   own(): RequestedPool[] {
     for (const [key, request] of this.#requests) if (!this.#isRequested(request)) this.#requests.delete(key);
     return merged([...this.#requests.values()]);
@@ -104,7 +104,7 @@ export class RequestedPools {
     return KINDS.some((kind) => this.#elsewhere.has(warmKey({ kind, address })));
   }
 
-  /** Takes the pools that clients request of other processes, in place of those taken before. */
+  /** Replaces the pools that clients request of other processes. */
   setElsewhere(pools: readonly RequestedPool[]): void {
     this.#elsewhere = new Map(merged(pools).map((pool) => [warmKey(pool), pool]));
   }
@@ -114,7 +114,7 @@ export class RequestedPools {
   }
 }
 
-/** Each read once, for a key if any of its requests is. */
+/** Merges requests for the same read. A read counts as keyed if any of its requests does. */
 function merged(requests: readonly RequestedPool[]): RequestedPool[] {
   const reads = new Map<string, RequestedPool>();
   for (const { address, kind, byKey } of requests) {
@@ -126,5 +126,5 @@ function merged(requests: readonly RequestedPool[]): RequestedPool[] {
 
 const requestKey = (request: RequestedPool): string => `${warmKey(request)}${request.byKey}`;
 
-/** Names what is read of a requested pool. */
+/** The key of a read: the same pool and kind have the same key. */
 export const warmKey = ({ kind, address }: Pick<RequestedPool, 'kind' | 'address'>): string => `${kind}${address}`;

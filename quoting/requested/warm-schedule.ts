@@ -12,9 +12,9 @@ export class WarmBatch {
   readonly kind: ReadClass;
   readonly reads: readonly WarmRead[];
   readonly #budget: CallBudget;
-  /** Calls that were made. */
+  /** Calls that were reserved. */
   calls = 0;
-  /** Whether a call was not made. */
+  /** Whether the budget rejected a call. */
   isExhausted = false;
 
   constructor(kind: ReadClass, reads: readonly WarmRead[], budget: CallBudget) {
@@ -23,7 +23,7 @@ export class WarmBatch {
     this.#budget = budget;
   }
 
-  /** Takes a call from the budget of the class. @returns false when there is none: it must not be made */
+  /** Takes a call from the budget of the class. @returns false when none is left: the call must not be made */
   readonly reserve = (): boolean => {
     const isReserved = this.#budget.reserve(this.kind);
     if (isReserved) this.calls += 1;
@@ -38,22 +38,24 @@ export interface WarmScheduleDeps {
   readonly now?: Clock;
 }
 
-/** Of the next batch of a class: most reads, and the calls that it waits for. */
+/** Bounds of the next batch of a class: its most reads, and the calls that it waits for. */
 interface Pace {
   readonly limit: number;
   readonly calls: number;
-  /** Whether the last one had too few: the next waits for calls of its own class, since others may take what is spare. */
+  /** Whether the last batch had too few calls. A single read then does not count on spare calls, which others take. */
   readonly isExhausted: boolean;
 }
 
 const NO_PACE: Pace = { limit: Number.POSITIVE_INFINITY, calls: 1, isExhausted: false };
-/** A batch may have this much more reads than one that was limited and had all its calls. */
+/** By this factor the limit of reads grows after a batch that was limited and had all its calls. */
 const GROWTH = 1.25;
 
 /**
- * Decides which requested pools are read at a block, each class by its own part of the budget. A class is read once the budget
- * has the calls that its last batch took. When the budget was exhausted within a batch, the next ones have fewer reads: those
- * that had their turn longest ago.
+ * Decides which requested pools are read at a block.
+ *
+ * 1. Each class of reads has its own part of the budget.
+ * 2. A class is read once the budget has the calls that its last batch took.
+ * 3. After a batch that exhausted the budget, the next ones have fewer reads: those whose last turn was longest ago.
  */
 export class WarmSchedule {
   readonly budget: CallBudget;
@@ -68,10 +70,10 @@ export class WarmSchedule {
   }
 
   /**
-   * The batches to read now; {@link settle} must follow for each.
+   * Gives the batches to read now. {@link settle} must follow for each.
    *
-   * @param requested all reads of the chain: the turns of any other are forgotten
-   * @param isPending false for those that need no call at this block
+   * @param requested all reads of the chain; the turns of any other read are forgotten
+   * @param isPending false for a read that needs no call at this block
    */
   plan(requested: readonly WarmRead[], isPending: (read: WarmRead) => boolean): WarmBatch[] {
     this.#scheduler.set(requested.map((item) => ({ key: warmKey(item), kind: this.#classOf(item), item })));
@@ -93,7 +95,7 @@ export class WarmSchedule {
   /** Ends a batch. @param isRead false for reads for which the budget had no calls */
   settle({ kind, reads, calls, isExhausted }: WarmBatch, isRead: (read: WarmRead) => boolean): void {
     const read = reads.filter(isRead);
-    // One that takes more than can be saved must not keep the others from their turns.
+    // A single read that takes more calls than can be saved must not keep other reads from their turns.
     for (const each of reads.length > 1 ? read : reads) this.markRead(each);
     const { limit, calls: usual } = this.#paceOf(kind);
     const grown = reads.length < limit ? limit : Math.ceil(limit * GROWTH);
@@ -101,7 +103,7 @@ export class WarmSchedule {
       kind,
       isExhausted
         ? { limit: Math.max(1, read.length), calls: this.budget.burst(kind), isExhausted }
-        : // A batch between two blocks has few reads: the next one may have all of them.
+        : // `calls` shrinks slowly: a batch between two blocks has few reads, but the next one may have all of them.
           { limit: grown, calls: Math.max(calls, usual / GROWTH), isExhausted },
     );
   }

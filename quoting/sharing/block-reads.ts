@@ -4,14 +4,14 @@ import type { Hex } from 'viem';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { type ReadsMessage, writeReads } from './messages.ts';
 
-/** Most of one message, in characters: Redis cuts off who is owed more than 32 MB. The others read the rest themselves. */
+/** Most characters of a message: Redis terminates slow readers at 32 MB. Other processes read the rest themselves. */
 const MAX_MESSAGE = 16 * 1024 * 1024;
-/** Values that are remembered, two for each pool that is requested. */
+/** How many values are remembered: two for each requested pool. */
 const MAX_VALUES = 20_000;
-/** Of how many blocks it is remembered what was read. */
+/** For how many blocks it is remembered what was read. */
 const MAX_BLOCKS = 4;
 
-/** A value of a pool at whatever block, named by its content. */
+/** A value of a pool, named by its content, at any block. */
 interface Value {
   readonly digest: string;
   readonly read: () => unknown;
@@ -24,22 +24,22 @@ interface BlockRead {
   isOver: boolean;
 }
 
-/** What is known of a name at a block: its value, that it will not come, or nothing yet. */
+/** What is known of a name at a block: its value, that it will not come (`absent`), or nothing yet. */
 export type Found = { readonly value: unknown } | 'absent' | 'unknown';
 
 /**
- * What processes read of one chain by block: what this one read, to be published, and what the others published.
+ * Reads of one chain by block: those of this process, to be published, and those that other processes published.
  *
  * 1. A value belongs to the hash of a block, at which it never changes: messages may come late, twice or in any order.
- * 2. A value that was sent before is sent as its digest: whoever has the content has the value, at whatever block it came.
- * 3. Whoever does not have it reads it from the chain. Nothing is asked for again.
+ * 2. A value that was sent before is sent as its digest. A process that got the content at any block has the value.
+ * 3. A process that does not have the content reads it from the chain. It never asks other processes for it.
  */
 export class BlockReads {
   readonly #maxMessage: number;
-  /** By name, the value that came last. */
+  /** The last value of each name. */
   readonly #last = new LRUCache<string, Value>({ max: MAX_VALUES });
   readonly #blocks = new LRUCache<Hex, BlockRead>({ max: MAX_BLOCKS });
-  /** Of the block that this process publishes: JSON by name, null where the chain was not read. */
+  /** What this process has yet to publish of a block: JSON by name, null where the chain was not read. */
   #unsent: { readonly block: BlockHeader; readonly read: Map<string, string | null>; isOver: boolean } | undefined;
 
   constructor(maxMessage = MAX_MESSAGE) {
@@ -63,22 +63,22 @@ export class BlockReads {
     this.#unsentOf(block).isOver = true;
   }
 
-  /** Notes what this process read for itself, so that it need not be sent when it is the same later. */
+  /** Notes what this process read for itself. If it is the same later, it is sent as its digest. */
   remember(name: string, json: string): void {
     this.#last.set(name, named(json));
   }
 
-  /** Sends every value whole again: another process may have missed messages. */
+  /** Makes this process send every value whole again, since another process may have missed messages. */
   forget(): void {
     this.#last.clear();
   }
 
-  /** Whether another process published anything of a block. */
+  /** Whether anything is known of a block from other processes. */
   has(hash: Hex): boolean {
     return this.#blocks.has(hash);
   }
 
-  /** The message with all that was noted since the one before, null when that is nothing. @param id of this process */
+  /** Writes the message with all that was noted since the last one; null without any. @param id of this process */
   drain(id: string): string | null {
     if (!this.#unsent) return null;
     const { block, read, isOver } = this.#unsent;

@@ -8,24 +8,24 @@ import { BlockReads } from './block-reads.ts';
 import { isReadsOf, parseReads, type ReadsMessage } from './messages.ts';
 import { PeerRequests } from './peer-requests.ts';
 
-/** Where a block is claimed: Redis. */
+/** Claims of blocks, which Redis keeps. */
 export interface Claims {
-  /** Takes a block that nobody holds, for some time. Rejects while Redis does not answer. */
+  /** Takes a block that no process holds, for `CLAIM_MS`. Rejects while Redis does not answer. */
   take(hash: Hex): Promise<'taken' | 'held' | 'over'>;
-  /** Holds a block that this process took for longer. */
+  /** Extends the claim of a block that this process took. */
   renew(hash: Hex): Promise<void>;
-  /** Says to those who come later that the block is read. */
+  /** Notes, for processes that come later, that the block is read. */
   end(hash: Hex): Promise<void>;
 }
 
 export interface ChainReadsDeps {
   readonly requested: RequestedPools;
   readonly claims: Claims;
-  /** Sends to all other processes; a failure is its own. */
+  /** Sends a text to all other processes. Handles its failures itself. */
   readonly publish: (channel: 'reads' | 'requests', text: string) => void;
-  /** Takes a head of which another process has read pools. */
+  /** Takes a head at which another process has read pools. */
   readonly onHead: (block: BlockHeader) => void;
-  /** Takes a failure of Redis: the chain is read without the others meanwhile. */
+  /** Takes a failure of Redis. Meanwhile this process reads the chain by itself. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -35,18 +35,19 @@ type Reader = 'own' | 'other' | 'each';
 interface BlockClaim {
   readonly block: BlockHeader;
   reader: Reader;
-  /** When it was decided who reads; by `performance.now()`. */
+  /** When the claim began, by `performance.now()`. */
   readonly since: number;
-  /** When this process last knew that the block is its own. */
+  /** When this process last knew that it holds the block. */
   heldAt: number;
 }
 
-/** A block stays taken this long unless who took it renews the claim. */
+/** A block stays taken this long, unless the process that took it renews the claim. */
 export const CLAIM_MS = 1_000;
 /** How often {@link ChainReads.tick} is to be called. */
 export const TICK_MS = 250;
-/** Who did not read the block before waits this long, so that one process goes on; longer after nodes failed it. */
+/** A process that did not read the last block waits before it claims one, so that readers change rarely. */
 const AFTER_OTHERS_MS = 30;
+/** It waits longer for a while after its nodes failed. */
 const AFTER_FAILURE_MS = 200;
 const ASIDE_MS = 10_000;
 /** Longest wait for what another process reads. */
@@ -56,9 +57,9 @@ const MAX_BLOCKS = 8;
 const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
 
 /**
- * Reads a chain once for all processes. For each block one of them takes the claim of its hash, reads what clients of all
- * request, and publishes it; the others wait for it, and read what does not come. What they read at a hash is right
- * whoever reads it: claims save calls, and decide nothing.
+ * Reads a chain once for all processes. For each block one process claims the block's hash, reads what clients of all
+ * processes request, and publishes it. Other processes wait for it, and read what does not come. A read at a hash is
+ * right whichever process made it: claims only save calls.
  */
 export class ChainReads implements SharedReads {
   readonly #deps: ChainReadsDeps;
@@ -107,7 +108,7 @@ export class ChainReads implements SharedReads {
       for (const [index, pool] of pools.entries()) {
         if (isRequested[index]) this.#note(claim, nameOf(kind, pool), jsonOf(index));
       }
-      // All answers come at once: the others decode them while this process does. Sides come one by one.
+      // All answers come at once, and other processes can decode them while this one does. Sides come one by one.
       if (kind === 'answers') this.#flushNow();
       else this.#flushSoon();
     };
@@ -136,10 +137,10 @@ export class ChainReads implements SharedReads {
     await this.#deps.claims.end(hash).catch(this.#deps.onFailure);
   }
 
-  /** Takes what another process published. @throws SyntaxError or ZodError when it is nothing that processes say */
+  /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(channel: 'reads' | 'requests', text: string): void {
     if (channel === 'requests') this.#peers.take(text);
-    // Its own come back to it.
+    // Redis sends a process its own messages, too.
     else if (!isReadsOf(this.#peers.id, text)) this.#takeReads(parseReads(text));
   }
 
@@ -147,7 +148,7 @@ export class ChainReads implements SharedReads {
     this.#reads.take(message);
     this.#lastReader = 'other';
     const { block } = message;
-    // Who published a block before it was asked about here holds it.
+    // A process that published a block before this one asked about it holds the block.
     if (!this.#claims.has(block.hash)) {
       const claim: BlockClaim = { block, reader: 'other', since: performance.now(), heldAt: 0 };
       this.#claims.set(block.hash, Promise.resolve(claim));
@@ -157,12 +158,12 @@ export class ChainReads implements SharedReads {
     this.#deps.onHead(block);
   }
 
-  /** Messages may have been missed. */
+  /** To be called when messages may have been missed. */
   rejoin(): void {
     this.#peers.rejoin();
   }
 
-  /** Says what clients request, holds the block that this process reads, and ends waits for one that is gone. */
+  /** Publishes what clients request, renews this process's claim, and ends waits for a process that is gone. */
   async tick(): Promise<void> {
     const report = this.#peers.report();
     if (report !== null) this.#deps.publish('requests', report);
@@ -194,7 +195,7 @@ export class ChainReads implements SharedReads {
     return claim;
   }
 
-  /** Takes a block for this process, unless another one has it. */
+  /** Takes a block for this process, unless another process holds it. */
   async #take(claim: BlockClaim): Promise<void> {
     const { hash } = claim.block;
     const askedAt = performance.now();
@@ -212,12 +213,12 @@ export class ChainReads implements SharedReads {
     }, this.#deps.onFailure);
   }
 
-  /** Whether no other process may have taken a block that this one took: it was not paused meanwhile. */
+  /** Whether this process surely still holds a block that it took: it was not paused for as long as a claim lasts. */
   #isHeld({ reader, heldAt }: BlockClaim): boolean {
     return reader === 'own' && performance.now() - heldAt < CLAIM_MS;
   }
 
-  /** What is read in one turn goes into one message. */
+  /** Sends what is read in one turn of the event loop as one message. */
   #flushSoon(): void {
     this.#flush ??= setImmediate(() => this.#flushNow());
   }

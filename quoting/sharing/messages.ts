@@ -4,18 +4,18 @@ import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
-/** Raised with each change of a message or of what is published, so that only processes of one form meet. */
+/** To be raised when messages or what is published change: only processes of the same format share reads. */
 export const FORMAT = 3;
 
 const number = z.string().regex(/^\d+$/).transform(BigInt);
 const digest = z.string();
 
-/** What a process read at a block since its message before. */
+/** What a process read at a block since its last message. */
 const Reads = z.object({
   id: z.string(),
   block: z.object({ number, hash: HexBytes32, timestamp: number, parents: z.array(HexBytes32).min(1) }),
   values: z.array(z.tuple([z.string(), digest, z.unknown()])),
-  /** Values that were sent with this digest before, at whatever block. */
+  /** Names of values that were sent before with this digest, at any block. */
   same: z.array(z.tuple([z.string(), digest])),
   failed: z.array(z.string()),
   /** Whether it reads nothing more at this block. */
@@ -25,16 +25,16 @@ const Reads = z.object({
 /** Which pools a process has requests for. */
 const Report = z.object({
   id: z.string(),
-  /** Absent: those of its report before. */
+  /** Absent: the same as in its last report. */
   pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).optional(),
 });
 
 export type ReadsMessage = z.infer<typeof Reads>;
 
-/** @throws SyntaxError or ZodError when it is none */
+/** @throws SyntaxError or ZodError when it is malformed */
 export const parseReads = (text: string): ReadsMessage => Reads.parse(JSON.parse(text));
 
-/** Whether a process of this name wrote a message; does not parse it. */
+/** Whether the process of this name wrote a message. Does not parse the message. */
 export const isReadsOf = (id: string, text: string): boolean => text.startsWith(`{"id":"${id}"`);
 
 /** @param values name, digest and JSON of each */
@@ -48,13 +48,13 @@ export function writeReads(
   return joinJson({ id, block: at, ...rest, values: joined }).join('');
 }
 
-/** @throws SyntaxError or ZodError when it is none */
+/** @throws SyntaxError or ZodError when it is malformed */
 export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | undefined } {
   const { id, pools } = Report.parse(JSON.parse(text));
   return { id, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
 }
 
-/** @param pools undefined: those of the report before */
+/** @param pools undefined: the same as in the last report */
 export function writeReport(id: string, pools: readonly RequestedPool[] | undefined): string {
   return JSON.stringify({ id, pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) });
 }

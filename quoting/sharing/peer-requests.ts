@@ -4,10 +4,10 @@ import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { RequestedPool, RequestedPools } from '../requested/requested-pools.ts';
 import { parseReport, writeReport } from './messages.ts';
 
-/** How often a process says that it has the same requests, and which. */
+/** How often a process reports that its requests are unchanged, and how often it lists them again. */
 const REPORT_MS = 3_000;
 const WHOLE_REPORT_MS = 30_000;
-/** A process that reported nothing for this long has no requests any more. */
+/** The requests of a process that reported nothing for this long are dropped. */
 const FORGET_MS = 10_000;
 
 interface Peer {
@@ -15,7 +15,7 @@ interface Peer {
   readonly at: number;
 }
 
-/** What clients request of the other processes that serve a chain, and what the others are to know of this one. */
+/** Takes what clients request of other processes of a chain, and reports to these what clients request of this one. */
 export class PeerRequests {
   readonly #requested: RequestedPools;
   readonly #onNewPeer: () => void;
@@ -25,7 +25,7 @@ export class PeerRequests {
   #sent = { text: '', at: Number.NEGATIVE_INFINITY, wholeAt: Number.NEGATIVE_INFINITY };
   #announced: ReadonlySet<Address> = new Set();
 
-  /** @param onNewPeer a process has requests that had none, or missed messages */
+  /** @param onNewPeer called when a process has its first requests, or missed messages */
   constructor(requested: RequestedPools, onNewPeer: () => void, now: Clock = () => performance.now()) {
     this.#requested = requested;
     this.#onNewPeer = onNewPeer;
@@ -42,21 +42,21 @@ export class PeerRequests {
     return this.#peers.size === 0;
   }
 
-  /** Whether the others know that a client of any process requests this pool. */
+  /** Whether the other processes know that a client of any process requests this pool. */
   has(pool: Address): boolean {
     return !this.isAlone && (this.#announced.has(pool) || this.#requested.hasElsewhere(pool));
   }
 
-  /** This process may have missed messages: under another name it is a new peer of all others. */
+  /** To be called when this process may have missed messages: its new name makes it a new peer of all others. */
   rejoin(): void {
     this.#id = randomUUID();
   }
 
-  /** Takes the report of another process. @throws SyntaxError or ZodError when it is none */
+  /** Takes the report of another process. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
     const { id, pools } = parseReport(text);
     const known = this.#peers.get(id);
-    // One whose pools are not known yet tells them within half a minute.
+    // A process whose pools are not known yet lists them within half a minute.
     const now = pools ?? known?.pools;
     if (id === this.#id || !now) return;
     this.#peers.set(id, { pools: now, at: this.#now() });
@@ -66,7 +66,7 @@ export class PeerRequests {
     this.#onNewPeer();
   }
 
-  /** What is to be said now, null when the others know it. To be called a few times a second. */
+  /** Writes the report to send now; null while the others know it. To be called a few times a second. */
   report(): string | null {
     const now = this.#now();
     const silent = [...this.#peers].filter(([, { at }]) => now - at > FORGET_MS);

@@ -15,15 +15,15 @@ export interface ReadSharingDeps {
   readonly logger: Logger;
 }
 
-/** Redis that takes longer counts as unreachable. */
+/** Redis counts as unreachable when a command takes longer. */
 const COMMAND_TIMEOUT_MS = 500;
-/** How long it is known of a block that it was read. */
+/** How long Redis keeps that a block was read. */
 const OVER_MS = 10_000;
 const OVER = 'over';
 
 /**
- * The processes that read the same chains. What they say is published by Redis and kept by none: all that is kept is who
- * took a block, for a few seconds.
+ * Connects the processes that read the same chains. Redis passes their messages on and keeps none: it only keeps, for a
+ * few seconds, which blocks were taken or read.
  */
 export class ReadSharing {
   readonly #deps: ReadSharingDeps;
@@ -40,7 +40,7 @@ export class ReadSharing {
     this.#deps = deps;
     this.#redis = connectFailFast(redisUrl, logger, {
       commandTimeout: COMMAND_TIMEOUT_MS,
-      // A pipeline would wait until this process has decoded what it read.
+      // A pipelined command would wait until this process has decoded what it read.
       enableAutoPipelining: false,
     });
     this.#subscriber = connectQueueing(redisUrl, logger);
@@ -56,7 +56,7 @@ export class ReadSharing {
     });
   }
 
-  /** What this process shares of a chain from now on. */
+  /** Starts to share the reads of a chain. */
   join(chain: ChainConfig, { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>): ChainReads {
     const name = nameOf(chain, this.#deps.prefix);
     const keyOf = (hash: string) => `${name}:${hash}`;
@@ -92,7 +92,7 @@ export class ReadSharing {
     this.#subscriber.disconnect();
   }
 
-  /** A message that was not understood changes nothing. */
+  /** Takes a message of another process. A malformed one changes nothing. */
   #take(channel: string, text: string): void {
     const [, name = '', kind] = /^(.*):(reads|requests)$/.exec(channel) ?? [];
     try {
@@ -102,14 +102,14 @@ export class ReadSharing {
     }
   }
 
-  /** Logs the first failure of a row: chains are read without the others meanwhile. */
+  /** Logs the first of consecutive failures. Meanwhile this process reads chains by itself. */
   readonly #fail = (error: unknown): void => {
     if (!this.#isFailing && !this.#isClosed) this.#deps.logger.warn({ err: error }, 'reads are not shared');
     this.#isFailing = true;
   };
 }
 
-/** Processes of another release or configuration, which may read pools otherwise, have other names. */
+/** Names shared reads. Other releases and configurations may read pools differently, so they have other names. */
 function nameOf({ chainId, multicall3, deployments }: ChainConfig, prefix: string): string {
   const configuration = createHash('sha256').update(JSON.stringify({ multicall3, deployments })).digest('hex');
   return `${prefix}:reads-${FORMAT}-${chainId}-${configuration.slice(0, 12)}`;
