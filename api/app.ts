@@ -27,11 +27,11 @@ export type AppDeps = {
   readonly logger: Logger;
   /** The WebSockets of the chains' streams. */
   readonly webSockets?: Omit<WebSocketDeps, 'verifyKey' | 'trustedProxies' | 'logger'>;
-  /** Adds what is no endpoint of the contract, such as the operator's pages: it counts in no limit. */
+  /** Adds what is not an endpoint of the contract, such as the operator's pages. It counts in no limit. */
   readonly pages?: (app: Hono) => void;
 };
 
-/** The Hono app: what every request gets, in the order that errors are reported, then the given endpoints. */
+/** Creates the Hono app: middleware of all requests, in the order that errors are reported, then the endpoints. */
 export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & { readonly front: Front } {
   const app = new Hono();
   const answers = new AnswerCache();
@@ -67,7 +67,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   return Object.assign(app, { front });
 }
 
-/** Logs whole what is a defect, or unreachable. */
+/** Turns errors into responses. Logs the whole error if it is a defect or something is unreachable. */
 function handleErrors(app: Hono, logger: Logger): void {
   app.onError((error, c) => {
     const known = toApiError(error);

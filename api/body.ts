@@ -5,7 +5,7 @@ import { parseJson } from '../runtime/json.ts';
 import { ApiError, badRequest } from './errors.ts';
 
 /**
- * Reads a JSON body and checks its shape. The media type is not looked at: a body is JSON or it is refused.
+ * Reads a JSON body and checks its shape. The media type does not matter: a body that is not JSON is rejected.
  *
  * @throws ApiError 400 `Invalid request body: <reason>`
  */
@@ -13,7 +13,7 @@ export async function jsonBody<S extends z.ZodType>(c: Context, schema: S): Prom
   return checkBody(readJson(await bodyBytes(c)), schema);
 }
 
-/** The same of a text that {@link readJson} has read. */
+/** Checks, as {@link jsonBody} does, a text that {@link readJson} has read. */
 export function checkBody<S extends z.ZodType>(json: ReadJson, schema: S): z.output<S> {
   if ('problem' in json) throw badRequest(json.problem);
   const parsed = schema.safeParse(json.value);
@@ -22,8 +22,8 @@ export function checkBody<S extends z.ZodType>(json: ReadJson, schema: S): z.out
 }
 
 /**
- * Checks an array of strings up to its first entry that is not one: an issue for each of thousands takes zod longer than
- * everything else about a body.
+ * Checks an array of strings up to its first entry that is not a string. If thousands of entries were wrong, zod would
+ * spend more time on their issues than all other checks of the body take.
  */
 export const stringList = <S extends z.ZodArray<z.ZodType<string>>>(list: S) =>
   z.preprocess((value) => {
@@ -31,15 +31,15 @@ export const stringList = <S extends z.ZodArray<z.ZodType<string>>>(list: S) =>
     return wrong < 0 ? value : (value as unknown[]).slice(0, wrong + 1);
   }, list);
 
-/** A text with more values is not parsed: that would hold up other requests. No body has room for as many addresses. */
+/** A text with more values is not parsed, which would delay other requests. No body has room for as many addresses. */
 const MAX_VALUES = 6_500;
-/** Each value but the outermost comes after one. */
+/** A sign that stands before each value but the outermost. */
 const BEFORE_VALUE = /[[{,]/;
 
-/** The value of a JSON text, or the message that refuses the text. */
+/** The value of a JSON text, or the message that rejects the text. */
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
 
-/** Reads a JSON text of UTF-8, integers kept exact, in which no object has two values for a key. */
+/** Reads a JSON text of UTF-8. Keeps integers exact, and rejects an object that has two values for a key. */
 export function readJson(bytes: Uint8Array): ReadJson {
   const text = new TextDecoder().decode(bytes);
   try {
@@ -50,7 +50,7 @@ export function readJson(bytes: Uint8Array): ReadJson {
   }
 }
 
-/** A message may repeat names of fields, of which a body can have thousands. */
+/** Longer reasons are cut: they may repeat names of fields, of which a body can have thousands. */
 const MAX_REASON_CHARS = 300;
 
 /** The message about a body that cannot be read. */
@@ -60,8 +60,8 @@ export function invalidBody(reason: string): string {
 }
 
 /**
- * The body of a request, as it came. Reading it fails only when the client disconnects or sends another length than it announced:
- * an error of the client, not a defect.
+ * Reads the body of a request as it came. That fails only when the client disconnects or sends another length than it
+ * announced, which is an error of the client and not a defect.
  *
  * @throws ApiError 400
  */

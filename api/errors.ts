@@ -8,11 +8,11 @@ import type { SnapshotError } from '../quoting/snapshot-error.ts';
 /** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
 export type ErrorBody = { readonly error: string; readonly code?: string };
 
-/** Too many requests; something that the request needs is unreachable. */
+/** Statuses after which a client may retry: too many requests, or something that the request needs is unreachable. */
 const RETRYABLE: readonly number[] = [429, 503];
 
 /**
- * An answer other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
+ * A response other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
  */
 export class ApiError extends AppError {
   /** The body's code, otherwise the status: `http_503`. */
@@ -59,28 +59,28 @@ export const waitSecsCeil = (milliseconds: number): number => Math.max(1, Math.c
 export const tooManyRequests = (waitMs: number): ApiError =>
   new ApiError(429, { error: 'Too many requests' }, { headers: { 'Retry-After': String(waitSecsCeil(waitMs)) } });
 
-/** Something that the request needs (database, Redis, a chain) is unreachable or too slow; the client retries. */
+/** Something that the request needs (database, Redis, a chain) is unreachable or too slow. The client may retry. */
 export const unavailable = (cause?: unknown, headers: Readonly<Record<string, string>> = {}): ApiError =>
   new ApiError(503, { error: 'Service temporarily unavailable' }, { cause, headers });
 
 export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });
 
-/** The answer to a pool that is unknown, delisted, on another chain or on a disabled release. */
+/** For a pool that is unknown, delisted, on another chain or on a disabled release. */
 export const poolNotServed = (pool: Address): ApiError =>
   new ApiError(404, { error: `Pair metadata not found for ${pool}` });
 
 /**
- * The answer to a pool without a quote: 500 when the chain did not give it, 503 when it did not come in time.
+ * For a pool without a quote: 500 when the chain did not give it, 503 when it did not come in time.
  *
- * @param error undefined of a pool that is not served
+ * @param error undefined for a pool that is not served
  */
 export function quoteFailure(pool: Address, error: SnapshotError | undefined): ApiError {
   if (!error) return poolNotServed(pool);
   return error.code === 'read_failed' ? internalError(error) : unavailable(error);
 }
 
-/** The answer to something thrown: anything that is not expected is a defect, answered with a bare 500. */
+/** Turns anything thrown into a response. An unexpected error is a defect: its response is a bare 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof PoolsUnknownError)
@@ -94,9 +94,9 @@ export function sendError(c: Context, { status, body, headers }: ApiError): Resp
   const text = isText ? body : JSON.stringify(body);
   return c.body(text, status, {
     'Content-Type': isText ? 'text/plain; charset=UTF-8' : 'application/json',
-    // A text repeats parts of the request: no browser may take it for a page.
+    // A text repeats parts of the request, so a browser must not take it for a page.
     ...(isText && { 'X-Content-Type-Options': 'nosniff' }),
-    // Known here for nothing, and what spares short answers the compression.
+    // With a length, the compression leaves short responses as they are.
     'Content-Length': String(Buffer.byteLength(text)),
     ...headers,
   });

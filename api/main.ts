@@ -24,9 +24,9 @@ import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
 const DEFAULT_PORT = '3000';
-/** Requests in flight at a stop get this long. */
+/** How long a stop waits for requests in flight. */
 const GRACE_MS = 10_000;
-/** A count of requests that Redis does not answer in this time is kept in memory instead. */
+/** Requests are counted in memory when Redis does not answer in this time. */
 const COUNT_TIMEOUT_MS = 200;
 
 const SETTINGS = [
@@ -65,7 +65,7 @@ async function serve(): Promise<void> {
   const metrics = createMetrics('api');
   const onStop = stopOnSignal(logger);
 
-  // The API only reads: a replica, when there is one, takes all of it.
+  // The API only reads, so a replica, if there is one, takes all its queries.
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   onStop('database', () => database.$client.end());
@@ -108,7 +108,7 @@ async function serve(): Promise<void> {
   const reusePort = settings.REUSE_PORT === 'on';
   const server = await startServer(app, host, settings.PORT, { webSockets: WEB_SOCKET_PATHS, reusePort });
   onStop('http', () => server.stop(GRACE_MS));
-  // Before the server, which waits for its connections to end.
+  // Streams stop before the server, which waits for its connections to end.
   onStop('streams', () => streams.stop());
   if (settings.OPERATIONS_PORT !== undefined) {
     const pages = new Hono();

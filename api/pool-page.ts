@@ -5,11 +5,11 @@ import type { PoolDirectory, ServedPool } from '../quoting/pools/pool-directory.
 import { poolNotServed } from './errors.ts';
 import { chainIdParam, clampSize, parseQuery, poolAddressParam, type ServedChains, servedChain } from './request.ts';
 
-/** What endpoints need that list rows of one pool. */
+/** Dependencies of endpoints that list rows of one pool. */
 export interface PoolPageDeps {
   readonly chains: ServedChains;
   readonly directory: PoolDirectory;
-  /** The replica, when there is one: rows are only read. */
+  /** The replica, if there is one: rows are only read. */
   readonly database: pg.Pool;
 }
 
@@ -20,10 +20,10 @@ interface PoolPageRequest<Query> {
 }
 
 /**
- * The pool of the path, the query string and the size of the page.
+ * Reads the pool of the path, the query string and the size of the page.
  *
- * @param sizes without `limit`, and the largest
- * @throws ApiError for the first that is wrong: 400 of path and query, 404 of a chain or pool that is not served
+ * @param sizes `usual` without `limit` in the query, and the largest
+ * @throws ApiError for the first error: 400 for path and query, 404 for a chain or pool that is not served
  */
 export async function poolPageRequest<Schema extends z.ZodType<{ readonly limit?: number | undefined }>>(
   c: Context,

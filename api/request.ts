@@ -6,7 +6,7 @@ import { firstIssue } from '../config/load-chains.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
 import { parseAddress } from './hex.ts';
 
-/** Every endpoint that counts in a limit lies below it; an invalid key is refused all over it. */
+/** All endpoints that count in a limit lie below it. An invalid key is rejected everywhere below it. */
 export const PUBLIC_PREFIX = '/public/';
 
 /** Chains by id, as the API serves them. */
@@ -31,7 +31,7 @@ export function servedChain<C>(chains: ReadonlyMap<number, C>, chainId: string):
   return chain;
 }
 
-/** @throws ApiError 400 with the text for what is wrong with the address of the path */
+/** @throws ApiError 400 that says what is wrong with the address of the path */
 export function poolAddressParam(text: string): Address {
   const address = parseAddress(text);
   if (address) return address;
@@ -46,9 +46,9 @@ export const Integer = z
   .transform(Number);
 
 /**
- * The number of things that a client requests, within the bounds that hold for it.
+ * Brings the number of things that a client requests within its bounds.
  *
- * @param least what less is taken for
+ * @param least replaces a smaller number
  * @throws ApiError 400 when it is negative
  */
 export function clampSize(value: number, most: number, name: string, least = 1): number {
@@ -76,7 +76,7 @@ export function depthParam(c: Context): boolean {
 }
 
 /**
- * The pools of a list, each at its first position, with the spelling that it has there.
+ * Reads a list of pools. Of repeated pools it keeps the first position, with the spelling at that position.
  *
  * @throws ApiError 400 when there are none, or one is not an address
  */

@@ -6,14 +6,14 @@ import { triesAddress } from '../http/client-address.ts';
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
 export type KeyIdentity = {
   readonly keyId: string;
-  /** Visible part of the first key of its holder's, which it has in common with the keys that it was rotated from and to. */
+  /** Visible part of the holder's first key. All keys that were rotated from that key share it. */
   readonly holder: string;
 };
 
 /**
  * Looks a presented Trading API key up.
  *
- * @param client address of who presents it, null when that is not known; asked for only when it matters
+ * @param client gives the address of the client, null when it is not known; called only when it matters
  * @returns null for an unknown, revoked or placeholder key
  * @throws ApiError 429 when the client tries key after key, 503 when the keys cannot be read
  */
@@ -26,8 +26,8 @@ declare module 'hono' {
 }
 
 /**
- * Checks the `Authorization` header before anything else. No header is fine on a public endpoint; a header that carries
- * no valid key is refused everywhere.
+ * Checks the `Authorization` header before anything else. Public endpoints need no header, but every endpoint rejects a
+ * header without a valid key.
  *
  * @param trustedProxies see {@link triesAddress}
  */

@@ -8,25 +8,25 @@ import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
 import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
-/** An answer is used this long, so a new or revoked key counts everywhere within 3 seconds. */
+/** What the database says of a key is used this long, so a new or revoked key counts everywhere within 3 seconds. */
 const FRESH_MS = 2_000;
-/** While the database is unreachable no key can be revoked: the last answer stands this long. */
+/** While the database is unreachable, no key can be revoked, and the last verdict is used this long. */
 const KEPT_MS = 10 * 60_000;
-/** A client whose key is known waits no longer than this for a database that hangs. */
+/** A client with a known key waits at most this long for a database that hangs. */
 const TIMEOUT_MS = 200;
 
-/** Keys not known to be valid that a client address may try; further ones do not reach the database. */
+/** How many keys not known to be valid a client address may try; further ones do not reach the database. */
 const KEY_TRIES = { requests: 50, windowSecs: 10 };
 
-/** Keys whose validity is remembered. */
+/** How many keys have a remembered verdict. */
 const MAX_KEYS = 10_000;
 
-/** The identity is null of a key that is not valid. */
+/** Whether a key is valid, as the database said: the identity of an invalid key is null. */
 type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
 
 /**
- * Checks keys against the database, asking at most once in a while for each key, and not at all for a client that tries
- * key after key. A key that was valid when last looked at is not held up by others behind the same address.
+ * Checks keys in the database. It queries each key at most every `FRESH_MS`, and none for a client that tries key after
+ * key. Such a client does not hold up a key of the same address that was valid at its last check.
  */
 export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
@@ -41,23 +41,23 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
   return async (key, client) => {
     const keyId = keyIdOf(key);
     if (keyId === null) return null;
-    // Memory holds no key that could be read out of a core dump.
+    // Memory holds digests only, so that a core dump reveals no key.
     const digest = createHash('sha256').update(key).digest('base64');
     const known = verdicts.get(digest);
     if (known && now() - known.at < FRESH_MS) return known.identity;
-    // Where the client is not known, only those who present the same key wait for each other.
+    // If the address is not known, tries count per key, so that only clients with the same key limit each other.
     if (!known?.identity) {
       const { rejected, msBeforeNext } = countTry(client() ?? digest);
       if (rejected) throw tooManyRequests(msBeforeNext);
     }
-    // One request asks again; the others go by the last answer meanwhile, and as long again if no answer comes.
+    // One request queries again. Others use the last verdict meanwhile, and for another `FRESH_MS` if no answer comes.
     if (known) verdicts.set(digest, { ...known, at: now() }, { noUpdateTTL: true });
     const { identity } = await answerOr(known, lookUp(key, keyId, digest), database);
     return identity;
   };
 }
 
-/** @returns the verdict known so far while the database is unreachable or hangs; its answer counts when it comes */
+/** @returns the database's answer; while it is unreachable or hangs, the last verdict: a late answer counts later */
 async function answerOr(known: Verdict | undefined, answer: Promise<Verdict>, database: Queryable): Promise<Verdict> {
   try {
     return await (known ? withTimeout(answer, TIMEOUT_MS) : answer);

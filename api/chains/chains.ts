@@ -15,7 +15,7 @@ export const Chain = z
   })
   .openapi('Chain', { description: 'A chain that is served.' });
 
-/** The list changes with a restart alone. */
+/** The list changes only with a restart. */
 const CACHE_SECS = 300;
 
 const listChains = {

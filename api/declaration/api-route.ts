@@ -5,20 +5,20 @@ import type { PUBLIC_PREFIX } from '../request.ts';
 import type { Failures } from './responses.ts';
 
 /**
- * All that is to be known of an endpoint but its handler. The app derives the endpoint's middleware from it, the OpenAPI
+ * Declares an endpoint, all but its handler. The app derives the endpoint's middleware from it, and the OpenAPI
  * document its operation.
  */
 export type ApiRoute = {
-  /** Name of the operation, by which its resource knows the handler. */
+  /** Name of the operation, by which its resource finds the handler. */
   readonly operationId: string;
   readonly method: 'get' | 'post';
   /** With parameters as `{name}`. */
   readonly path: `${typeof PUBLIC_PREFIX}${string}`;
   /** The class whose quota its requests count in. */
   readonly limit: LimitClass;
-  /** What a Trading API key is for: `required` (401 without), `optional` (it raises the limit), `none`. */
+  /** Use of a Trading API key: `required` (401 without it), `optional` (it raises the limit), `none`. */
   readonly key: 'required' | 'optional' | 'none';
-  /** Heading of the document that it stands under. */
+  /** Heading in the document under which it stands. */
   readonly tag: 'Listing' | 'Quotes' | 'Charts' | 'Routing' | 'Quote updates' | 'Service';
   readonly summary: string;
   readonly description: string;
@@ -27,13 +27,13 @@ export type ApiRoute = {
     readonly query?: z.ZodObject;
     readonly body?: Example;
   };
-  /** What 200 answers with. `headers` describes headers of its own. */
+  /** The response 200. `headers` describes headers that only this endpoint has. */
   readonly answer: Example & { readonly description: string; readonly headers?: z.ZodObject };
   /** Whether the response of 200 is a stream of events. */
   readonly streams?: boolean;
-  /** Whether the app compresses it when it is long. Otherwise it is always short, or its handler does it. */
+  /** Whether the app compresses a long response. If not, responses are always short or the handler compresses them. */
   readonly compress?: boolean;
-  /** Other answers than 200 and than the failures that all endpoints share. */
+  /** Responses besides 200 and the failures that all endpoints share. */
   readonly failures?: Failures;
 };
 

@@ -1,4 +1,4 @@
-/** What the examples of the document speak of: a pool of WETH and USDC on Base. The pool does not exist. */
+/** The market that examples of the document use: a pool of WETH and USDC on Base. The pool does not exist. */
 export const EXAMPLE = {
   chainId: 8453,
   pool: '0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930',

@@ -2,7 +2,7 @@ import { type RouteConfig, z } from '@hono/zod-openapi';
 import type { BLOCK_HEADERS } from '../http/block-headers.ts';
 import { EXAMPLE } from './example-market.ts';
 
-/** What the document says of parameters and answers that resources share. */
+/** What the document says of parameters and responses that resources share. */
 
 export const ChainIdPath = z.string().openapi({
   type: 'integer',
@@ -29,16 +29,16 @@ const textContent = { 'text/plain': { schema: z.string() } };
 
 export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });
 
-/** A failure whose body is a bare text: the request could not be parsed. */
+/** A failure whose body is plain text, since the request could not be parsed. */
 export const textErrorResponse = (description: string) => ({ description, content: textContent });
 
-/** A failure that is reported in JSON or, when the request could not be parsed, in a bare text. */
+/** A failure that is reported in JSON or, when the request could not be parsed, in plain text. */
 export const errorOrTextResponse = (description: string) => ({
   description,
   content: { ...jsonContent(ErrorBody), ...textContent },
 });
 
-/** Report the block that an answer was read at; of several pools, the oldest. */
+/** Headers that report the block at which a response was read; of several pools, the oldest block. */
 export const BlockHeaders = z.object({
   'X-Block-Number': z
     .string()
@@ -49,10 +49,10 @@ export const BlockHeaders = z.object({
     .openapi({ description: 'Clock of the service less time of the block, milliseconds, at least 0.' }),
 } satisfies Record<(typeof BLOCK_HEADERS)[number], z.ZodType>);
 
-/** Answers other than 200, by status. */
+/** Responses other than 200, by status. */
 export type Failures = RouteConfig['responses'];
 
-/** Failures in front of every endpoint. */
+/** Failures that every endpoint has. */
 export const COMMON_FAILURES = {
   401: errorResponse('Invalid API key'),
   429: errorResponse('Rate limited; `Retry-After` gives the wait in seconds'),

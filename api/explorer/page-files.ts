@@ -14,11 +14,11 @@ const PRELOADED_LIST = /<link rel="preload" as="fetch"[^>]*>\n/;
 
 /** All that the web page consists of, ready to be sent. */
 export type PageFiles = {
-  /** The one document, whatever page of it is asked for. */
+  /** The one document, whichever of its views is requested. */
   readonly page: ReadyBody;
-  /** The same where the first list of pools is shown: browsers fetch that list beside the scripts. */
+  /** The document for the first list of pools: browsers fetch that list together with the scripts. */
   readonly front: ReadyBody;
-  /** By name; a file never changes under its name. */
+  /** By name. A file with another content has another name. */
   readonly assets: ReadonlyMap<string, ReadyBody>;
 };
 

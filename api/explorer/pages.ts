@@ -3,10 +3,10 @@ import { notFound } from '../errors.ts';
 import { sendFile } from '../http/send-file.ts';
 import type { PageFiles } from './page-files.ts';
 
-/** Paths of the page beside `/`; the script in it shows what each stands for. */
+/** Paths of the page besides `/`. Its script shows the view that a path names. */
 const PATHS = ['/pool/:chain_id/:pool_address', '/route', '/status', '/glossary'];
 
-/** Another content has another name. The texts are compressed already. */
+/** A file never changes under its name. Texts are compressed already. */
 const FOREVER = 'public, max-age=31536000, immutable, no-transform';
 
 /** The web page for people, at `/` and below. */

@@ -11,7 +11,7 @@ export type StatusDeps = {
   readonly ages: (chainId: number) => DataAges;
 };
 
-/** `GET /public/v1/status`: what a client may know of what `/ready` tells the operator. */
+/** `GET /public/v1/status`: the part of `/ready` that clients may see. */
 export const statusResource = defineResource([getStatus], ({ lags, ages }: StatusDeps) => ({
   getStatus(c) {
     const chains = lags().map(({ stalled, ...lag }) => ({ ...lag, following: !stalled, ...ages(lag.chainId) }));

@@ -8,15 +8,15 @@ import { IN_TOKENS, RATE_BITS, type RateX128 } from './usd-rates.ts';
 export type BarsView = {
   readonly secs: number;
   readonly limit: number;
-  /** Prices of token1 in token0: the highest is then the inverse of the lowest. */
+  /** Whether prices are those of token1 in token0. The highest is then the inverse of the lowest. */
   readonly invert: boolean;
-  /** Empty intervals, too: those before this time, Unix seconds. Null: none. */
+  /** Shows empty intervals, too, before this time, Unix seconds. Null: shows none. */
   readonly emptyBeforeTs: number | null;
-  /** What the token that prices are in is worth when a bar begins; absent: prices stay in it. */
+  /** Value, at the start of a bar, of the token that prices are in. Absent: prices stay in that token. */
   readonly rateAt?: RateX128;
 };
 
-/** A page of bars of trades, from one bar more than it shows, if there is one. */
+/** Makes a page of bars of trades. One bar more than it shows, if there is one, means a next page. */
 export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutables'>, view: BarsView): BarsPage {
   const { invert, rateAt = IN_TOKENS } = view;
   const toBar = (row: BarRow): TradeBar => {
@@ -35,9 +35,9 @@ export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutabl
 }
 
 /**
- * A page of bars of samples, from one bar more than it shows, if there is one.
+ * Makes a page of bars of samples. One bar more than it shows, if there is one, means a next page.
  *
- * @param found inverted, of the series that {@link INVERSE} names
+ * @param found for inverted prices, bars of the series that {@link INVERSE} names
  */
 export function quoteBarsPage(found: QuoteBars, view: BarsView): QuoteBarsPage {
   const { secs, invert, rateAt = IN_TOKENS } = view;
@@ -45,7 +45,7 @@ export function quoteBarsPage(found: QuoteBars, view: BarsView): QuoteBarsPage {
     const { startTs, sampleCount } = row;
     const rate = rateAt(startTs);
     const price = (double: bigint) => {
-      // No inverse of zero.
+      // Zero has no inverse.
       if (rate === null || (invert && double === 0n)) return null;
       const valued = invert ? (DOUBLED_ONE * rate) / double : (double * rate) / 2n;
       return (valued >> RATE_BITS).toString();
@@ -56,15 +56,15 @@ export function quoteBarsPage(found: QuoteBars, view: BarsView): QuoteBarsPage {
   return pageOf(found.bars.map(toBar), view, found.finalUntilTs, { ...NO_PRICES, sampleCount: 0 });
 }
 
-/** The product of a doubled price and its inverse, Q64.64 both. */
+/** The product of a doubled price and its inverse, both Q64.64. */
 const DOUBLED_ONE = 1n << 129n;
-/** The series whose inverse a series is: what buys token0 sells token1. */
+/** For each series, the series of which it is the inverse: what buys token0 sells token1. */
 export const INVERSE = { bid: 'ask', ask: 'bid', mid: 'mid' } as const;
 
 type Prices<Price> = { readonly [Name in 'open' | 'high' | 'low' | 'close']: Price };
 const NO_PRICES = { openX64: null, highX64: null, lowX64: null, closeX64: null };
 
-/** @param x64 a price as it is shown, of token1 in token0 when inverted */
+/** @param x64 writes a price as it is shown, of token1 in token0 when inverted */
 const pricesOf = <Price>(
   { open, high, low, close }: Prices<Price>,
   invert: boolean,
@@ -76,7 +76,7 @@ const pricesOf = <Price>(
   closeX64: x64(close),
 });
 
-/** The first bars of those that are found, with empty intervals, and where the next page begins. */
+/** The first of the bars that were found, with empty intervals, and where the next page begins. */
 function pageOf<Bar extends { readonly startTs: number; readonly final: boolean }>(
   bars: readonly Bar[],
   { secs, limit, emptyBeforeTs }: BarsView,
@@ -88,14 +88,14 @@ function pageOf<Bar extends { readonly startTs: number; readonly final: boolean 
   return pageBefore(all, limit, ({ startTs }) => startTs);
 }
 
-/** The first of some rows, newest first, and the time of the last of them, if there are more. */
+/** The first `limit` rows, and the time of the last of these if there are more. @param rows newest first */
 export function pageBefore<Row>(rows: readonly Row[], limit: number, timeOf: (row: Row) => number) {
   const data = rows.slice(0, limit);
   const last = data.at(-1);
   return { data, nextBefore: rows.length > limit && last !== undefined ? timeOf(last) : null };
 }
 
-/** No page shows more, however long a pool was quiet. */
+/** No page shows more empty intervals, however long a pool had no trade. */
 const MAX_GAP = MAX_BARS + 1;
 
 /** Adds the intervals between a bar and the one after it, or the end. */

@@ -23,7 +23,7 @@ export const historyResource = defineResource([listBars, listDepth, listDays], (
     const { before, series = 'trade', currency = 'token', invert = false, includeEmpty = false } = query;
     const secs = INTERVALS[query.interval ?? '1h'];
     const beforeTs = Math.ceil((before ?? NEWEST) / secs) * secs;
-    // One more than is shown decides whether there is a next page.
+    // One bar more than is shown decides whether there is a next page.
     const place = [secs, beforeTs, limit + 1] as const;
     const pricedIn = invert ? pool.token0.address : pool.token1.address;
     const viewOf = async (client: Queryable, { bars }: Bars | QuoteBars): Promise<BarsView> => {

@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
 
-/** A bar as the database has it. Without a trade that has a price, all prices are null. */
+/** A bar as the database has it. All prices are null when no trade has a price. */
 export interface BarRow {
   readonly startTs: number;
   readonly open: TradedAmounts | null;
@@ -20,13 +20,13 @@ export interface BarRow {
 export interface Bars {
   /** Newest first. */
   readonly bars: readonly BarRow[];
-  /** All that is older is final, Unix seconds. */
+  /** All bars that end by this time are final, Unix seconds. */
   readonly finalUntilTs: number;
 }
 
 /**
- * The newest bars of a pool before a time. The start of the oldest one is found by the keys of what is stored and by the
- * swaps that are not yet final, so that only rows of these bars are read.
+ * Reads the newest bars of a pool before a time. It first finds the start of the oldest bar, from the keys of stored
+ * bars and from swaps that are not yet final. Then it reads only rows of these bars.
  *
  * @param secs a value of `INTERVALS`
  * @param beforeTs Unix seconds, exclusive
@@ -71,7 +71,7 @@ export async function selectBars(
   return { bars: rows.map(toBar), finalUntilTs: Number(until_ts) };
 }
 
-/** A row as Postgres gives it: numbers that may be large as texts. */
+/** A row as Postgres gives it, with numbers that may be large as texts. */
 interface SelectedBar {
   readonly start_ts: string;
   readonly open: SelectedPair;

@@ -2,7 +2,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { PoolDay } from './days-declaration.ts';
 
-/** The newest days of a pool that start before a time, newest first. */
+/** Reads the newest days of a pool that start before a time, newest first. */
 export async function selectDays(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,

@@ -9,7 +9,7 @@ const FROM = {
          trunc(close_ask_x64)::text AS ask FROM history.quote_hour`,
 } as const;
 
-/** The newest samples of a pool before a time, or the ends of its hours, newest first. */
+/** Reads the newest samples of a pool before a time, or the last ones of its hours, newest first. */
 export async function selectDepth(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,

@@ -1,10 +1,10 @@
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 
-/** Prices of which bars of samples are made. */
+/** Prices that bars of samples are made from. */
 export type QuoteSeries = 'bid' | 'ask' | 'mid';
 
-/** A bar of samples, prices Q64.64 and doubled: a mid may end with a half. */
+/** A bar of samples. Prices are Q64.64 and doubled, since a mid price may end with a half. */
 export interface QuoteBarRow {
   readonly startTs: number;
   readonly open: bigint;
@@ -17,20 +17,21 @@ export interface QuoteBarRow {
 export interface QuoteBars {
   /** Newest first. */
   readonly bars: readonly QuoteBarRow[];
-  /** All that is older is final, Unix seconds. */
+  /** All bars that end by this time are final, Unix seconds. */
   readonly finalUntilTs: number;
 }
 
 const MINUTE = 60;
 const HOUR = 3_600;
-/** By series, the price of a sample. */
+/** Price of a sample, by series. */
 const PRICE = { bid: 'bid_x64', ask: 'ask_x64', mid: '(bid_x64 + ask_x64) * 0.5' } as const;
 
 /**
- * The newest bars of what a pool quoted before a time. Bars of an hour or more come from the bars of hours that are written,
- * and later samples; shorter ones from samples alone, which are kept for fewer days.
+ * Reads the newest bars of a pool's quotes before a time.
  *
- * Samples of a pool come in the order of their times, so nothing is added before the newest.
+ * 1. Bars of an hour or more come from stored bars of hours, and from later samples.
+ * 2. Shorter bars come from samples alone, which are kept for fewer days.
+ * 3. Samples of a pool come in the order of their times, so none is added before the newest one.
  *
  * @param secs a value of `INTERVALS`
  * @param beforeTs Unix seconds, exclusive, a multiple of `secs`
@@ -74,7 +75,7 @@ export async function selectQuoteBars(
   return { bars: rows.flatMap(toBar), finalUntilTs: Number(rows[0]?.final_until ?? 0) };
 }
 
-/** A row as Postgres gives it; without a bar it has none of its columns. */
+/** A row as Postgres gives it. The one row of a result without bars has null in all columns of a bar. */
 interface SelectedBar {
   readonly final_until: string | null;
   readonly start_ts: string | null;

@@ -7,10 +7,10 @@ export const RATE_BITS = 128n;
 /** US dollars per whole token when a bar begins (Unix seconds), times 2^128; null when not known. */
 export type RateX128 = (startTs: number) => bigint | null;
 
-/** Leaves prices in their token. */
+/** A rate that leaves prices in their token. */
 export const IN_TOKENS: RateX128 = () => 1n << RATE_BITS;
 
-/** Prices of a token in force at some times. */
+/** Reads the prices of a token that were in force at these times. */
 export async function selectRates(
   database: Queryable,
   chainId: number,

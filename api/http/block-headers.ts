@@ -8,8 +8,8 @@ export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms'
 export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.number < one.number ? other : one);
 
 /**
- * Reports the block that an answer was read at, and its age: our clock less the block's time, which has whole seconds and may
- * be ahead of us, at least 0.
+ * Reports the block that a response was read at, and its age: our clock less the block's time, but at least 0. The
+ * block's time has whole seconds and may be ahead of our clock.
  */
 export function setBlockHeaders(c: Context, block: BlockRef): void {
   for (const [name, value] of Object.entries(blockHeaders(block))) setEarly(c, name, value);
@@ -23,8 +23,8 @@ export const blockHeaders = ({ number, hash, timestamp }: BlockRef) => ({
 });
 
 /**
- * Sets a header of the response before there is one. It goes straight to the socket's response where there is one: a header
- * that the framework keeps until then takes the answer off its fast path.
+ * Sets a header of the response before the framework has one. The header goes straight to the socket's response, if
+ * any: a header that the framework has to keep takes the response off its fast path.
  */
 export function setEarly(c: Context, name: string, value: string): void {
   const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;

@@ -5,11 +5,11 @@ import { expandIPv6 } from 'hono/utils/ipaddr';
 import type { Logger } from '../../runtime/logger.ts';
 
 /**
- * The address that a request is counted under.
+ * Gives the address that a request is counted under.
  *
- * @param trustedProxies how many proxies stand before the service; each appends one entry to `X-Forwarded-For`, so the
- *   client is the entry that many from the right. Entries further left are the client's own claim and prove nothing. An
- *   entry that is no address counts as missing, which leaves the peer's.
+ * @param trustedProxies how many proxies stand before the service. Each appends one entry to `X-Forwarded-For`, so the
+ *   client's address is the entry at this place from the right. Entries further left are the client's own claim and
+ *   prove nothing. If the entry is missing or is not an address, the peer's address counts.
  */
 export function clientAddress(c: Context, trustedProxies: number): string {
   return addressBehind(getConnInfo(c).remote.address, c.req.header('X-Forwarded-For'), trustedProxies);
@@ -23,8 +23,8 @@ export function addressBehind(peer = 'unknown', forwardedFor = '', trustedProxie
 }
 
 /**
- * The address that a client's unknown keys are counted under; null when `X-Forwarded-For` tells that it is the one of a proxy
- * which is not counted: it is that of all clients, and one who tries keys would lock out the others.
+ * Gives the address that a client's unknown keys are counted under. Null when `X-Forwarded-For` shows a proxy that is
+ * not trusted: all clients share its address, and one that tries keys would lock out the others.
  */
 export function triesAddress(c: Context, trustedProxies: number): string | null {
   return triesAddressBehind(getConnInfo(c).remote.address, c.req.header('X-Forwarded-For'), trustedProxies);
@@ -39,14 +39,14 @@ export function triesAddressBehind(
   return trustedProxies === 0 && forwardedFor !== undefined ? null : addressBehind(peer, forwardedFor, trustedProxies);
 }
 
-/** Some proxies add the port, and then write an IPv6 address in brackets. */
+/** Reads an entry. Some proxies add the port, and then write an IPv6 address in brackets. */
 function addressOf(hop: string): string | null {
   const text = hop.trim();
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   return isIP(bare) === 0 ? null : bare;
 }
 
-/** One IPv6 subscriber owns a whole /64: its addresses are counted as one. */
+/** Gives the subscriber of an address. An IPv6 subscriber owns a whole /64, whose addresses are counted as one. */
 function subscriber(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').toLowerCase();
   if (isIP(plain) !== 6) return plain;
@@ -54,7 +54,7 @@ function subscriber(address: string): string {
   return network.map((group) => group.replace(/^0+(?=.)/, '')).join(':');
 }
 
-/** Warns once of requests that come through a proxy which is not counted: all of its clients share one address, and its limits. */
+/** Warns once of a proxy that is not trusted: all its clients share one address, and that address's limits. */
 export function warnOfProxies(trustedProxies: number, logger: Logger): MiddlewareHandler {
   let isDone = trustedProxies > 0;
   return (c, next) => {

@@ -7,25 +7,25 @@ import { deflatePart, type GzipPart, gzipMember, storedPart } from './gzip-parts
 /** Shorter responses are sent as they are. */
 export const COMPRESS_FROM_BYTES = 4 * 1024;
 
-/** Compresses a long response that is not compressed yet, for a client that takes it so. */
+/** Compresses a long response that is not compressed yet, if the client accepts that. */
 export const compressed: MiddlewareHandler = compress({ threshold: COMPRESS_FROM_BYTES });
 
-/** Fast rather than small, for what lives for seconds. */
+/** Fast rather than small, for bodies that live for seconds. */
 const FAST = constants.Z_BEST_SPEED;
 /** Small rather than fast, for files. */
 export const SMALL = constants.Z_BEST_COMPRESSION;
 
 /** A body that is sent in one piece. */
 export interface WholeBody {
-  /** As it is sent uncompressed: of a text Node makes one write with the headers, of bytes two. */
+  /** The uncompressed body. Node sends a text in one write with the headers, but bytes in a second write. */
   readonly content: string | Uint8Array<ArrayBuffer>;
-  /** Bytes of it. */
+  /** Number of uncompressed bytes. */
   readonly length: number;
-  /** It as gzip. */
+  /** The body as gzip. */
   zipped(): Promise<Buffer<ArrayBuffer>>;
 }
 
-/** A body that is sent to however many clients: compressed and hashed once, when a client first needs it. */
+/** A body for any number of clients. It is compressed and hashed once, when a client first needs that. */
 export class ReadyBody implements WholeBody {
   readonly content: string | Uint8Array<ArrayBuffer>;
   readonly length: number;
@@ -41,13 +41,13 @@ export class ReadyBody implements WholeBody {
     this.#level = level;
   }
 
-  /** Uncompressed, to be joined with others: encoded once. */
+  /** The uncompressed bytes, to be joined with others. Encodes a text once. */
   get bytes(): Uint8Array<ArrayBuffer> {
     this.#bytes ??= typeof this.content === 'string' ? Buffer.from(this.content) : this.content;
     return this.#bytes;
   }
 
-  /** Compressed, to be joined with others. */
+  /** The compressed bytes, to be joined with others. */
   part(): Promise<GzipPart> {
     this.#part ??= deflatePart(this.content, this.#level);
     return this.#part;
@@ -58,7 +58,7 @@ export class ReadyBody implements WholeBody {
     return this.#zipped;
   }
 
-  /** For `ETag`: weak, because it is the same for the compressed form. */
+  /** The `ETag`. It is weak, because the compressed form has the same. */
   get tag(): string {
     this.#tag ??= `W/"${createHash('sha1').update(this.content).digest('base64url')}"`;
     return this.#tag;
@@ -68,7 +68,7 @@ export class ReadyBody implements WholeBody {
 /** Texts shorter than this are not worth a compression of their own. */
 const STORE_BELOW_BYTES = 1024;
 
-/** A body of texts and ready bodies: of long ones the compressed form is used again. */
+/** A body of texts and ready bodies. Uses the compressed form of long ready bodies again. */
 export class JoinedBody implements WholeBody {
   readonly length: number;
   readonly #parts: readonly (string | ReadyBody)[];
@@ -79,7 +79,7 @@ export class JoinedBody implements WholeBody {
     this.#parts = parts;
   }
 
-  /** Joined when it is sent uncompressed; bytes, because to join and encode texts takes ten times as long. */
+  /** The parts, joined when needed. Joins bytes, because to join and encode texts takes ten times as long. */
   get content(): Uint8Array<ArrayBuffer> {
     return Buffer.concat(this.#parts.map(bytesOf));
   }
@@ -108,7 +108,7 @@ export class JoinedBody implements WholeBody {
 const bytesOf = (part: string | ReadyBody) => (typeof part === 'string' ? Buffer.from(part) : part.bytes);
 
 /**
- * Whether a body is sent compressed: it is long, and the client names gzip, or any encoding, without refusing it by `q=0`.
+ * Whether a body is sent compressed: it is long, and the client accepts gzip or any encoding, other than by `q=0`.
  *
  * @param accepted `Accept-Encoding`
  */
@@ -124,7 +124,7 @@ export const bodyHeaders = (length: number, isZipped: boolean) => ({
   ...(isZipped && { 'Content-Encoding': 'gzip' }),
 });
 
-/** The one header of its body that 304 repeats. */
+/** The one header of a body that its 304 repeats. */
 export const VARY = { Vary: 'Accept-Encoding' } as const;
 
 /** Headers of a body that caches may keep. */
@@ -133,15 +133,15 @@ export const cacheHeaders = ({ tag }: ReadyBody, maxAgeSecs: number) => ({
   'Cache-Control': `public, max-age=${maxAgeSecs}`,
 });
 
-/** @param had `If-None-Match` of a client that has the body, in any form */
+/** Whether a client has the body already, in any form. @param had the request's `If-None-Match` */
 export const isKnown = ({ tag }: ReadyBody, had: string | undefined): boolean =>
   had === '*' || (had?.match(/"[^"]*"/g)?.some((each) => tag === `W/${each}`) ?? false);
 
 /**
- * Sends a body in one piece, compressed if it is long and the client takes it so: a stream of parts would take turns with
- * the requests of others.
+ * Sends a body in one piece, compressed if it is long and the client accepts that. In one piece, because other requests
+ * would run between the parts of a stream.
  *
- * @param headers further ones, and another `Content-Type` than that of JSON
+ * @param headers further headers, and the `Content-Type` unless it is JSON
  */
 export async function sendReady(
   c: Context,

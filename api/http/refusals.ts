@@ -10,8 +10,11 @@ export const MAX_BODY_BYTES = 256 * 1024;
 const limitStream = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: rejectLargeBody });
 
 /**
- * Refuses a body of a POST above 256 KiB with 413. One with a length is not touched here: a body that was opened and then not read
- * would end the connection, and with it the client's next request. One without a length is read here, up to the limit.
+ * Rejects a POST body above 256 KiB with 413.
+ *
+ * 1. A body with an announced length is not opened here. If it were opened and then not read, the connection would end,
+ *    and the client's next request with it.
+ * 2. A body without an announced length is read here, up to the limit.
  */
 export const limitBody: MiddlewareHandler = async (c, next) => {
   if (c.req.method !== 'POST') return next();
@@ -22,7 +25,7 @@ export const limitBody: MiddlewareHandler = async (c, next) => {
   try {
     return await limitStream(c, next);
   } catch (error) {
-    // What handlers throw has become an answer before it gets here.
+    // Errors of handlers have become responses by now, so this error comes from reading the body.
     throw error instanceof ApiError ? error : incompleteBody(error);
   }
 };
@@ -37,11 +40,11 @@ function rejectLargeBody(): never {
 const DOT_SEGMENT = /^[^?#]*\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 
 /**
- * Answers 404 to a path with segments that URLs resolve, which leads to another endpoint than it names: what stands before
- * the API lets through by the beginning of a path.
+ * Returns 404 for a path with segments `.` or `..`, which leads to another endpoint than its beginning names: a proxy
+ * before the API may decide by the beginning of a path what it lets through.
  */
 export const rejectDotSegments: MiddlewareHandler = (c, next) => {
-  // As it was sent: the path that the app routes by is resolved already.
+  // The path as the client sent it: the app routes by a path that is resolved already.
   const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
   if (incoming?.url !== undefined && DOT_SEGMENT.test(incoming.url)) throw notFound();
   return next();

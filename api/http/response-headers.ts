@@ -33,11 +33,13 @@ export const EVERY_RESPONSE = [
 const REQUEST_ID = /^[\w\-=]{1,255}$/;
 
 /**
- * What every request gets, mounted first: a name for logs and support, the client's own or a new one, and headers of its
- * response (CORS, no-store).
- * Quotes are older than the contract allows once an edge has kept them, and no error outlives its cause: nothing is stored
- * unless its handler says so. Hono's own CORS opens a response before there is one, which takes every response off the
- * server's fast path for texts: it is left to answer preflights.
+ * Gives every request an id for logs and support, the client's own or a new one, and sets headers of its response
+ * (CORS, no-store). Mounted first.
+ *
+ * 1. No cache stores a response unless its handler says so: stored quotes would be older than the contract allows, and
+ *    stored errors would outlive their cause.
+ * 2. Hono's own CORS only answers preflights. It opens a response before there is one, which would take every response
+ *    off the server's fast path for texts.
  */
 export const beginResponse: MiddlewareHandler = async (c, next) => {
   c.set('arrivedAtMs', Date.now());
@@ -49,6 +51,6 @@ export const beginResponse: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** The name of a request: the client's own `X-Request-Id`, or a new one. */
+/** The id of a request: the client's own `X-Request-Id` if it is valid, or a new one. */
 export const requestName = (given: string | undefined): string =>
   given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();

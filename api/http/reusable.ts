@@ -3,14 +3,14 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { setBlockHeaders } from './block-headers.ts';
 import { type ReadyBody, sendCached, sendReady } from './ready-body.ts';
 
-/** A 200 that any client may get again, until it is no longer valid. */
+/** A response 200 that may be sent again, to any client, while it is valid. */
 export interface ReusableAnswer {
   readonly body: ReadyBody;
-  /** The block that it was read at, where it names one. */
+  /** The block that it was read at, if it reports one. */
   readonly block?: BlockRef;
-  /** Seconds that caches may keep it. Without them they must not. */
+  /** How many seconds caches may keep it. Absent: they must not. */
   readonly maxAgeSecs?: number;
-  /** Whether the handler would answer the same now. */
+  /** Whether the handler would send the same now. */
   readonly isValid: () => boolean;
   /** Notes that it was requested again. */
   readonly onRequest?: (byKey: boolean) => void;
@@ -23,7 +23,7 @@ declare module 'hono' {
   }
 }
 
-/** Sends an answer, and offers it to those who ask for the same. */
+/** Sends a response, and keeps it for later requests of the same target. */
 export function sendReusable(c: Context, answer: ReusableAnswer): Promise<Response> {
   const { body, block, maxAgeSecs } = answer;
   c.set('reusable', answer);

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Context } from 'hono';
 import { type ReadyBody, sendReady } from './ready-body.ts';
 
-/** Headers of every page and what it consists of: the browser itself keeps it from loading or sending anything elsewhere. */
+/** Headers of pages and their files. They make the browser block loading from, and sending to, any other host. */
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -29,9 +29,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sends a page, or a file that it consists of.
+ * Sends a page, or a file of a page.
  *
- * @param name its ending says what it is
+ * @param name its extension gives the content type
  */
 export function sendFile(c: Context, name: string, body: ReadyBody, cacheControl: string): Promise<Response> {
   const type = CONTENT_TYPES[extname(name)] ?? 'application/octet-stream';

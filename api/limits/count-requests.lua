@@ -1,6 +1,6 @@
--- Counts requests of a client in a window that begins with the first of them.
+-- Counts requests of a client in a window, which begins with the first request.
 -- KEYS: 1 count of the client. ARGV: 1 requests, 2 length of a window, ms
--- Returns the count with them, and the time to the end of the window, ms.
+-- Returns the count, these requests included, and the time to the end of the window, ms.
 local count = redis.call('INCRBY', KEYS[1], ARGV[1])
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 then return { count, left } end

@@ -1,17 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** What a client's window has after requests of it, these included. */
+/** State of a client's window: its requests, those just counted included, and the time until the next window. */
 export type WindowCount = { readonly requests: number; readonly msBeforeNext: number };
 
-/** Adds requests of a client to its count. Resolves to the count after them. */
+/** Adds requests of a client to its count. Resolves to the count that includes them. */
 export type CountRequests = (client: string, requests: number) => Promise<WindowCount>;
 
 type Batch = { requests: number; isOpen: boolean; readonly counted: Promise<WindowCount> };
 
 /**
- * Counts requests by fewer calls, exactly: those of a client that come while a call of it is under way share the next one.
- * Each gets the count as if it had been counted alone, in the order in which they came. A failed call fails those that
- * wait for the next one as well, so that none waits for two.
+ * Counts requests exactly, with fewer calls.
+ *
+ * 1. Requests of a client that come during a call for that client share the next call.
+ * 2. Each request gets the count as if it were counted alone, in the order of arrival.
+ * 3. A failed call also fails the requests that wait for the next call, so that no request waits for two calls.
  */
 export function countTogether(count: CountRequests): (client: string) => Promise<WindowCount> {
   const last = new Map<string, Batch>();
@@ -19,7 +21,7 @@ export function countTogether(count: CountRequests): (client: string) => Promise
     const send = async (): Promise<WindowCount> => {
       try {
         await before?.counted;
-        // Those that came in this turn of the event loop belong to it, too: of a busy client about half of the requests.
+        // Also takes requests that come in this turn of the event loop: about half of those of a busy client.
         await setImmediate();
         batch.isOpen = false;
         return await count(client, batch.requests);

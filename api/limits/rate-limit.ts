@@ -14,16 +14,16 @@ const countRequests = loadScript('./count-requests.lua', import.meta.url);
 
 export type RateLimitDeps = {
   readonly limits: LimitsConfig;
-  /** Shared count of all replicas; while it is unreachable each replica counts for itself. */
+  /** Keeps the counts that all replicas share. While it is unreachable, each replica counts by itself. */
   readonly redis: Redis;
-  /** Start of the names of the counts in Redis, `QUEUE_PREFIX`: deployments with different ones share no count. */
+  /** `QUEUE_PREFIX`, with which names of counts in Redis begin: deployments with different ones share no count. */
   readonly prefix: string;
   readonly trustedProxies: number;
 };
 
 /**
- * Counts a request against its class: by key when it carries a valid one, else by client address. Mounted after the key
- * check. Every answer carries the IETF `RateLimit` fields; a refusal is 429 with `Retry-After`.
+ * Counts a request in its class: by key if it has a valid one, else by client address. Mounted after the key check.
+ * Every response has the IETF `RateLimit` fields. A rejected request gets 429 with `Retry-After`.
  */
 function rateLimit(count: Count, counted: CountedEarly, { trustedProxies }: RateLimitDeps): MiddlewareHandler {
   return async (c, next) => {
@@ -54,9 +54,9 @@ type CountedEarly = WeakMap<IncomingMessage, CountedRequest>;
 type Count = (key: KeyIdentity | null, address: () => string) => Promise<CountedRequest>;
 
 /**
- * Counts in Redis; while it is unreachable or slow, in the memory of this process.
+ * Makes a counter in Redis. While Redis is unreachable or slow, it counts in the memory of this process.
  *
- * @param keyPrefix start of the names in Redis; the client follows
+ * @param keyPrefix beginning of the names in Redis; the client follows
  */
 function createLimiter(keyPrefix: string, quota: Quota, { redis }: RateLimitDeps) {
   const countHere = clientLimit(quota);
@@ -81,7 +81,7 @@ const limitHeaders = (name: string, quota: Quota, { remaining, msBeforeNext }: W
 /** The middleware that counts requests of a class. */
 export type LimitOf = (limitClass: LimitClass) => MiddlewareHandler;
 
-/** Counts a request before the app sees it, which does not count it again; null when limits are off. */
+/** Counts a request before the app gets it, which then does not count it again. Null when limits are off. */
 export type CountEarly = (
   request: IncomingMessage,
   limitClass: LimitClass,
@@ -89,7 +89,7 @@ export type CountEarly = (
   address: () => string,
 ) => Promise<CountedRequest> | null;
 
-/** Endpoints of one class share one count. */
+/** Creates what counts requests. Endpoints of one class share one count. */
 export function createLimits(deps: RateLimitDeps): { readonly limitOf: LimitOf; readonly countEarly: CountEarly } {
   if (!deps.limits.enabled) return { limitOf: () => (_c, next) => next(), countEarly: () => null };
   const made = LIMIT_CLASSES.map((limitClass) => [limitClass, createCount(limitClass, deps)]);

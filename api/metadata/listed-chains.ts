@@ -4,8 +4,8 @@ import type { ListedChain } from './listing-sql.ts';
 import type { ListingQuery } from './query.ts';
 
 /**
- * The factories of each chain whose pools a listing shows: those of enabled deployments, of the requested release where one is
- * named.
+ * Gives, for each chain, the factories whose pools a listing shows: those of enabled deployments, and only of the
+ * requested release if the query names one.
  *
  * @throws ApiError 404 when none of the chains has that release enabled
  */

@@ -7,12 +7,12 @@ import { columnNames, tableName } from '../../db/sql-names.ts';
 import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
-/** A statement with positional parameters; a named one is planned once per connection. */
+/** A statement with positional parameters. A statement with a name is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
 
 /**
- * A chain of a listing and the factories whose pools it shows. They come from the configuration of this process, not from
- * the rows, which capture may have written with another one.
+ * A chain of a listing and the factories whose pools it shows. They come from the configuration of this process, since
+ * capture may have written the rows with another configuration.
  */
 export type ListedChain = { readonly chainId: number; readonly factories: readonly string[] };
 
@@ -26,7 +26,7 @@ const window = columnNames(listingWindows);
 const price = columnNames(listingPrices);
 const health = columnNames(priceHealth);
 
-/** First to last; each has an index per chain, in descending order. Unknown values come last both ways. */
+/** Columns of each sort order. Each order has a descending index per chain. Unknown values come last in both ways. */
 const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
   tiered: ['tierRank', 'tvlFiat'],
   tvl: ['tvlFiat'],
@@ -36,7 +36,7 @@ const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
   apr7d: ['aprBps7d'],
 };
 
-/** A total order. The indexes of columns that are never null have no `NULLS LAST`. */
+/** A total order. It has no `NULLS LAST` for columns that are never null, as their indexes have none. */
 const orderOf = ({ sort, order }: ListingQuery): string => {
   const keys = SORT_KEYS[sort].map(
     (field) => `${key[field]} ${order}${poolListings[field].notNull ? '' : ' NULLS LAST'}`,
@@ -47,7 +47,7 @@ const orderOf = ({ sort, order }: ListingQuery): string => {
 /** Whether a chain's window, as `w`, is too old for its price statuses to count. */
 const isStale = (maxAgeSecs: number) => `w.${window.generatedAtTs} <= extract(epoch FROM now()) - ${maxAgeSecs}`;
 
-/** Number and second of the refresh (numbers start again with a new database), then the chains that are too old. */
+/** Number and time of the last refresh (a new database restarts the numbers), then the chains that are too old. */
 const versionOf = (maxAgeSecs: number) => `(
   SELECT max(w.${window.generation}) || '@' || max(w.${window.generatedAtTs}) || ':' || coalesce(
     string_agg(w.${window.chainId}::text, ',' ORDER BY w.${window.chainId}) FILTER (WHERE ${isStale(maxAgeSecs)}), '')
@@ -57,8 +57,8 @@ const versionOf = (maxAgeSecs: number) => `(
 export type VersionRow = { readonly version: string | null };
 
 /**
- * State of the listing: pages of one version are the same. It changes with each refresh, and when a chain's listing becomes
- * too old.
+ * Reads the version of the listing: pages of one version are the same. It changes with each refresh, and when a chain's
+ * listing becomes too old.
  *
  * @param maxAgeSecs a listing that was refreshed longer ago is too old
  */
@@ -68,20 +68,20 @@ export const versionStatement = (maxAgeSecs: number): Statement => ({
   values: [],
 });
 
-/** The row of {@link findStatement}: the pools of a page in order, by chain and address; null when there are none. */
+/** The row of {@link findStatement}: chains and addresses of the pools of a page, in order; null for an empty page. */
 export type FoundRow = VersionRow & {
   readonly chainIds: readonly string[] | null;
   readonly pools: readonly string[] | null;
 };
 
 /**
- * Finds the pools of one page in the narrow rows: of each chain the first ones, as a range of an index, up to the end of
- * the page, merged.
+ * Finds the pools of one page in the narrow rows. It reads the first rows of each chain, as many as end the page, as a
+ * range of an index. Then it merges the chains.
  */
 export function findStatement(query: ListingQuery, chains: readonly ListedChain[], maxAgeSecs: number): Statement {
   const { matching, values } = matchingPools(query, chains);
   const order = orderOf(query);
-  // The planner must know how few rows are needed, so these are literals: integers that were checked.
+  // Both are literals, so that the planner knows how few rows are needed. They are integers that were checked.
   const { count, offset } = query;
   const ranges = chains.map(
     ({ chainId }) =>
@@ -106,7 +106,7 @@ export function countStatement(query: ListingQuery, chains: readonly ListedChain
 const nameCommon = (query: ListingQuery, text: string, values: unknown[]): Statement =>
   isCommon(query) ? { name: `page-${hash('sha1', text)}`, text, values } : { text, values };
 
-/** The common table `matching`, with the key and sort keys of each pool that matches. */
+/** Writes the common table `matching`: keys and sort keys of the pools that match. */
 function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -122,10 +122,10 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
     query.search !== null &&
       `(${key.chainId}, ${key.pool}) IN (SELECT ${pool.chainId}, ${pool.pool} FROM ${RECORD}
         WHERE ${isFound(pool.searchTerms, bind(searchQuery(query.search)))})`,
-    // Out of the planner's sight, which would look at each of them.
+    // In a subquery, because the planner would look at each address that it sees.
     query.addresses && `${key.pool} = ANY ((SELECT ${bind(query.addresses)}::text[])::text[])`,
   ];
-  // Few pools match these, by an index: a planner that expects a match soon would walk all pools in order instead.
+  // An index finds the few pools that match these. A planner that expects many would walk all pools in order instead.
   const isLookup = query.search !== null || query.addresses !== null;
   const columns = [key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])];
   const matching = `WITH matching AS ${isLookup ? '' : 'NOT'} MATERIALIZED (
@@ -134,7 +134,7 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
   return { matching, values };
 }
 
-/** First pages of the default length and floor, or without one, and without another filter: few enough to keep a plan of each. */
+/** Whether a page is a first one of default length, with the default floor or none, and no other filter: few are. */
 export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
   const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
     (filter) => filter !== null,
@@ -146,13 +146,14 @@ export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery):
 
 type Day = NonNullable<PoolAtRead['day']>;
 
-/** A row of {@link showStatement}; the fields of the day are null unless asked for. */
+/** A row of {@link showStatement}. The fields of the day are null unless they were requested. */
 export type ShownRow = Omit<PoolAtRead, 'day'> & { readonly [Field in keyof Day]: Day[Field] | null };
 
 /**
- * What is shown of these pools, in their order. It has one text for all pages, so that its many joins are planned once.
+ * Reads what is shown of these pools, in their order. All pages have the same text, so that its many joins are planned
+ * once.
  *
- * @param maxAgeSecs a price status read longer ago is `unknown`, as is every one in a listing that was refreshed longer ago
+ * @param maxAgeSecs a price status is `unknown` if it was read, or its listing refreshed, longer ago
  */
 export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: number): Statement {
   const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(

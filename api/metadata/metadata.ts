@@ -10,12 +10,12 @@ import { createPageReader } from './page.ts';
 import { type ListingQuery, parseChainIds, toListingQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, RawCrossChainQuery, RawListingQuery, SORTS } from './query-string.ts';
 
-/** The least time between two refreshes is 2 s, the greatest 15 s. */
+/** Two refreshes of the listing are 2 to 15 s apart. */
 const CACHE_SECS = 5;
 
 export type MetadataDeps = {
   readonly chains: ServedChains;
-  /** The replica, when there is one: the listing is only read. */
+  /** The replica, if there is one: the listing is only read. */
   readonly database: pg.Pool;
   /** A price status read longer ago than this is shown as `unknown`. */
   readonly statusMaxAgeSecs: number;
@@ -43,7 +43,7 @@ export const metadataResource = defineResource(
         const query = toListingQuery(raw, CROSS_CHAIN_SORTS);
         const chainIds = parseChainIds(raw.chainIds);
         const named = [...chains.values()].filter(({ chainId }) => chainIds?.includes(chainId) ?? true);
-        // When none of the named chains is served, the release is looked for on all.
+        // If none of the named chains is served, a release counts as unknown only when no served chain has it.
         if (named.length === 0) listedChains([...chains.values()], query);
         return sendPage(c, query, named.length === 0 ? [] : listedChains(named, query));
       },

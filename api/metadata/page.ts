@@ -24,18 +24,18 @@ import {
 } from './listing-sql.ts';
 import type { ListingQuery } from './query.ts';
 
-/** Memory for pages: those of a default request take about 250 kB, compressed form included. */
+/** Memory for pages. A page of default length takes about 250 kB, compressed form included. */
 const MAX_PAGE_BYTES = 64_000_000;
-/** Their keys are hashes: an entry takes about 200 bytes, however long the request was. */
+/** Most totals and counted requests. Keys are hashes: an entry takes about 200 bytes, however long the request was. */
 const MAX_ENTRIES = 1_000;
 
-/** A page stands this long after the database said that the listing has not changed. */
+/** A page counts as current for this long after the database said that the listing has not changed. */
 const CONFIRMED_MS = 1_000;
 
 /** A page of the listing, ready to be sent. */
 export interface Page {
   readonly body: ReadyBody;
-  /** Whether it is one of the listing as it was a second ago at most. */
+  /** Whether the listing was the same at most `CONFIRMED_MS` ago. */
   readonly isCurrent: () => boolean;
 }
 
@@ -43,8 +43,8 @@ export interface Page {
 export type ReadPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<Page>;
 
 /**
- * Reads pages from the ready listing. The database is queried each time, but for as long as it says that the listing has
- * not changed, a page that was made before is sent again, and one that is being made is waited for.
+ * Reads pages from the ready listing. It queries the version of the listing each time. While the version stays the
+ * same, it serves a page from cache, or waits for a page that is being made.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  * @throws ApiError 503 when the database is unreachable or takes too long, or the listing was never computed
@@ -53,10 +53,10 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
   const versionQuery = versionStatement(maxAgeSecs);
   const pages = createPageCache();
   const totals = new ResultCache<number>(MAX_ENTRIES);
-  // An uncommon page is kept from its second request: pages of a flood are requested once, and would fill the cache.
+  // An uncommon page is kept from its second request on: pages of a flood, requested once each, would fill the cache.
   const requested = new LRUCache<string, number>({ max: MAX_ENTRIES });
 
-  /** All of a page is of one snapshot of the database, and so of one version of the listing. */
+  /** Makes a page from one snapshot of the database, and so from one version of the listing. */
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
     const found = await selectOne<FoundRow>(client, findStatement(query, chains, maxAgeSecs));
     const count = async () => Number((await selectOne<{ total: string }>(client, countStatement(query, chains))).total);
@@ -72,7 +72,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
 
   const readUncommon: RenderPage = (query, chains) => readInTurn(database, (client) => makePage(client, query, chains));
 
-  /** The newest version that the database reported, and when it was queried: responses may overtake each other. */
+  /** The newest version, and when it was queried: a later query may answer first. */
   let confirmed = { version: '', at: Number.NEGATIVE_INFINITY };
   const readVersion = async (): Promise<string> => {
     const at = performance.now();
@@ -85,7 +85,7 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
     const version = await readVersion();
     const name = hashOf([chains, query]);
     requested.set(name, (requested.get(name) ?? 0) + 1);
-    // A refresh may come before the page is read: then it is newer than its key, which no later request has.
+    // If a refresh comes before the page is read, the page is newer than its key, but no later request has that key.
     const key = `${version} ${name}`;
     const read = isCommon(query) ? readCommon : readUncommon;
     const keepMs = () => (isCommon(query) || requested.get(name) !== 1 ? Number.POSITIVE_INFINITY : 0);
@@ -105,9 +105,9 @@ export function createPageReader(database: pg.Pool, maxAgeSecs: number): ReadPag
 
 type RenderPage = (query: ListingQuery, chains: readonly ListedChain[]) => Promise<ReadyBody>;
 
-/** Pages by version and request; the least recently requested leave when memory is full. */
+/** Creates the cache of pages, by version and request. When memory is full, the least recently requested leave. */
 export const createPageCache = (maxSize = MAX_PAGE_BYTES) =>
-  // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+  // Twice the body is more than body and compressed form take together, unless the body is almost empty.
   new ResultCache<ReadyBody>(maxSize, ({ length }, key) => 2 * length + key.length + 1_000);
 
 async function selectOne<Row extends QueryResultRow>(from: Queryable, statement: Statement): Promise<Row> {
@@ -122,7 +122,7 @@ function versionIn({ version }: VersionRow): string {
 
 const hashOf = (value: unknown): string => hash('sha256', JSON.stringify(value), 'base64url');
 
-/** Pages of one filter share their total. */
+/** The key of a total: pages with the same filter share it. */
 function filterKey(
   { count, offset, sort, order, include24h, ...filter }: ListingQuery,
   chains: readonly ListedChain[],

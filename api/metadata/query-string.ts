@@ -30,7 +30,7 @@ const sortBy = (sorts: readonly Sort[]) =>
     description: 'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are.',
   });
 
-/** The query string's syntax: what fails here is answered in plain text. Unknown parameters are dropped. */
+/** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
 export const RawListingQuery = z.object({
   count: Integer.optional().openapi({
     type: 'integer',

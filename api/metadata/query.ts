@@ -35,7 +35,7 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
     sort: oneOf((raw.sortBy ?? 'tiered').toLowerCase(), sorts, 'sortBy'),
     order: oneOf(raw.sortOrder ?? 'desc', ORDERS, 'sortOrder'),
     include24h: raw.include24h ?? false,
-    /** USD; null: pools of unknown TVL count too. A floor of zero, like a negative one, keeps nothing out. */
+    /** USD. Null, as for a floor of zero or less: all pools, also those of unknown TVL. */
     minTvlFiat: floor > 0 ? floor : null,
     /** Null: any. */
     tiers: raw.tier?.split(',').map((tier) => oneOf(tier.trim(), TIERS, 'tier')) ?? null,
@@ -77,7 +77,7 @@ function parseAddresses(text: string): readonly string[] {
 function parseSearch(text: string): string {
   const search = text.trim().toLowerCase();
   const { length } = [...search];
-  // Postgres takes no NUL, and no symbol has a control character.
+  // Postgres rejects NUL, and no symbol has a control character.
   if (length < MIN_SEARCH_LENGTH || length > MAX_SEARCH_LENGTH || /\p{Cc}/u.test(search)) {
     throw badRequest(`search must have ${MIN_SEARCH_LENGTH} to ${MAX_SEARCH_LENGTH} printable characters`);
   }

@@ -7,7 +7,7 @@ const BUCKETS_SECS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 /** @param startedAt a time of `performance.now()` */
 export type ObserveRequest = (method: string, route: string, status: number, startedAt: number) => void;
 
-/** Times every request by route pattern, never by path: a path holds addresses and would grow the series without end. */
+/** Times every request by route pattern. Paths hold addresses, and would add metric series without end. */
 export function createHttpMetrics(registry: Registry): {
   readonly observe: ObserveRequest;
   readonly middleware: MiddlewareHandler;

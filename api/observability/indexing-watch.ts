@@ -17,16 +17,16 @@ export type ChainLag = {
   readonly lagBlocks: number | null;
   /** Between the timestamps of the two blocks. */
   readonly lagSecs: number | null;
-  /** The index has not been at the head, or on its way there, for longer than the limit; or nodes are behind it. */
+  /** Whether the index has not followed the chain for longer than `maxLagSecs`, or nodes are far behind the index. */
   readonly stalled: boolean;
 };
 
 type Head = Pick<BlockRef, 'number' | 'timestamp'>;
 type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs'> & {
   readonly heads: {
-    /** The head if it is known without asking a node. */
+    /** The head if it is known without a call to a node. */
     readonly told: { readonly block: Head } | undefined;
-    /** Asks a node. */
+    /** Calls a node if the head is not known. */
     head(): Promise<{ readonly block: Head }>;
   };
 };
@@ -35,34 +35,34 @@ export type IndexingWatchDeps = {
   readonly chains: readonly WatchedChain[];
   /** A chain counts as stalled when its index has not followed it for longer than this. */
   readonly maxLagSecs: number;
-  /** How far nodes may be behind the index, in milliseconds: beyond that quotes are too old. */
+  /** How far nodes may be behind the index, in milliseconds. Further behind, quotes are too old. */
   readonly maxQuoteAgeMs: (chain: WatchedChain) => number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
   /** Milliseconds. */
   readonly now?: () => number;
 };
 
-/** One poll of a chain: null for what could not be learned. */
+/** One poll of a chain. Null stands for what is unknown. */
 type ChainPoll = { readonly indexed: BlockPoint | null; readonly head: BlockPoint | null };
 
 const NOTHING_KNOWN = { indexed: null, head: null, followedAt: null, stalled: true };
 
 /** A node or a database that takes longer counts as unavailable in this poll, so that no chain waits for another. */
 const TIMEOUT_MS = 1_500;
-/** Of a block that may be the newest: one more than it is old when the next one is seen. */
+/** A block of up to this age, in block times, may be the newest: when the next one is seen it is one block time old. */
 const YOUNG_BLOCKS = 2;
 /** Timestamps of blocks count seconds. */
 const TIMESTAMP_MS = 1_000;
 
 /**
- * Compares the index of every chain with the chain's head at each {@link poll}, so that `/ready` and `/metrics` only show
- * what is known already. A node is called only when nothing else says that the index is near the head: a block that is as
- * young as the newest one counts as it.
+ * Compares the index of every chain with the chain's head at each {@link poll}, so that `/ready` and `/metrics` only
+ * show what is known already. It calls a node only if the head is not known otherwise: an indexed block that is young
+ * enough to be the newest counts as the head.
  */
 export class IndexingWatch {
   readonly #deps: IndexingWatchDeps;
   readonly #now: () => number;
-  /** With the time at which the index was last seen to follow the chain; null when never. */
+  /** The last poll of each chain, and when the index was last seen to follow the chain; null when never. */
   readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
 
   constructor(deps: IndexingWatchDeps) {
@@ -70,7 +70,7 @@ export class IndexingWatch {
     this.#now = deps.now ?? Date.now;
   }
 
-  /** Polls all chains once. Never rejects: what does not answer is unknown. */
+  /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
     const indexed = await valueOrNull(this.#deps.readIndexed());
     const pollChain = async (chain: WatchedChain) => {
@@ -97,14 +97,14 @@ export class IndexingWatch {
     });
   }
 
-  /** Why the index is not ready, naming the chains; null when it follows all of them. Polls when nothing did yet. */
+  /** Why the index is not ready, with ids of the chains; null when it follows all. Makes the first poll if needed. */
   readonly check = async (): Promise<string | null> => {
     if (this.#watched.size === 0) await this.poll();
     const stalled = this.lags().filter((lag) => lag.stalled);
     return stalled.length === 0 ? null : stalled.map(describe).join('; ');
   };
 
-  /** Null when no node gives it. */
+  /** Finds the head; null when no node gives it. */
   async #headOf({ heads, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
     if (heads.told) return pointOf(heads.told.block);
     const ageMs = indexed && Math.abs(this.#now() - indexed.timestamp * 1_000);
@@ -131,9 +131,11 @@ export class IndexingWatch {
 }
 
 /**
- * Whether the index follows the chain: it is at the node's head, or it moved since the poll before and is near. Blocks
- * count by the chain's usual block time rather than by their timestamps: a chain that was silent for an hour is not an
- * hour behind when its next block comes. The first poll gets the benefit of the doubt.
+ * Whether the index follows the chain: it is at the head, or it moved since the last poll and is near the head.
+ *
+ * 1. The distance counts in usual block times, not by timestamps: after an hour without blocks, an index that lacks the
+ *    next block is not an hour behind.
+ * 2. At the first poll, the index counts as moved.
  */
 function isFollowing(
   before: ChainPoll | undefined,
@@ -147,7 +149,7 @@ function isFollowing(
   return hasMoved && Math.abs(head.number - indexed.number) * blockTimeMs <= maxLagMs;
 }
 
-/** Two blocks of one height differ in their time when a reorganisation undid one of them, as a rule. */
+/** Whether two blocks are the same. Blocks of one height differ, as a rule, in time if one was reorganised away. */
 function areSame(one: BlockPoint, other: BlockPoint): boolean {
   return one.number === other.number && one.timestamp === other.timestamp;
 }
@@ -161,5 +163,5 @@ function describe({ chainId, indexedBlock, lagBlocks }: ChainLag): string {
 
 const pointOf = ({ number, timestamp }: Head): BlockPoint => ({ number: Number(number), timestamp: Number(timestamp) });
 
-/** Failures show as unknown values, in `/ready` and in the counters of chain calls; the next poll comes soon. */
+/** Null for a failure, which shows in `/ready` and in the counters of chain calls. The next poll comes soon. */
 const valueOrNull = <T>(value: Promise<T>): Promise<T | null> => withTimeout(value, TIMEOUT_MS).catch(() => null);

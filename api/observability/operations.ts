@@ -13,7 +13,7 @@ const POLL_MS = 1_000;
 export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
   readonly chains: ReadonlyMap<number, Chain>;
   readonly quotes: QuotesConfig;
-  /** The one that requests read from: its index is the one that clients see. */
+  /** The database that requests read from, so that its index is the one that clients see. */
   readonly database: pg.Pool;
   /** What the operator should know, by subject. */
   readonly warnings: () => Promise<Readonly<Record<string, string>>>;
@@ -23,12 +23,12 @@ export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
 export type Operations = {
   /** `/health`, `/ready` and `/metrics`. */
   readonly pages: (app: Hono) => void;
-  /** How far the index of each chain is behind it, by the last poll. */
+  /** How far the index of each chain is behind the chain, by the last poll. */
   readonly lags: () => readonly ChainLag[];
   stop(): void;
 };
 
-/** Watches the index of every chain with an enabled deployment, and shows the operator how the process is. */
+/** Watches the index of every chain with an enabled deployment, and shows the operator the state of the process. */
 export function startOperations({
   chains,
   quotes,
@@ -45,7 +45,7 @@ export function startOperations({
   });
   const lags = () => watch.lags();
   registerIndexingMetrics(metrics, lags);
-  // Redis and the builders worker are no checks: without them every endpoint but quote updates still answers.
+  // Redis and the builders worker are not checked: without them every endpoint but quote updates still works.
   const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
   const details = async () => ({ warnings: await warnings(), chains: lags() });
   return {
@@ -55,7 +55,7 @@ export function startOperations({
   };
 }
 
-/** Gauges of the index, by chain, that read `lags` at each scrape. A value that is not known is not shown. */
+/** Registers gauges of the index, by chain, which call `lags` at each scrape. Unknown values are not shown. */
 export function registerIndexingMetrics(registry: Registry, lags: () => readonly ChainLag[]): void {
   const register = (name: string, help: string, read: (lag: ChainLag) => number | null) =>
     new Gauge({

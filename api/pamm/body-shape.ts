@@ -5,7 +5,7 @@ import { MAX_UINT64 } from '../../protocol/fixed-point.ts';
 import { bodyBytes, invalidBody, readJson, stringList } from '../body.ts';
 import { ApiError } from '../errors.ts';
 
-/** A JSON integer from 0 to 2^64 - 1: the parser gives one above 2^53 - 1 as a bigint. */
+/** A JSON integer from 0 to 2^64 - 1. The parser gives integers above 2^53 - 1 as bigint. */
 const uint64 = (description: string) =>
   z
     .custom<number | bigint>(isUint64, 'must be an integer from 0 to 2^64 - 1')
@@ -37,7 +37,7 @@ export const CommonBody = z.object({
   ).nullish(),
 });
 
-/** Ethereum builders match quotes to trades by the last three fields; on BSC they are not even looked at. */
+/** Builders on Ethereum match quotes to trades by these three fields. On BSC they are not even checked. */
 export const EthereumBody = CommonBody.extend({
   quoteAddress: hex('Address a taker touches to trigger the quote; Ethereum only.').nullish(),
   poolAddresses: stringList(z.array(hex('Pool covered.')))
@@ -53,7 +53,7 @@ export type QuoteBody = z.output<typeof CommonBody> & Partial<z.output<typeof Et
 const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads the body of a quote update, integers kept exact. Failures are plain text.
+ * Reads the body of a quote update, and keeps integers exact. Failures are plain text.
  *
  * @throws ApiError 415 without `Content-Type: application/json`, 400 for malformed JSON or a duplicate key, 422 for a
  *   missing field or one of the wrong type

@@ -13,11 +13,11 @@ import { toQuoteUpdate } from './quote-values.ts';
 
 /** Longest time from arrival to the response, as the contract has it. */
 const RESPONSE_TIMEOUT_MS = 500;
-/** Kept of it for writing the response. */
+/** The part of that time which is kept for writing the response. */
 const RESPONSE_MARGIN_MS = 15;
-/** An update whose body came late is queued all the same, as long as that takes no longer. */
+/** However late the body of an update came, it has this long to be queued. */
 const MIN_QUEUEING_MS = 200;
-/** Chains of the contract: without usable builders they are out of service, where others are simply not propAMM chains. */
+/** Chains of the contract. Without builders they return 503, while other chains simply take no quote updates. */
 const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [1, 'ethereum'],
   [56, 'bsc'],
@@ -54,7 +54,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }
 
-/** The chain of the path, if updates can be sent for it. @throws ApiError 404 or 400 */
+/** Gives the chain of the path, if it takes updates. @throws ApiError 404 or 400 */
 function pammChain(chains: ServedChains, chainIdText: string): { chainId: number; kind: PammConfig['kind'] } {
   const chain = servedChain(chains, chainIdText);
   const kind = chain.pamm?.kind ?? CONTRACT_CHAINS.get(chain.chainId);
@@ -62,7 +62,7 @@ function pammChain(chains: ServedChains, chainIdText: string): { chainId: number
   return { chainId: chain.chainId, kind };
 }
 
-/** Milliseconds from arrival to wait for builders; the request can only lower the longest. */
+/** How long to wait for builders, milliseconds from arrival. The request can only lower `longestMs`. */
 function waitMs({ responseTimeoutMs }: QuoteBody, longestMs: number): number {
   return responseTimeoutMs == null || responseTimeoutMs > BigInt(longestMs) ? longestMs : Number(responseTimeoutMs);
 }

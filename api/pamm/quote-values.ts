@@ -5,13 +5,13 @@ import { hexDigits } from '../hex.ts';
 import type { QuoteBody } from './body-shape.ts';
 import { checkSignedTransaction } from './signed-transaction.ts';
 
-/** Farthest that the expiry of a live BSC quote may lie ahead of the clock, seconds. */
+/** How many seconds the expiry of a live BSC quote may lie ahead of the clock. */
 const EXPIRY_HORIZON_SECS = 5n;
-/** No Unix time in seconds reaches this before the year 5138, and every one in milliseconds since 1973 does. */
+/** Tells milliseconds from seconds: Unix seconds reach it in the year 5138, Unix milliseconds in 1973. */
 const SMALLEST_MILLISECONDS = 100_000_000_000n;
 
 /**
- * Checks the values of a quote update and brings them into one spelling.
+ * Checks the values of a quote update, and gives them in one spelling.
  *
  * @param nowMs clock of the server, Unix milliseconds
  * @throws ApiError 400 that names the failing field
@@ -69,7 +69,7 @@ function checkExpiry(maxTimestamp: bigint | undefined): void {
 function checkLiveBscQuote({ blockNumber, maxTimestamp }: QuoteUpdate, nowMs: number): void {
   if (blockNumber === 0n) throw badRequest('blockNumber must be above 0 for a live quote');
   if (maxTimestamp === undefined) return;
-  // A whole second counts as ahead by its distance from the exact clock.
+  // The distance is measured from the exact clock, not from its whole second.
   if (maxTimestamp * 1000n > BigInt(nowMs) + EXPIRY_HORIZON_SECS * 1000n) {
     throw badRequest(`maxTimestamp must be at most ${EXPIRY_HORIZON_SECS} seconds ahead`);
   }

@@ -3,7 +3,7 @@ import { parseTransaction, serializeTransaction } from 'viem';
 import type { Hex } from '../../builders/submit/quote-update.ts';
 import { badRequest } from '../errors.ts';
 
-/** Order of secp256k1, and half of it: nodes refuse signatures with a larger s (EIP-2). */
+/** Order of secp256k1, and half of it. Nodes reject signatures whose s is larger than half (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const HALF_ORDER = ORDER / 2n;
 
@@ -36,8 +36,8 @@ function parse(tx: Hex): ReturnType<typeof parseTransaction> {
 }
 
 /**
- * Whether the signature recovers to some sender. It does if r is the x coordinate of a point of the curve, which OpenSSL
- * shows it a hundred times faster than a whole recovery in JavaScript would.
+ * Whether the signature recovers to some sender. It does if r is the x coordinate of a point of the curve. OpenSSL
+ * checks that a hundred times faster than JavaScript would recover the sender.
  */
 function isRecoverable(r: Hex, s: Hex): boolean {
   if (BigInt(s) === 0n || BigInt(s) > HALF_ORDER || BigInt(r) === 0n || BigInt(r) >= ORDER) return false;

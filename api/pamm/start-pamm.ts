@@ -10,13 +10,13 @@ import type { PammDeps } from './pamm-quote.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
-/** Redis that takes longer does not say whether a worker runs. */
+/** If Redis takes longer, it is unknown whether a worker runs. */
 const LEASE_TIMEOUT_MS = 1_000;
 const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
   readonly chains: ServedChains;
-  /** Where the builders' keys are. */
+  /** Environment that holds the builders' keys. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly redisUrl: string;
   /** `QUEUE_PREFIX`. */
@@ -30,11 +30,11 @@ export type Pamm = {
   readonly deps: PammDeps;
   /** What the operator should know, by subject. */
   warnings(): Promise<Readonly<Record<string, string>>>;
-  /** To be called once no request is in flight any more. */
+  /** To be called when no request is in flight any more. */
   stop(): Promise<void>;
 };
 
-/** The quote-update endpoint with connections of its own: one that fails fast, and one that hears the answers. */
+/** Starts the quote-update endpoint with two dedicated connections: one fails fast, and one receives the answers. */
 export function startPamm(options: PammOptions): Pamm {
   const { chains, env, redisUrl, queuePrefix, metrics, logger } = options;
   const keys = new RedisKeys(queuePrefix);
@@ -48,7 +48,7 @@ export function startPamm(options: PammOptions): Pamm {
     if (redis.status !== 'ready') return;
     dispatcher.sweep(all).catch((error: unknown) => logger.warn({ err: error }, 'stale updates were not removed'));
   }, SWEEP_EVERY_MS);
-  /** Whether no worker holds a lease, so that updates stay queued; null while Redis does not say, or without a builder. */
+  /** Whether no worker holds a lease, so that updates stay queued; null without builders or an answer of Redis. */
   const workerMissing = async (): Promise<boolean | null> => {
     if (all.length === 0) return null;
     const leases = redis.exists(all.map(({ id }) => keys.lease(id)));

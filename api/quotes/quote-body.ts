@@ -33,13 +33,13 @@ function toLevel(level: Level): z.infer<typeof DepthLevel> {
   };
 }
 
-/** The JSON text of a snapshot's quote: one serialisation per pool, block and depth, however many clients ask. */
+/** The JSON text of a snapshot's quote, serialised once per pool, block and depth for any number of clients. */
 export const quoteJson = perObject((snapshot: Snapshot): string => JSON.stringify(toQuote(snapshot)));
 
-/** That text, compressed once. */
+/** The text of {@link quoteJson}, ready to be sent and compressed at most once. */
 export const readyQuote = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
 
-/** Whether clients see the same in both but for `serverTs`. */
+/** Whether clients see the same quote in both, apart from `serverTs`. */
 export const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
   one === other || isDeepStrictEqual(shownOf(one), shownOf(other));
 
@@ -53,7 +53,7 @@ const shownOf = ({ pool, status, bidX64, askX64, balance0Raw, balance1Raw, depth
   depth,
 ];
 
-/** The quote as a response that may be sent again: compressed once, where the client takes it so. */
+/** Sends the quote as a response that may be sent again. Compresses it once, if the client accepts that. */
 export function quoteResponse(
   c: Context,
   snapshot: Snapshot,

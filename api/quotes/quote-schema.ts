@@ -64,7 +64,7 @@ export const BatchResponse = z
   .strictObject({ results: z.array(BatchResult).describe('One entry per distinct pool, in request order.') })
   .openapi('BatchResponse', { description: 'Quotes of several pools.' });
 
-/** The shape alone: the handler checks the number of addresses and each address, and names what is wrong. */
+/** Checks the shape only: the handler checks the number of addresses and each address, and names what is wrong. */
 export const BatchRequest = z
   .strictObject({
     pools: stringList(z.array(z.string())).openapi({

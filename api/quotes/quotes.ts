@@ -17,7 +17,7 @@ import { BatchRequest } from './quote-schema.ts';
 export interface QuotesDeps {
   readonly chains: ReadonlyMap<number, Pick<Chain, 'chainId' | 'snapshots' | 'requested'>>;
   readonly directory: PoolDirectory;
-  /** After this a batch fails as a whole, without partial results. Default: 20 seconds, as the contract says. */
+  /** A batch that takes longer fails as a whole, without partial results. Default: 20 seconds, as in the contract. */
   readonly batchDeadlineMs?: number;
 }
 
@@ -71,7 +71,7 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
   };
 });
 
-/** The body of a batch, with ready quotes: a batch from cache serialises and compresses nothing. */
+/** The body of a batch, made from ready quotes: quotes from cache are not serialised or compressed again. */
 function batchParts(
   named: ReadonlyMap<Address, string>,
   read: ReadonlyMap<Address, Snapshot | SnapshotError>,

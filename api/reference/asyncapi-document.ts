@@ -7,15 +7,15 @@ import { API_TITLE } from './openapi-document.ts';
 type Messages = Readonly<Record<string, z.ZodType>>;
 
 const capital = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-/** Over a WebSocket a message has other fields than as an event: another name. */
+/** Renames messages for a WebSocket, over which they have other fields than as events. */
 const wsNamed = (schemas: Messages): Messages =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [`ws${capital(name)}`, schema]));
 
-/** What is sent over both, by the name of the message. */
+/** Messages that both transports send, by name. */
 const EVENTS: Messages = STREAM_MESSAGES;
 const EVENT_NAMES = Object.keys(STREAM_MESSAGES) as (keyof typeof STREAM_MESSAGES)[];
 const WS_EVENTS = wsNamed(Object.fromEntries(EVENT_NAMES.map((name) => [name, webSocketMessage(name)])));
-/** What clients send over a WebSocket, and how that is answered. */
+/** Operations that clients send over a WebSocket, and the responses to them. */
 const WS_OPERATIONS = wsNamed({ auth: WsAuth, subscribe: WsSubscribe, unsubscribe: WsUnsubscribe, ping: WsPing });
 const WS_ANSWERS = wsNamed({ ack: WsAck, error: WsError });
 
@@ -38,7 +38,7 @@ const CHAIN_ID = {
 export function asyncApiDocument() {
   const overWebSocket = { ...WS_OPERATIONS, ...WS_ANSWERS, ...WS_EVENTS };
   const all = Object.entries({ ...EVENTS, ...WS_EVENTS, ...WS_OPERATIONS, ...WS_ANSWERS });
-  // As JSON schemas, with those that they have in common with the OpenAPI document.
+  // Makes JSON schemas of them, and of schemas that they share with the OpenAPI document.
   const app = new OpenAPIHono();
   for (const [name, schema] of all) app.openAPIRegistry.register(schemaName(name), schema);
   const { components } = app.getOpenAPI31Document({ openapi: '3.1.0', info: INFO });
@@ -64,7 +64,7 @@ export function asyncApiDocument() {
   };
 }
 
-/** The host is the one that serves the document, which AsyncAPI cannot say. */
+/** The host is a variable: AsyncAPI cannot say that it is the host which serves the document. */
 const SERVERS = Object.fromEntries(
   ['https', 'wss'].map((protocol) => [
     protocol,

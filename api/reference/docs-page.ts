@@ -5,7 +5,7 @@ import { cacheResult } from '../../runtime/result-cache.ts';
 import { ReadyBody, SMALL } from '../http/ready-body.ts';
 import { sendFile } from '../http/send-file.ts';
 
-/** Where the build puts the files of `swagger-ui-dist`, so that the page asks no host but its own. */
+/** Where the build puts the files of `swagger-ui-dist`, so that the page loads nothing from other hosts. */
 const DIST = `${PROJECT_ROOT}dist/swagger/`;
 
 const SCRIPT = 'swagger-ui-bundle.js';
@@ -41,7 +41,7 @@ export function mountDocsPage(app: Hono, title: string): void {
   for (const name of [SCRIPT, STYLE, START]) {
     const file = cacheResult(() => readDistFile(name), Number.POSITIVE_INFINITY);
     app.get(`/docs/${name}`, async (c) =>
-      // The texts are compressed already: nothing on the way need do it again.
+      // The texts are compressed already: proxies need not compress them again.
       sendFile(c, name, await file(), 'public, max-age=86400, no-transform'),
     );
   }

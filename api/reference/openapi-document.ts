@@ -15,7 +15,7 @@ const DOCUMENT = {
       'prices are decimal strings of integers; Q64.64 is a fixed-point number scaled by 2^64. Addresses of requests are ' +
       'case-insensitive. A Trading API key that is sent must be valid on every endpoint.',
     contact: { name: 'The operator of this service' },
-    // No licence is granted; SPDX has no identifier for that but a reference of one's own.
+    // No licence is granted. SPDX has no identifier for that, only references that one defines.
     license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
   },
   servers: [{ url: '/', description: 'The host that serves this document.' }],
@@ -29,7 +29,7 @@ const DOCUMENT = {
   ] satisfies { name: ApiRoute['tag']; description: string }[],
 };
 
-/** The OpenAPI document of these endpoints, from their declarations alone: no database, Redis or chain is asked. */
+/** Makes the OpenAPI document of these endpoints from their declarations alone, without database, Redis or chain. */
 export function openApiDocument(routes: readonly ApiRoute[]) {
   const app = new OpenAPIHono();
   app.openAPIRegistry.registerComponent('securitySchemes', 'tradingApiKey', {

@@ -10,7 +10,7 @@ const DOCUMENT_CACHE_SECS = 300;
 /** The documents of the API; each takes milliseconds to make. */
 export type Documents = { readonly openapi: () => object; readonly asyncapi: () => object };
 
-/** For tools that read documents, in the form of llmstxt.org. */
+/** A list of the documents for language models, in the form of llmstxt.org. */
 const LLMS_TEXT = `# ${API_TITLE}
 
 > HTTP API in front of onchain liquidity pools: listings, executable quotes, routes, streams, and quote updates of market makers.
@@ -26,7 +26,7 @@ Amounts and prices are decimal strings of integers; a price is multiplied by 2^6
 - [Status](/public/v1/status): how current the data of each chain is
 `;
 
-/** `/openapi.json`, `/asyncapi.json`, `/docs` and `/docs/client`, pages over them, and `/llms.txt`, which lists them. */
+/** Mounts `/openapi.json`, `/asyncapi.json`, the pages `/docs` and `/docs/client`, and `/llms.txt`, a list of them. */
 export function mountReference(app: Hono, documents: Documents): void {
   for (const [name, describe] of Object.entries(documents)) mountDocument(app, `/${name}.json`, describe);
   mountDocsPage(app, API_TITLE);

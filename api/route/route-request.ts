@@ -7,7 +7,7 @@ import { clampSize } from '../request.ts';
 
 const MAX_ROUTES = 4;
 
-/** No amount is larger than a uint256, which has at most this many digits; parsing a longer one would only cost time. */
+/** An amount is at most a uint256, which has up to 78 digits. To parse a longer one would only cost time. */
 const AMOUNT = /^[0-9]{1,78}$/;
 
 /** Shape of a route request; {@link toRouteRequest} checks the values. An optional field may be null. */
@@ -39,12 +39,12 @@ export const RouteBody = z.object({
 
 export type RouteBody = z.output<typeof RouteBody>;
 
-/** What a route request asks for, with what it leaves open filled in. */
+/** What a route request asks for, with defaults filled in. */
 export type RouteRequest = {
   readonly tokenIn: Address;
   readonly tokenOut: Address;
   readonly tradeType: TradeType;
-  /** The amount that the trader fixes, raw units: of `tokenIn` for exact_in, of `tokenOut` for exact_out. */
+  /** The amount that the trader fixes, raw units of `tokenIn` for exact_in and of `tokenOut` for exact_out. */
   readonly given: bigint;
   /** 1..4. */
   readonly maxRoutes: number;

@@ -47,7 +47,7 @@ const Route = z
   })
   .openapi('Route', { description: 'A path and the part of the order that it takes.' });
 
-/** The answer to a route request. Routes are listed in the order in which they are to be executed. */
+/** The response to a route request. Its routes are in the order in which they are to be executed. */
 export const RoutePlan = z
   .strictObject({
     tokenIn: token('paid'),
@@ -66,7 +66,7 @@ export type RoutePlan = z.infer<typeof RoutePlan>;
 type Route = z.infer<typeof Route>;
 type RouteLeg = z.infer<typeof RouteLeg>;
 
-/** @param request what was asked for */
+/** Writes a plan as the body of the response. */
 export function routePlanBody(
   found: FoundPlan<ServedPool>,
   { tokenIn, tokenOut, tradeType }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType'>,
@@ -89,7 +89,7 @@ function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType): Route {
     routeType: fills.length === 1 ? 'direct' : 'one_hop',
     ...amountsOf(route, tradeType),
     priceImpactE6: routeImpactE6(route).toString(),
-    // Fills go from the fixed amount on: for an exact output that is backwards.
+    // Fills begin at the fixed amount. For an exact output, that is the end of the path.
     legs: (tradeType === 'exact_in' ? [...fills] : [...fills].reverse()).map((fill) => legBody(fill, tradeType)),
   };
 }

@@ -20,15 +20,15 @@ import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
 
-/** When an order is split, and what is read for it; tests set others. */
+/** When an order is split, and how much is read for it; tests change them. */
 const LIMITS = {
   /** The best single route is not split while its price impact is below this, in millionths. */
   splitThresholdE6: 500,
-  /** What a split must gain over the best single route to be returned, in millionths. */
+  /** A split is returned only if it gains this much over the best single route, in millionths. */
   minImprovementE6: 100,
-  /** The least part of an order that a route of a split may have: a smaller one seldom pays for its gas. */
+  /** The least part of an order for a route of a split, in millionths: a smaller one seldom pays for its gas. */
   minLegFractionE6: 20_000,
-  /** Most pools that are read; a simulated one counts as five. A pair has a quarter of them. */
+  /** Most pools that are read; a simulated one counts as five. Pools of one pair take at most a quarter. */
   maxPoolsPerRequest: 100,
 };
 
@@ -44,11 +44,11 @@ export type RoutedChain = Pick<Chain, 'chainId' | 'estimates' | 'requested'> & {
 export interface RouteDeps {
   readonly chains: ReadonlyMap<number, RoutedChain>;
   readonly directory: PoolDirectory;
-  /** Where others than the usual ones hold, as in tests. */
+  /** Limits that replace the usual ones, as in tests. */
   readonly limits?: Partial<RouteLimits>;
 }
 
-/** A plan and the block of its pools; of several, the oldest. */
+/** A plan and the block of its pools, the oldest if there are several. */
 export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
 
 /** `POST /public/v1/evm/{chain_id}/route`. */
@@ -77,7 +77,7 @@ async function findRoute(
 ): Promise<FoundRoute> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const endsAt = performance.now() + DEADLINE_MS;
-  // For loops that do not yield: the timer cannot fire while they run.
+  // It also looks at the clock, since the timer cannot fire during loops that do not yield.
   const checkTime = () => {
     if (signal.aborted || performance.now() > endsAt) throw unavailable();
   };
@@ -113,7 +113,7 @@ function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<Dep
   return blocks.reduce(olderBlock);
 }
 
-/** The paths with the pools that are read, legs near first; null when there is no path. */
+/** Chooses the paths with the pools to read, legs near first; null when there is no path. */
 async function choosePaths(
   graph: PoolGraph<ServedPool>,
   estimates: ChainDepthEstimates,
@@ -125,7 +125,7 @@ async function choosePaths(
   return paths.length > 0 ? choosePools(paths, order, maxReads) : null;
 }
 
-/** The one pool that the request names; null when it is not served. */
+/** The path of the one pool that the request names; null when that pool is not served. */
 function namedPool(
   pool: ServedPool | undefined,
   estimates: ChainDepthEstimates,
@@ -139,7 +139,7 @@ function namedPool(
   return [{ legs: [[estimates.describe(pool, pool.token0.address === tokenIn)]] }];
 }
 
-/** The path with its healthy pools; none when a leg has no such pool. */
+/** Reduces a path to its healthy pools. Gives no path when a leg has none. */
 function healthyPath(
   path: TokenPath<Candidate>,
   snapshots: SnapshotMap<DepthSnapshot>,
@@ -155,7 +155,7 @@ function healthyPath(
   return open.legs.every(({ length }) => length > 0) ? [open] : [];
 }
 
-/** The error to report when there is no plan and pools are missing that might have made one; null when all are known. */
+/** The error when there is no plan and unread pools might have made one; null when all pools were read. */
 function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
   const missing = pools.flatMap((pool) => {
     const entry = snapshots.get(pool.address);
@@ -166,7 +166,7 @@ function missingData(pools: readonly ServedPool[], snapshots: SnapshotMap<DepthS
   return new ApiError(502, { error: 'Chain data is not available' }, { cause });
 }
 
-/** Statuses that say nothing of the pool but that its price could not be read. */
+/** Statuses that only say that the price of a pool could not be read. */
 const UNREAD: ReadonlySet<PriceProviderStatus> = new Set<PriceProviderStatus>(['internal_error', 'unknown']);
 
 const NO_PLAN: Readonly<Record<NoPlan, string>> = {

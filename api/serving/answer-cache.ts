@@ -12,19 +12,19 @@ export interface KeptAnswer extends ReusableAnswer {
   readonly pattern: string;
 }
 
-/** What requests got, by their target: the least recently requested leave when memory is full. */
+/** Keeps responses by the target of their request. When memory is full, the least recently requested leave. */
 export class AnswerCache {
   readonly #answers: LRUCache<string, KeptAnswer>;
 
   constructor(maxBytes = MAX_BYTES) {
     this.#answers = new LRUCache({
       maxSize: maxBytes,
-      // Twice the body is more than body and compressed form take together, unless the body is all but empty.
+      // Twice the body is more than body and compressed form take together, unless the body is almost empty.
       sizeCalculation: ({ body }, target) => 2 * body.length + target.length + 1_000,
     });
   }
 
-  /** Keeps an answer, unless its target is one of many spellings. */
+  /** Keeps a response if its target has canonical spelling, so that other spellings do not take memory. */
   keep(target: string, route: ApiRoute, answer: ReusableAnswer): void {
     if (isCanonical(target, route)) this.#answers.set(target, { ...answer, route, pattern: routingPath(route) });
   }
@@ -38,7 +38,7 @@ export class AnswerCache {
   }
 }
 
-/** Whether a target is lowercase, unescaped, and has the parameters that the route declares in their order, each at most once. */
+/** Whether a target is lowercase and unescaped, with only declared parameters, in order and each at most once. */
 function isCanonical(target: string, { request }: Pick<ApiRoute, 'request'>): boolean {
   const [, path = '', query] = /^([^?]*)(?:\?(.*))?$/.exec(target) ?? [];
   if (!/^[a-z0-9_/]+$/.test(path)) return false;

@@ -21,9 +21,9 @@ export interface AnswerFrontDeps {
 }
 
 /**
- * Answers a request from the cache of answers, before the framework makes a request and a context of it. What every
- * answer gets, it gets here as well: its name, CORS, the key check, the limit, metrics. Anything unusual, and every
- * refusal, is left to the app.
+ * Serves requests from the cache of responses, before the framework makes its own objects for them. They get here what
+ * all requests get: an id, CORS, the key check, the limit, metrics. Unusual requests, and those to be rejected, are
+ * left to the app.
  */
 export function createAnswerFront(deps: AnswerFrontDeps): Front {
   const { answers } = deps;
@@ -43,16 +43,16 @@ function isUsual({ method, httpVersion, headers, rawHeaders }: IncomingMessage, 
   if (method !== 'GET' || httpVersion !== '1.1' || !/^[\w.-]+(?::\d+)?$/.test(headers.host ?? '')) return false;
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
   if (headers.upgrade !== undefined || headers.expect !== undefined) return false;
-  // The app warns of a proxy that is not counted.
+  // The app warns of a proxy that is not trusted.
   if (trustedProxies === 0 && headers['x-forwarded-for'] !== undefined) return false;
-  // Node shows the first of several keys, the app all of them.
+  // Of several keys, Node gives only the first here, but the app sees all.
   return headers.authorization === undefined || countHeaders(rawHeaders, 'authorization') === 1;
 }
 
 const countHeaders = (rawHeaders: readonly string[], name: string): number =>
   rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
 
-/** @returns false when it is not sent, and the app must answer */
+/** Sends a response from the cache. @returns false when nothing was sent, so that the app must respond */
 async function reuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -91,7 +91,7 @@ async function reuse(
   return true;
 }
 
-/** @returns undefined of a key that is not valid */
+/** @returns undefined for a key that is not valid */
 async function identify(
   authorization: string,
   client: () => string | null,

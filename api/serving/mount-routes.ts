@@ -7,8 +7,8 @@ import type { LimitOf } from '../limits/rate-limit.ts';
 import type { AnswerCache } from './answer-cache.ts';
 
 /**
- * Mounts endpoints, each behind what it declares: a missing key is reported before a used-up quota. Mounted after the key
- * check of all endpoints.
+ * Mounts endpoints, each behind the middleware that it declares. A missing key is reported before an exhausted quota.
+ * They are mounted after the key check of all endpoints.
  */
 export function mountRoutes(
   app: Hono,
@@ -23,13 +23,13 @@ export function mountRoutes(
       limitOf(route.limit),
     ];
     const path = routingPath(route);
-    // By path, so that other methods count too: a path has one endpoint.
+    // By path, so that requests with other methods count, too: a path has one endpoint.
     app.use(path, ...before);
     app.on(route.method.toUpperCase(), path, keepReusable(route, handler, answers));
   }
 }
 
-/** Keeps what a handler says may be sent again, by the target of the request as it was sent. */
+/** Keeps a response that may be sent again, as its handler says, by the request's target as the client sent it. */
 function keepReusable(route: ApiRoute, handler: Handler, answers: Pick<AnswerCache, 'keep'>): Handler {
   if (route.method !== 'get') return handler;
   return async (c, next) => {

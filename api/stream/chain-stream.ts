@@ -7,7 +7,7 @@ import type { StreamMetrics } from './metrics.ts';
 import { Subscriber, type SubscriberSource } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
 
-/** Most listed pools of a chain that a connection with a key may have without naming them. */
+/** Most listed pools of a chain that a client with a key may subscribe to without naming them. */
 const MAX_WILDCARD_POOLS = 2_000;
 
 export type StreamedChain = Pick<Chain, 'chainId' | 'heads' | 'requested' | 'warmer'>;
@@ -23,7 +23,7 @@ export class ChainStream {
   readonly #deps: ChainStreamDeps;
   readonly #latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
   readonly #subscribers = new Set<Subscriber>();
-  /** Undefined before the stream was ready once. */
+  /** Undefined until {@link ready} succeeded once. */
   #source: SubscriberSource | undefined;
 
   constructor(deps: ChainStreamDeps) {
@@ -34,13 +34,13 @@ export class ChainStream {
     });
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get subscriberCount(): number {
     return this.#subscribers.size;
   }
 
   /**
-   * To be awaited before a connection is opened.
+   * Makes the stream ready. To be awaited before a connection is opened.
    *
    * @throws ApiError 503 when the pools or the head are not known
    */
@@ -55,7 +55,7 @@ export class ChainStream {
     this.#source = { chainId, latest: this.#latest, head, table, requested, metrics };
   }
 
-  /** A new connection, without subscriptions yet. */
+  /** Adds a connection, without subscriptions yet. */
   open(transport: StreamTransport, hasKey: boolean): Subscriber {
     const onOver = () => this.#subscribers.delete(subscriber);
     const subscriber = new Subscriber(transport, hasKey, this.#common, onOver);
@@ -64,9 +64,9 @@ export class ChainStream {
   }
 
   /**
-   * What a connection subscribes to that names no pools.
+   * Gives what a connection subscribes to if it names no pools.
    *
-   * @throws ApiError 400 when the chain lists more than may go unnamed
+   * @throws ApiError 400 when the chain lists more than `MAX_WILDCARD_POOLS`
    */
   allPools(): 'all' {
     const { table, chainId } = this.#common;
@@ -75,7 +75,7 @@ export class ChainStream {
     throw badRequest(`the chain lists ${count} pools: name those that you want`);
   }
 
-  /** To be called about once a second: heartbeats, and the end of connections that are not read. */
+  /** To be called about once a second: sends heartbeats, and terminates connections whose clients do not read. */
   tick(): void {
     for (const subscriber of this.#subscribers) subscriber.tick();
   }

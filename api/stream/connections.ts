@@ -9,23 +9,23 @@ import type { ByeReason } from './types.ts';
 /** A connection from before its handshake until its socket is closed. */
 export interface Connection {
   readonly transport: 'sse' | 'websocket';
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string;
   /** The key that it counts for; null: it counts for its address. */
   keyId: string | null;
-  /** Ends it from our side. */
+  /** Ends the connection from our side. */
   readonly end: (reason: ByeReason) => void;
 }
 
-/** When a refused client may try again; when another's connection ends is not known. */
+/** How long a rejected client should wait. It is not known when a connection of another client ends. */
 const RETRY_MS = 10_000;
-/** A revoked key counts no longer after this time: it was valid when the connection opened. */
+/** How often keys are checked again after a connection opened, and so how long a revoked key may keep one open. */
 const CHECK_EVERY_MS = 60_000;
 
 /** Connections per Trading API key; further ones get 429. */
 const MAX_PER_KEY = 200;
 
-/** The open streams of this process, SSE and WebSocket together. Those beyond the bounds are refused. */
+/** The open streams of this process, SSE and WebSocket together. Connections beyond the bounds are rejected. */
 export class Connections {
   readonly #config: StreamConfig;
   readonly #open = new Set<Connection>();
@@ -65,18 +65,18 @@ export class Connections {
     this.#open.add(connection);
   }
 
-  /** Counts a connection for a key from now on. @throws ApiError 429; it counts as before then */
+  /** Counts a connection for a key from now on. @throws ApiError 429, and then it counts as before */
   useKey(connection: Connection, keyId: string): void {
     this.#assertRoom({ ...connection, keyId });
     connection.keyId = keyId;
   }
 
-  /** Takes a connection out of the count, once however often it is called. */
+  /** Takes a connection out of the count. May be called more than once. */
   remove(connection: Connection): void {
     this.#open.delete(connection);
   }
 
-  /** Ends all connections and takes no more, or ends those of a key. */
+  /** Ends all connections and takes no more; with a key, only ends the connections of that key. */
   end(reason: ByeReason, keyId?: string): void {
     if (keyId === undefined) this.#isOver = true;
     for (const each of [...this.#open]) if (keyId === undefined || each.keyId === keyId) each.end(reason);
@@ -92,10 +92,10 @@ export class Connections {
 }
 
 /**
- * Looks the keys of open connections up again every so often, all in one query, and ends the connections of those that
- * were revoked. While the database is unavailable, keys stay valid.
+ * Checks the keys of open connections again and again, all in one query, and ends the connections of revoked keys.
+ * While the database is unavailable, keys stay valid.
  *
- * @returns stops it
+ * @returns stops the checks
  */
 export function startKeyChecks(
   connections: Connections,

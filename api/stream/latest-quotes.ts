@@ -8,22 +8,22 @@ import { isSameQuote } from '../quotes/quote-body.ts';
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {
   readonly outcome: Snapshot | SnapshotError;
-  /** Number of the block at which it became so. */
+  /** Number of the block at which the outcome last changed. */
   readonly changedAt: bigint;
   /** Differs after each change, from 1. */
   readonly version: number;
 }
 
-/** Blocks that connections can resume after: of a chain with a block a second, those of four minutes. */
+/** After how many blocks connections can resume: four minutes on a chain with one block a second. */
 const FOLLOWED_BLOCKS = 256;
 
 /**
- * The requested pools at the last block that was read, of one kind of quotes, and the numbers of the blocks before it.
+ * Holds one kind of quotes of the requested pools at the last block that was read, and the numbers of earlier blocks.
  *
- * Invariant: what changed since a followed block was read has a `changedAt` that is no lower than its number.
+ * Invariant: a quote that changed since a followed block was read has a `changedAt` of at least that block's number.
  */
 export class LatestQuotes {
-  /** Undefined before the first read, and after nothing was requested for a while. */
+  /** The last block that was read; undefined before the first read, and again once nothing is requested. */
   block: BlockRef | undefined;
   /** That block and those below it. */
   branch = ChainTail.EMPTY;
@@ -36,7 +36,7 @@ export class LatestQuotes {
     return this.#quotes.get(pool);
   }
 
-  /** Takes what was read at a block; a new block leaves out what is no longer requested. */
+  /** Takes what was read at a block. A new block drops pools that are no longer requested. */
   take(block: BlockRef, branch: ChainTail, outcomes: ReadonlyMap<Address, LatestQuote['outcome']>): void {
     const before = this.#quotes;
     if (this.block?.hash !== block.hash) this.#quotes = new Map();
@@ -52,12 +52,12 @@ export class LatestQuotes {
     }
   }
 
-  /** The number of a block if all that changed since is known; blocks that a reorganisation replaced are not. */
+  /** The number of a block if all changes since are known; undefined for blocks that a reorganisation replaced. */
   followedBlock(hash: string): bigint | undefined {
     return this.#followed.get(hash as Hex);
   }
 
-  /** Nothing is requested any more. */
+  /** To be called when nothing is requested any more. */
   clear(): void {
     this.block = undefined;
     this.branch = ChainTail.EMPTY;
@@ -72,7 +72,7 @@ export class LatestQuotes {
   }
 }
 
-/** Whether any process that reads this pool at this block gets the same. */
+/** Whether every process that reads this pool at this block gets the same outcome. */
 export const isRead = ({ outcome }: LatestQuote): boolean =>
   !(outcome instanceof SnapshotError) && outcome.status !== 'internal_error';
 

@@ -34,7 +34,7 @@ const Removed = z.strictObject({
   reason: z.enum(['delisted', 'not_served']).describe('`delisted` by the operator, or not in the index any more.'),
 });
 
-/** The data of each event, by its name: with SSE the data of the event, with WebSocket preceded by `event` and `id`. */
+/** The data of each message, by name. SSE sends it as the data of an event, WebSocket after `event` and `id`. */
 export const STREAM_MESSAGES = {
   snapshot: z
     .strictObject({ ...envelope, quotes, errors: z.array(PoolFailure).describe('Pools without a quote.'), last })

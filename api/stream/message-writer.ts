@@ -7,9 +7,9 @@ import { quoteJson } from '../quotes/quote-body.ts';
 import type { LatestQuote } from './latest-quotes.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
-/** Nothing more is sent while so much is unsent. */
+/** Nothing more is sent while this much is unsent. */
 const MAX_UNSENT_BYTES = 256 * 1024;
-/** Most of one message, in characters: a single quote may take more. */
+/** Most characters of one message. Only a single quote may take more. */
 const PART_LENGTH = 60 * 1024;
 
 /** Writes the messages of one connection. */
@@ -23,12 +23,12 @@ export class MessageWriter {
     private readonly transport: StreamTransport,
   ) {}
 
-  /** Whether the client must take some of what was sent before it is sent more. */
+  /** Whether so much is unsent that the client must take some of it before it is sent more. */
   get isFull(): boolean {
     return this.transport.unsentBytes >= MAX_UNSENT_BYTES;
   }
 
-  /** Sends the fields after those that every message has. */
+  /** Sends a message: first the fields that every message has, then these. */
   send(event: StreamEventName, block: BlockRef, fields: MessageFields, id = ''): void {
     const prevSeq = this.#count === 0 ? null : this.#count;
     this.#count += 1;
@@ -47,18 +47,18 @@ export class MessageWriter {
   }
 }
 
-/** Of a message, beside those that every message has. */
+/** Fields of a message besides those that every message has. */
 export type MessageFields = Readonly<Record<string, unknown>>;
 
-/** What a connection was sent of a pool. */
+/** The last quote of a pool that a connection was sent. */
 export interface SentQuote {
-  /** Version of the quote that was sent last; null before, so that a `snapshot` is the first. */
+  /** Version of that quote. Null if none was sent, so that the first one is sent in a `snapshot`. */
   version: number | null;
-  /** Number of the block of the message that had it. */
+  /** Number of the block of the message with that quote. */
   sentAt: bigint;
 }
 
-/** A pool to be sent; without a quote it is not served. */
+/** A pool to be sent. A pool without a quote is not served. */
 export interface PoolToSend {
   readonly pool: Address;
   readonly sent?: SentQuote;
@@ -66,8 +66,8 @@ export interface PoolToSend {
 }
 
 /**
- * Pools in parts of bounded length, each with its quote or why it has none. A quote's text is made once, however many
- * connections are sent it.
+ * Divides pools into parts of bounded length, each pool with its quote or why it has none. A quote's text is made once
+ * for all connections.
  */
 export function* messageParts(pools: readonly PoolToSend[]) {
   let part = { pools: [] as PoolToSend[], quotes: [] as string[], errors: [] as string[] };

@@ -5,9 +5,9 @@ const BUCKETS_SECS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export type StreamMetrics = ReturnType<typeof streamMetrics>;
 
 /**
- * Connections, what became of them, and the time from a head that is seen until its changes are written.
+ * Registers metrics of connections, and of the time from a head that is seen until its changes are written.
  *
- * @param countConnections open ones, by transport
+ * @param countConnections counts open connections by transport
  */
 export function streamMetrics(
   registry: Registry,

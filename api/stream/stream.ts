@@ -20,7 +20,7 @@ export interface StreamDeps {
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
-  // What stands in front must not hold events back.
+  // A proxy must not hold events back.
   'X-Accel-Buffering': 'no',
   Connection: 'close',
 };
@@ -52,22 +52,22 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
       opened.disconnected();
     };
     outgoing.once('close', forget);
-    // A client that left earlier closes nothing any more.
+    // If the client left earlier, no `close` follows.
     if (outgoing.destroyed) forget();
-    // The stream itself terminates who does not read.
+    // The stream itself terminates clients that do not read.
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
     outgoing.flushHeaders();
     opened.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
-    // The adapter would send its own kind of response a second time; a clone is of the platform's kind.
+    // The adapter would send a response of its own class a second time. A clone is of the platform's class.
     return RESPONSE_ALREADY_SENT.clone();
   },
 }));
 
 /**
- * The pools that are named; undefined when none are.
+ * Reads the pools that the query names; undefined when it names none.
  *
- * @throws ApiError 400, and 401 when none are named without a key
+ * @throws ApiError 400, and 401 when it names none and the request has no key
  */
 function poolsParam(c: Context): Address[] | undefined {
   const text = c.req.query('pools');
@@ -79,8 +79,8 @@ function poolsParam(c: Context): Address[] | undefined {
 }
 
 /**
- * A stream's messages as server-sent events, written to the response itself: a web stream does not know what the client
- * has not taken. An empty id makes clients forget the one before.
+ * Sends a stream's messages as server-sent events. It writes to Node's response, since a web stream does not know what
+ * the client has not taken. An empty id makes clients forget the previous id.
  */
 export function sseTransport(response: ServerResponse): StreamTransport {
   return {

@@ -21,7 +21,7 @@ const TICK_MS = 1_000;
 export interface Streams {
   readonly chains: ReadonlyMap<number, ChainStream>;
   readonly connections: Connections;
-  /** Says `bye` to all and takes no more. */
+  /** Sends `bye` to all clients and takes no more connections. */
   stop(): void;
 }
 

@@ -26,13 +26,13 @@ interface Held extends SentQuote {
   readonly release: () => void;
 }
 
-/** Of no quote: what was sent is sent again, as an update. */
+/** A version that no quote has: a pool with it is sent again, as an update. */
 const OUTDATED = 0;
 /** A heartbeat follows when nothing was sent for this many seconds. */
 const MAX_IDLE_SECS = 14;
 /** A connection to which nothing more can be sent for this many seconds is terminated. */
 const MAX_FULL_SECS = 10;
-/** When to come back, in milliseconds: between these two times, so that clients of a stopped process do not come all at once. */
+/** Clients come back at a random time between these, milliseconds, so that those of a stopped process spread. */
 const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
   shutdown: [1_000, 5_000],
   limits: [10_000, 10_000],
@@ -40,38 +40,40 @@ const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
 };
 
 /**
- * One connection's state. It holds no texts but which version of each pool was sent: a client that reads slowly gets the latest
- * when its socket takes more, and nothing in between.
+ * The state of one connection. It holds no texts, only which version of each pool was sent. A client that reads slowly
+ * gets the latest quotes when its socket takes more, and nothing in between.
  *
- * Invariants: after a `heartbeat`, or an `update` or `snapshot` with `last`, the client has been sent every pool that it was
- * ever sent as it is at the block of that message. If that message also has an id, the client has the quotes of all its pools.
+ * Invariants:
+ * 1. After a `heartbeat`, or an `update` or `snapshot` with `last`, each pool that the client was ever sent has been
+ *    sent as it is at the block of that message.
+ * 2. If that message also has an id, the client has the quotes of all its pools.
  */
 export class Subscriber {
-  /** Before the first subscription nothing but `bye` is sent. */
+  /** Whether the client has subscribed. Before that, only `bye` is sent. */
   isSubscribed = false;
-  /** Whether it ever subscribed to depth: it is sent a block once depths are read at it. */
+  /** Whether the client ever subscribed to depth. It is then sent a block only once depths are read at that block. */
   hasDepth = false;
   readonly #writer: MessageWriter;
   readonly #held = new Map<Address, Held>();
-  /** XOR of the numbers of the held pools: names them and their kinds, in any order. */
+  /** XOR of the numbers of the held pools. It identifies these pools and their kinds, in any order. */
   #poolSet = 0n;
-  /** Named pools that are not served, until the client is sent that. */
+  /** Named pools that are not served, which the client is still to be sent. */
   readonly #unserved = new Set<Address>();
   readonly #removed = new Map<Address, RemovalReason>();
   /** The block of the last message and those below it. */
   #sentBranch = ChainTail.EMPTY;
   #hasGap = false;
-  /** Whether the client is to be sent a heartbeat as soon as what it holds is read. */
+  /** Whether to send a heartbeat as soon as all pools that the client was sent are read. */
   #isBeatDue = false;
   #isOver = false;
-  /** Seconds since the last message, and since it could be sent more. */
+  /** Seconds since the last message, and since the client could last be sent more. */
   #idleSecs = 0;
   #fullSecs = 0;
   #all: QuoteKind | null = null;
 
   /**
-   * @param hasKey simulated pools are read ahead for keys only
-   * @param onOver told once that the connection is over
+   * @param hasKey whether the client has a key: simulated pools are read ahead for keys only
+   * @param onOver called once, when the connection is over
    */
   constructor(
     private readonly transport: StreamTransport,
@@ -83,7 +85,7 @@ export class Subscriber {
     transport.onDrain(() => this.flush(false));
   }
 
-  /** Sends a snapshot of these pools, or resumes, then sends their changes. Pools that it has already are sent again. */
+  /** Sends a snapshot of these pools, or resumes, and then sends changes. Pools that the client has are sent again. */
   subscribe({ pools, depth, after }: Subscription): void {
     if (this.#isOver) return;
     const { chainId, table, metrics } = this.source;
@@ -101,7 +103,7 @@ export class Subscriber {
       this.#hasGap = true;
     }
     this.isSubscribed = true;
-    // A client that missed nothing may use its quotes again at once.
+    // A heartbeat lets a client that missed nothing use its quotes again at once.
     this.flush(isResumed);
   }
 
@@ -114,13 +116,13 @@ export class Subscriber {
     if (this.#isOver) return;
     const [min, max] = RETRY_MS[reason];
     const retryMs = Math.round(min + Math.random() * (max - min));
-    // What the client holds stays as it is.
+    // The id stays the same, because `bye` voids nothing that the client has.
     this.#send('bye', { reason, retryMs }, this.#writer.lastId);
     this.disconnected();
     this.transport.end();
   }
 
-  /** The transport is closed: forgets the connection, whoever ended it. */
+  /** Forgets the connection. To be called when the transport is closed, whoever closed it. */
   disconnected(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -128,7 +130,7 @@ export class Subscriber {
     this.onOver();
   }
 
-  /** A pool is no longer served. */
+  /** Removes a pool that is no longer served. */
   remove(pool: Address, reason: RemovalReason): void {
     if (!this.#held.has(pool)) return;
     this.#drop(pool);
@@ -136,10 +138,10 @@ export class Subscriber {
     this.flush(false);
   }
 
-  /** A pool was listed: it joins when all are subscribed to. */
+  /** Adds a pool that was listed, if the client subscribes to all pools. */
   join(pool: Address): void {
     if (!this.#all || this.#held.has(pool)) return;
-    // It comes as an update.
+    // The client gets it as an update.
     this.#hold(pool, this.#all, OUTDATED);
     this.flush(false);
   }
@@ -155,7 +157,7 @@ export class Subscriber {
     } else if (this.#idleSecs >= MAX_IDLE_SECS) this.flush(true);
   }
 
-  /** Sends what is to be sent, as far as the client takes it; with nothing to send, a heartbeat when `mayBeat`. */
+  /** Sends what is due, as far as the client takes it; if `mayBeat`, a heartbeat when no message ended the block. */
   flush(mayBeat: boolean): void {
     this.#isBeatDue ||= mayBeat;
     if (!this.isSubscribed || this.#isOver || this.#writer.isFull || !this.#block()) return;
@@ -185,14 +187,14 @@ export class Subscriber {
     if (isEnd || isBeat) this.#isBeatDue = false;
   }
 
-  /** Whether all that the client was ever sent is read at this block: not so of a pool that it subscribed to during the read. */
+  /** Whether all pools that the client was sent are read at this block, unlike one subscribed to during the read. */
   #isWhole(): boolean {
     const { latest } = this.source;
     for (const [pool, { kind, version }] of this.#held) if (version !== null && !latest[kind].get(pool)) return false;
     return true;
   }
 
-  /** Sends what makes earlier messages void. @returns whether there was any */
+  /** Sends the messages that void earlier ones. @returns whether there were any */
   #sendVoided(): boolean {
     const events: [StreamEventName, MessageFields][] = [];
     const reorgFrom = this.#voidReplaced();
@@ -207,7 +209,8 @@ export class Subscriber {
   }
 
   /**
-   * What was sent at blocks that were replaced since the last message is sent again; all of it when these are not known.
+   * Marks pools that were sent at blocks which were replaced since the last message, so that they are sent again. Marks
+   * all pools when these blocks are not known.
    *
    * @returns the lowest of these blocks; null when there are none, or the client gets a gap
    */
@@ -221,7 +224,7 @@ export class Subscriber {
     return isGap ? null : from;
   }
 
-  /** What the client was not sent as it is now. */
+  /** Pools whose latest quote the client was not sent. */
   #due(): PoolToSend[] {
     const due: PoolToSend[] = [...this.#unserved].map((pool) => ({ pool }));
     for (const [pool, held] of this.#held) {
@@ -231,7 +234,7 @@ export class Subscriber {
     return due;
   }
 
-  /** Notes pools as sent, as long as the client takes them. */
+  /** Divides pools into messages as long as the client takes them, and notes these pools as sent. */
   *#parts(due: readonly PoolToSend[]) {
     for (const part of messageParts(due)) {
       if (this.#writer.isFull) return;
@@ -252,7 +255,7 @@ export class Subscriber {
     this.#writer.send(event, this.#block() ?? latest.prices.block ?? head, fields, id);
   }
 
-  /** The id of a message: empty unless the client then knows the quotes of all its pools at this block. */
+  /** The id of a message: empty unless the client has, with it, the quotes of all its pools at this block. */
   #id(): string {
     const block = this.#block();
     if (!block) return '';
@@ -263,7 +266,7 @@ export class Subscriber {
     return `${block.number}-${block.hash}-${this.#poolSet.toString(36)}`;
   }
 
-  /** The block of what can be sent now; undefined while depths that are requested are not read at the block of the prices. */
+  /** The block of messages sent now; undefined while requested depths are not read at the block of the prices. */
   #block(): BlockRef | undefined {
     const { latest, head } = this.source;
     const { prices, depths } = latest;
@@ -289,8 +292,8 @@ export class Subscriber {
   }
 
   /**
-   * Resumes after the last message of another connection, maybe of another process: what may have changed since is sent, which
-   * is all of it when the block is not known here. @returns false when the client has other pools
+   * Resumes after the last message of another connection, maybe to another process. Marks what may have changed since,
+   * to be sent again: everything when the block is not known here. @returns false when the client has other pools
    */
   #resume(after: string, kind: QuoteKind): boolean {
     const [, hash = '', poolSet] = after.split('-');
@@ -307,6 +310,6 @@ export class Subscriber {
   }
 }
 
-/** Different sets have the same XOR of these by accident alone. */
+/** The number of a pool and kind. Different sets have the same XOR of numbers only by accident. */
 const numberOf = (pool: Address, kind: QuoteKind): bigint =>
   2n * BigInt(`0x${pool.slice(-16)}`) + (kind === 'depths' ? 1n : 0n);

@@ -17,11 +17,11 @@ export interface StreamTransport {
   send(event: StreamEventName, id: string, data: string): void;
   /** Bytes handed over and not yet taken by the client's socket. */
   readonly unsentBytes: number;
-  /** Calls when little is left unsent after `unsentBytes` was large. */
+  /** Calls the listener when little is left unsent after `unsentBytes` was large. */
   onDrain(listener: () => void): void;
-  /** Ends the connection after what was sent is out. */
+  /** Ends the connection once all that was sent is written. */
   end(): void;
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   terminate(): void;
 }
 
@@ -30,6 +30,6 @@ export interface Subscription {
   /** Addresses, or `all`: every listed pool of the chain, new ones too. */
   readonly pools: readonly Address[] | 'all';
   readonly depth: boolean;
-  /** The id of the last message that the client got: resumes after it when the pools are the same, else says `gap`. */
+  /** The id of the client's last message: the stream resumes after it if the pools are the same, else sends `gap`. */
   readonly after?: string | undefined;
 }

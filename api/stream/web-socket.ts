@@ -25,7 +25,7 @@ export interface WebSocketDeps extends StreamDeps {
 const GOING_AWAY = 1001;
 /** How often a client is pinged. */
 const PING_MS = 15_000;
-/** A client that leaves this much of responses unread does not read. */
+/** A client counts as one that does not read when it leaves this much of responses unread. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
 const PATH = '/public/v1/evm/:chain_id/ws';
@@ -33,7 +33,7 @@ const PATH = '/public/v1/evm/:chain_id/ws';
 /** Where the HTTP server lets requests upgrade. */
 export const WEB_SOCKET_PATHS = /^\/public\/v1\/evm\/[^/]+\/ws$/;
 
-/** The WebSocket of each chain's stream. Opening one counts in the limit of quotes. Any origin may: the data are public. */
+/** Mounts each chain's WebSocket, for any origin, since the data are public. Opening one counts in the limit of quotes. */
 export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps): void {
   app.get(PATH, limitOf('quote'), openWebSocket(deps));
 }
@@ -42,7 +42,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
   const { streams, trustedProxies, verifyKey, logger, pingMs } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
-    // A key in a URL ends up in logs and histories: nothing of a query is taken, so that none is sent there.
+    // A key in a URL ends up in logs and histories. No query is accepted, so that no client sends its key there.
     if (Object.keys(c.req.query()).length > 0) throw badRequest(NO_QUERY);
     const stream = servedChain(streams.chains, chainId);
     if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
@@ -59,7 +59,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     };
     connections.add(connection);
     const { socket: tcp } = (c.env as HttpBindings).incoming;
-    // However a connection ends, and when it was never opened: its socket closes.
+    // The socket closes however the connection ends, and also if it never opened.
     tcp.once('close', () => connections.remove(connection));
     if (tcp.destroyed) connections.remove(connection);
     return acceptWebSocket(
@@ -89,7 +89,7 @@ const upgradeRequired = (): ApiError =>
   new ApiError(426, { error: 'Upgrade to a WebSocket required' }, { headers: { Upgrade: 'websocket' } });
 
 /**
- * A stream's messages over a WebSocket: text messages, with `event` and `id` in front of the data's own fields.
+ * Sends a stream's messages over a WebSocket: texts that have `event` and `id` in front of the data's own fields.
  *
  * @param tcp what the WebSocket writes to
  */
@@ -112,7 +112,7 @@ function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
 function keepAlive(socket: WebSocket, onTerminated: () => void, pingMs = PING_MS): void {
   let unanswered = 0;
   const terminate = () => {
-    // What came before the end is still emitted.
+    // The socket still emits what came before its end.
     for (const event of ['ping', 'message']) socket.removeAllListeners(event);
     onTerminated();
     socket.terminate();

@@ -7,7 +7,7 @@ const Id = z
 
 const Pools = stringList(z.array(z.string()).min(1));
 
-/** The shape alone: the handler checks each address, and names what is wrong. */
+/** The schemas check the shape only: the handler checks each address, and names what is wrong. */
 export const WsAuth = z
   .strictObject({
     op: z.literal('auth'),
@@ -45,7 +45,7 @@ export const WsPing = z
 /** What a client may send over a WebSocket, each as one text message. */
 export const WsOperation = z.discriminatedUnion('op', [WsAuth, WsSubscribe, WsUnsubscribe, WsPing]);
 
-/** What a refused message is named by in its answer. */
+/** The id by which a response names a rejected message. */
 export const OperationName = z.looseObject({ id: Id });
 
 export type WsOperation = z.output<typeof WsOperation>;

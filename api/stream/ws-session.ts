@@ -13,17 +13,17 @@ import type { ByeReason } from './types.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
 
 const OPERATIONS_PER_SEC = 10;
-/** Of operations, together: room for a `subscribe` of 1,400 pools. */
+/** Bytes of all operations: room for a `subscribe` of 1,400 pools. */
 const BYTES_PER_SEC = MAX_MESSAGE_BYTES;
-/** A client whose operations are refused this often in a second is sent away; a longer one counts by its length. */
+/** The connection ends when more operations are rejected in a second. A long operation counts more than once. */
 const REFUSALS_PER_SEC = 100;
 const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
-/** In subscriptions; all listed pools count as all of them. */
+/** Pools in subscriptions. A subscription to all listed pools counts as this many. */
 const NEW_POOLS_PER_MINUTE = 1_000;
 const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 
-/** One WebSocket: takes its operations, in order, and answers each with `ack` or `error`. */
+/** Takes the operations of one WebSocket, in order, and answers each with `ack` or `error`. */
 export class WsSession {
   readonly #openedAt = performance.now();
   readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1);
@@ -34,7 +34,7 @@ export class WsSession {
   #isFirst = true;
   #done: Promise<void> = Promise.resolve();
 
-  /** @param useKey counts the connection for a key that its client shows; throws ApiError 401 or 429 */
+  /** @param useKey counts the connection for a key that its client sends; throws ApiError 401 or 429 */
   constructor(
     private readonly socket: WebSocket,
     private readonly stream: ChainStream,
@@ -52,9 +52,12 @@ export class WsSession {
     else this.subscriber.close(reason);
   }
 
-  /** Anything but text is refused as text that is no operation. What is beyond the limits is not read: its answer has no id. */
+  /**
+   * Takes a message. Binary data are rejected like a text that is not an operation. A message beyond the limits is not
+   * read, so that its response has no id.
+   */
   #receive(data: Buffer, isBinary: boolean): void {
-    // What comes while the connection closes.
+    // Ignores what comes while the connection closes.
     if (this.socket.readyState !== this.socket.OPEN) return;
     const waitMs = this.#useOperations(1) || this.#useBytes(data.length);
     if (waitMs === 0) this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
@@ -79,7 +82,7 @@ export class WsSession {
     this.#isFirst = false;
   }
 
-  /** Does what may fail. @returns what is left to do after the `ack` */
+  /** Does the part of an operation that may fail. @returns the part that follows the `ack` */
   async #perform(operation: WsOperation): Promise<(() => void) | undefined> {
     if (operation.op === 'subscribe') return this.#subscribe(operation);
     if (operation.op === 'auth') await this.#authenticate(operation.key);
@@ -98,7 +101,7 @@ export class WsSession {
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
       await this.useKey(key);
     } catch (error) {
-      // After the answer: a client that means to have a key does not want to continue without.
+      // Closes after the response: a client that sends a key does not want to continue without one.
       setImmediate(() => this.socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
@@ -131,13 +134,13 @@ export class WsSession {
   }
 }
 
-/** The id of a message that may be no operation. */
+/** The id of a message, even if it is not an operation; null without a valid one. */
 function idOf(json: ReadJson): string | number | null {
   const named = 'value' in json ? OperationName.safeParse(json.value) : null;
   return named?.success ? named.data.id : null;
 }
 
-/** @returns uses all of an amount or nothing of it: 0, else the time until the next window, in milliseconds */
+/** @returns takes a whole amount and gives 0, or takes nothing and gives the milliseconds until the next window */
 function windowLimit(requests: number, windowSecs: number) {
   const take = rateWindow({ requests, windowSecs }, () => performance.now());
   return (amount: number): number => {

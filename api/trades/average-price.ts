@@ -5,8 +5,8 @@ import type { TokenScale } from '../../protocol/scaling.ts';
 export type TradedAmounts = readonly [amount0Raw: bigint, amount1Raw: bigint];
 
 /**
- * Average price of what moved, Q64.64: token1 per whole token0, or inverted token0 per whole token1. Scaled units of both
- * tokens are of one size. Null when nothing moved of the token that is priced.
+ * Average price of what moved, Q64.64: token1 per whole token0, or inverted token0 per whole token1. Scaled amounts of
+ * both tokens have the same decimals. Null when nothing moved of the token that is priced.
  */
 export function averagePriceX64Floor(
   [amount0Raw, amount1Raw]: TradedAmounts,

@@ -7,16 +7,16 @@ import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 /** Place of a log on its chain. */
 export type LogPosition = { readonly blockNumber: number; readonly logIndex: number };
 
-/** As `Trade` of the contract. */
+/** Fields of `Trade` of the contract. */
 export type Fill = { readonly quotedOut: string | null; readonly vsQuoteBps: number | null };
 
 export type TradeRow = Awaited<ReturnType<typeof selectTrades>>[number];
 
 /**
- * The newest swaps of a pool, newest first. They are read in the order of the index on pool and time, however many swaps
- * the chain has.
+ * Reads the newest swaps of a pool, newest first. It follows the order of the index on pool and time, so that the
+ * number of swaps on the chain does not matter.
  *
- * @param before only older ones; null: from the newest
+ * @param before reads only older swaps; null: from the newest
  */
 export function selectTrades(
   database: Queryable,
@@ -37,7 +37,7 @@ export function selectTrades(
     .limit(limit);
 }
 
-/** What the pool quoted for the inputs of swaps, by block and log. Swaps that were not compared are missing. */
+/** Reads what the pool quoted for the inputs of swaps, by block and log. Swaps that were not compared are missing. */
 export async function selectFills(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
@@ -54,7 +54,7 @@ export async function selectFills(
   return new Map(found.rows.map((row) => [row.place, { quotedOut: row.quoted_out, vsQuoteBps: row.bps }]));
 }
 
-/** The condition on the time follows from the others; with it the index begins at the cursor. */
+/** Condition for older swaps. The part on the time follows from the rest, but lets the index begin at the cursor. */
 function older(chainId: number, { blockNumber, logIndex }: LogPosition): SQL | undefined {
   const at = sql`(SELECT s.block_timestamp FROM ${swaps} s
     WHERE s.chain_id = ${chainId} AND s.block_number >= ${blockNumber} ORDER BY s.block_number LIMIT 1)`;

@@ -23,7 +23,7 @@ async function readPage(
   before: LogPosition | null,
   limit: number,
 ): Promise<TradesPage> {
-  // One more than is shown decides whether there is a next page.
+  // One swap more than is shown decides whether there is a next page.
   const rows = await selectTrades(database, pool, before, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

@@ -36,12 +36,12 @@ import { quotientFloor } from './numbers.ts';
 type UdfDeps = PoolPageDeps & { readonly statusMaxAgeSecs: number };
 
 const DAY = RESOLUTIONS['1D'];
-/** Days with trades in which a price is looked for. */
+/** How many of the newest days with trades are searched for a price. */
 const PRICED_DAYS = 30;
-/** Shown of a price. */
+/** How many digits of a price are shown. */
 const SIGNIFICANT_DIGITS = 6;
 const MAX_DECIMALS = 16;
-/** The listing takes no shorter text. */
+/** The listing rejects a shorter text. */
 const MIN_SEARCH_LENGTH = 2;
 
 /** `GET /public/v1/udf/…`: the data feed of TradingView's charting library, over the bars of `…/ohlcv`. */
@@ -100,7 +100,7 @@ export const udfResource = defineResource(
         const secs = RESOLUTIONS[resolution];
         const beforeTs = Math.ceil(to / secs) * secs;
         const count = Math.min(countback ?? Math.max(Math.ceil((to - from) / secs), 0), MAX_BARS);
-        // With one more, there is always a bar to continue at, if there is any.
+        // One bar more, so that a page without prices can name an earlier bar to continue at, if there is any.
         const bars = await readInTurn(database, (client) => selectBars(client, pool, secs, beforeTs, count + 1));
         const history = historyOf(bars.bars, pool, count, countback === undefined ? from : 0);
         const body = new ReadyBody(JSON.stringify(history));
@@ -112,7 +112,7 @@ export const udfResource = defineResource(
 
 const sendError = (c: Context, errmsg: string) => c.json({ s: 'error', errmsg } satisfies History);
 
-/** The library reads what is wrong in the body, with status 200. */
+/** Parses a query. The library expects errors with status 200, in the body. */
 function parse<S extends z.ZodType>(
   c: Context,
   schema: S,
@@ -153,7 +153,7 @@ function historyOf(bars: readonly BarRow[], pool: ServedPool, count: number, fro
   };
 }
 
-/** Token1 per token0; scaled units of both are of one size. */
+/** The price of token0 in token1, rounded down. Scaled amounts of both tokens have the same decimals. */
 const priceFloor = ([amount0, amount1]: TradedAmounts, { immutables: { scale } }: ServedPool): number =>
   quotientFloor(amount1 * scale.multiplier1, amount0 * scale.multiplier0);
 
