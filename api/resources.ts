@@ -10,7 +10,7 @@ import { streamResource } from './stream/stream.ts';
 import { tradesResource } from './trades/trades.ts';
 import { udfResource } from './udf/udf.ts';
 
-/** Every folder of endpoints. A new one is a line here. */
+/** The resources of all folders of endpoints. A new folder is one more line here. */
 const RESOURCES = [
   chainsResource,
   metadataResource,

@@ -5,7 +5,7 @@ import type { ChainLag } from '../observability/indexing-watch.ts';
 import { getStatus, type ServiceStatus } from './status-declaration.ts';
 
 export type StatusDeps = {
-  /** How far the index of each chain is behind it. */
+  /** How far the index of each chain is behind the chain. */
   readonly lags: () => readonly ChainLag[];
   /** How old the other data of a chain are. */
   readonly ages: (chainId: number) => DataAges;

@@ -17,7 +17,7 @@ const RESPONSE_TIMEOUT_MS = 500;
 const RESPONSE_MARGIN_MS = 15;
 /** However late the body of an update came, it has this long to be queued. */
 const MIN_QUEUEING_MS = 200;
-/** Chains of the contract. Without builders they return 503, while other chains simply take no quote updates. */
+/** Chains of the contract. Without usable builders they return 503, while other chains simply take no updates. */
 const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [1, 'ethereum'],
   [56, 'bsc'],

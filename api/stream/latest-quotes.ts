@@ -10,7 +10,7 @@ export interface LatestQuote {
   readonly outcome: Snapshot | SnapshotError;
   /** Number of the block at which the outcome last changed. */
   readonly changedAt: bigint;
-  /** Differs after each change, from 1. */
+  /** Differs after each change; counts from 1. */
   readonly version: number;
 }
 
@@ -25,7 +25,7 @@ const FOLLOWED_BLOCKS = 256;
 export class LatestQuotes {
   /** The last block that was read; undefined before the first read, and again once nothing is requested. */
   block: BlockRef | undefined;
-  /** That block and those below it. */
+  /** That block and the blocks below it. */
   branch = ChainTail.EMPTY;
   #quotes = new Map<Address, LatestQuote>();
   #version = 0;

@@ -33,7 +33,7 @@ const PATH = '/public/v1/evm/:chain_id/ws';
 /** Where the HTTP server lets requests upgrade. */
 export const WEB_SOCKET_PATHS = /^\/public\/v1\/evm\/[^/]+\/ws$/;
 
-/** Mounts each chain's WebSocket, for any origin, since the data are public. Opening one counts in the limit of quotes. */
+/** Mounts each chain's WebSocket, for any origin: the data are public. Opening one counts in the limit of quotes. */
 export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps): void {
   app.get(PATH, limitOf('quote'), openWebSocket(deps));
 }

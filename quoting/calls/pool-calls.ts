@@ -31,13 +31,13 @@ export const stubs = (pools: readonly ServedPool[]): CodeOverrides =>
     ]),
   );
 
-/** Asks the pool for its storage. */
+/** The call that reads the pool's storage. */
 export function storageCall({ address, layout, immutables }: ServedPool): ContractCall {
   const { data, words } = layoutAdapter(layout).state.call(immutables);
   return { target: address, data, gas: GAS.extsload + words * GAS.perSlot };
 }
 
-/** Asks the stub in place of the pool for its provider's quote. */
+/** The call of the stub, in place of the pool, that reads its provider's quote. */
 export function quoteCall({ address, layout }: ServedPool, isCertain = false): ContractCall {
   const gas = isCertain ? CERTAIN_QUOTE_GAS : GAS.quote;
   return { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, gas };
@@ -48,7 +48,7 @@ export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
 
 /**
- * Asks the pool for its prices, both tokens for its balances, and for the code of both.
+ * Calls that read the pool's prices, its balances of both tokens, and the code of both tokens.
  *
  * @param watched accounts whose code must stay the same for a formula to count
  */

@@ -20,7 +20,7 @@ export interface TransferProverDeps {
 const BLOCKS = 10n;
 /** For how many pools it is remembered that their tokens move: those read last. */
 const MAX_POOLS = 10_000;
-/** For this long no call has overrides, after nodes did not apply them. */
+/** How long transfers are not tried after nodes did not apply overrides. */
 const RETRY_OVERRIDES_MS = 60_000;
 
 /** The answers when all that was asked of both tokens moved, and the state that these answers hold for. */

@@ -66,7 +66,7 @@ export interface PoolDirectory {
 
 const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
-/** The extensions that can refuse a swap, in attachment order. */
+/** The extensions that can reject a swap, in attachment order. */
 export function swapGuards(pool: ServedPool): readonly PoolExtension[] {
   return pool.extensions.filter((extension) => extension.phases.some((phase) => SWAP_PHASES.includes(phase)));
 }

@@ -104,7 +104,7 @@ export class CurveSearcher {
     }
   }
 
-  /** @throws SnapshotError when as many other pools as may be are simulated at this block */
+  /** @throws SnapshotError when the limit of simulated pools at this block is reached */
   #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
     if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
     this.#simulated.pools.add(address);

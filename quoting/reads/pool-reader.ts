@@ -47,7 +47,7 @@ export interface FoundCurve {
   readonly trading: TradingSides;
 }
 
-/** For this long no call has overrides, after nodes did not apply them. */
+/** How long quotes are not read after nodes did not apply overrides. */
 const RETRY_OVERRIDES_MS = 60_000;
 
 /**
