@@ -134,7 +134,10 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
   return { matching, values };
 }
 
-/** Whether a page is a first one of default length, with the default floor or none, and no other filter: few are. */
+/**
+ * Whether a page is a first one of default length, with the default floor or none, and no other filter. Such pages are
+ * few enough to keep a plan of each.
+ */
 export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
   const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
     (filter) => filter !== null,

@@ -49,7 +49,7 @@ const NOTHING_KNOWN = { indexed: null, head: null, followedAt: null, stalled: tr
 
 /** A node or a database that takes longer counts as unavailable in this poll, so that no chain waits for another. */
 const TIMEOUT_MS = 1_500;
-/** A block of up to this age, in block times, may be the newest: when the next one is seen it is one block time old. */
+/** A block of up to this age may be the newest, in block times: one more than its age when the next one is seen. */
 const YOUNG_BLOCKS = 2;
 /** Timestamps of blocks count seconds. */
 const TIMESTAMP_MS = 1_000;

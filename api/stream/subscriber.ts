@@ -32,7 +32,7 @@ const OUTDATED = 0;
 const MAX_IDLE_SECS = 14;
 /** A connection to which nothing more can be sent for this many seconds is terminated. */
 const MAX_FULL_SECS = 10;
-/** Clients come back at a random time between these, milliseconds, so that those of a stopped process spread. */
+/** Bounds of the random time after which to come back, milliseconds: clients of a stopped process spread out. */
 const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
   shutdown: [1_000, 5_000],
   limits: [10_000, 10_000],

@@ -106,7 +106,7 @@ function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
 }
 
 /**
- * Terminates a socket whose client has not answered a ping for twice `pingMs`, or that pings and sends operations without
+ * Terminates a socket whose client has not answered a ping for twice `pingMs`, or sends pings and operations without
  * reading the responses.
  */
 function keepAlive(socket: WebSocket, onTerminated: () => void, pingMs = PING_MS): void {

@@ -156,7 +156,10 @@ export class CurveSearcher {
     });
   }
 
-  /** Silences the guards of one pool for all: they are known contracts, which the swaps of other pools do not need. */
+  /**
+   * Simulates swaps of several pools in shared calls. Guards that one pool leaves out are silenced for all: they are
+   * known contracts of the deployment, which the swaps of other pools do not need either.
+   */
   readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
     const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
     const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
