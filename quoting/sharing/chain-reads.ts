@@ -39,6 +39,8 @@ interface BlockClaim {
   readonly since: number;
   /** When this process last knew that it holds the block. */
   heldAt: number;
+  /** Resolves when it is decided who reads; until then each reads for itself. */
+  decided: Promise<void>;
 }
 
 /** A block stays taken this long, unless the process that took it renews the claim. */
@@ -65,7 +67,7 @@ export class ChainReads implements SharedReads {
   readonly #deps: ChainReadsDeps;
   readonly #peers: PeerRequests;
   readonly #reads = new BlockReads();
-  readonly #claims = new LRUCache<Hex, Promise<BlockClaim>>({ max: MAX_BLOCKS });
+  readonly #claims = new LRUCache<Hex, BlockClaim>({ max: MAX_BLOCKS });
   #current: BlockClaim | undefined;
   #lastReader: Exclude<Reader, 'each'> | undefined;
   #asideUntil = Number.NEGATIVE_INFINITY;
@@ -78,13 +80,16 @@ export class ChainReads implements SharedReads {
   }
 
   async claim(block: BlockHeader): Promise<boolean> {
-    return (await this.#claimOf(block)).reader === 'own';
+    const claim = this.#claimOf(block);
+    await claim.decided;
+    return claim.reader === 'own';
   }
 
   async find(kind: SharedKind, block: BlockRef | BlockHeader, pool: Address): Promise<unknown> {
     const name = nameOf(kind, pool);
     if (!this.#peers.has(pool)) return undefined;
-    const claim = await ('parents' in block ? this.#claimOf(block) : this.#claims.get(block.hash));
+    const claim = 'parents' in block ? this.#claimOf(block) : this.#claims.get(block.hash);
+    await claim?.decided;
     while (claim?.reader === 'other' && performance.now() - claim.since < MAX_WAIT_MS) {
       const found = this.#reads.find(name, block.hash);
       if (found === 'absent') return undefined;
@@ -101,35 +106,39 @@ export class ChainReads implements SharedReads {
     values: Promise<readonly T[]>,
     write: (value: T) => string,
   ): Promise<readonly T[]> {
-    const claim = await this.#claims.get(block.hash);
-    const isRequested = pools.map((pool) => this.#deps.requested.has(pool));
-    if (!claim || claim.reader === 'each' || !isRequested.includes(true)) return values;
-    const note = (jsonOf: (index: number) => string | null) => {
-      for (const [index, pool] of pools.entries()) {
-        if (isRequested[index]) this.#note(claim, nameOf(kind, pool), jsonOf(index));
-      }
-      // All answers come at once, and other processes can decode them while this one does. Sides come one by one.
-      if (kind === 'answers') this.#flushNow();
-      else this.#flushSoon();
-    };
     try {
       const read = await values;
-      note((index) => write(read[index] as T));
+      this.#note(kind, block, pools, (index) => write(read[index] as T));
       return read;
     } catch (error) {
       this.#asideUntil = performance.now() + ASIDE_MS;
-      note(() => null);
+      this.#note(kind, block, pools, () => null);
       throw error;
     }
   }
 
-  #note({ reader, block }: BlockClaim, name: string, json: string | null): void {
-    if (reader === 'own') this.#reads.add(block, name, json);
-    else if (json !== null) this.#reads.remember(name, json);
+  /** Publishes reads of a block that this process reads for all, and remembers those that it made for itself. */
+  #note(
+    kind: SharedKind,
+    { hash }: BlockRef,
+    pools: readonly Address[],
+    jsonOf: (index: number) => string | null,
+  ): void {
+    const claim = this.#claims.get(hash);
+    if (!claim || claim.reader === 'each') return;
+    for (const [index, pool] of pools.entries()) {
+      if (!this.#deps.requested.has(pool)) continue;
+      const json = jsonOf(index);
+      if (claim.reader === 'own') this.#reads.add(claim.block, nameOf(kind, pool), json);
+      else if (json !== null) this.#reads.remember(nameOf(kind, pool), json);
+    }
+    // All answers come at once, and other processes can decode them while this one does. Sides come one by one.
+    if (kind === 'answers') this.#flushNow();
+    else this.#flushSoon();
   }
 
   async end({ hash }: BlockRef): Promise<void> {
-    const claim = await this.#claims.get(hash);
+    const claim = this.#claims.get(hash);
     if (claim?.reader !== 'own') return;
     this.#reads.end(claim.block);
     this.#flushNow();
@@ -150,9 +159,8 @@ export class ChainReads implements SharedReads {
     const { block } = message;
     // A process that published a block before this one asked about it holds the block.
     if (!this.#claims.has(block.hash)) {
-      const claim: BlockClaim = { block, reader: 'other', since: performance.now(), heldAt: 0 };
-      this.#claims.set(block.hash, Promise.resolve(claim));
-      this.#current = claim;
+      this.#current = newClaim(block, 'other');
+      this.#claims.set(block.hash, this.#current);
     }
     this.#wake();
     this.#deps.onHead(block);
@@ -175,16 +183,17 @@ export class ChainReads implements SharedReads {
     this.#wake();
   }
 
-  #claimOf(block: BlockHeader): Promise<BlockClaim> {
+  #claimOf(block: BlockHeader): BlockClaim {
     const known = this.#claims.get(block.hash);
     if (known) return known;
-    const claim = this.#decide({ block, reader: 'each', since: performance.now(), heldAt: 0 });
+    const claim = newClaim(block, 'each');
     this.#claims.set(block.hash, claim);
+    claim.decided = this.#decide(claim);
     return claim;
   }
 
-  async #decide(claim: BlockClaim): Promise<BlockClaim> {
-    if (this.#peers.isAlone) return claim;
+  async #decide(claim: BlockClaim): Promise<void> {
+    if (this.#peers.isAlone) return;
     this.#current = claim;
     if (this.#lastReader !== 'own') {
       const hasFailed = performance.now() < this.#asideUntil;
@@ -192,7 +201,6 @@ export class ChainReads implements SharedReads {
     }
     if (this.#reads.has(claim.block.hash)) claim.reader = 'other';
     else await this.#take(claim);
-    return claim;
   }
 
   /** Takes a block for this process, unless another process holds it. */
@@ -235,3 +243,11 @@ export class ChainReads implements SharedReads {
     this.#waiting.clear();
   }
 }
+
+const newClaim = (block: BlockHeader, reader: Reader): BlockClaim => ({
+  block,
+  reader,
+  since: performance.now(),
+  heldAt: Number.NEGATIVE_INFINITY,
+  decided: Promise.resolve(),
+});

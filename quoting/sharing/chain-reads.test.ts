@@ -1,0 +1,74 @@
+import type { Address } from 'viem';
+import { expect, test, vi } from 'vitest';
+import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import { RequestedPools } from '../requested/requested-pools.ts';
+import { ChainReads, type Claims } from './chain-reads.ts';
+
+const POOL: Address = `0x${'0a'.repeat(20)}`;
+const block: BlockHeader = {
+  number: 1n,
+  hash: `0x${'01'.repeat(32)}`,
+  timestamp: 1n,
+  parents: [`0x${'00'.repeat(32)}`],
+};
+
+/** Processes that hear each other at once; all request the pool. @param take answers who asks for a block */
+function processes(count: number, take: Claims['take']) {
+  const all: ChainReads[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const requested = new RequestedPools({ warmMs: 60_000 });
+    requested.markRequested([{ address: POOL }], 'prices', false);
+    const claims = { take, renew: async () => undefined, end: async () => undefined };
+    const publish = (channel: 'reads' | 'requests', text: string) => {
+      for (const each of all) each.take(channel, text);
+    };
+    all.push(new ChainReads({ requested, claims, publish, onHead: () => undefined, onFailure: () => undefined }));
+  }
+  return all;
+}
+
+/** Two that know of each other: the first one takes the block, the second one waits for it. */
+async function readerAndOther() {
+  let isTaken = false;
+  const [reader, other] = processes(2, async () => {
+    const answer = isTaken ? 'held' : 'taken';
+    isTaken = true;
+    return answer;
+  }) as [ChainReads, ChainReads];
+  for (const each of [reader, other]) await each.tick();
+  expect([await reader.claim(block), await other.claim(block)]).toEqual([true, false]);
+  return { reader, other };
+}
+
+test('a read that fails at once fails where it is awaited, and is not waited for elsewhere', async () => {
+  const { reader, other } = await readerAndOther();
+  const found = other.find('answers', block, POOL);
+  const failing = Promise.reject(new Error('refused'));
+  await expect(reader.share('answers', block, [POOL], failing, String)).rejects.toThrow('refused');
+  expect(await found).toBeUndefined();
+});
+
+test('what one process reads is found by the others, and what it will not read is not waited for', async () => {
+  const { reader, other } = await readerAndOther();
+  const [answers, sides] = [other.find('answers', block, POOL), other.find('sides', block, POOL)];
+  await reader.share('answers', block, [POOL], Promise.resolve([{ a: 1 }]), JSON.stringify);
+  expect(await answers).toEqual({ a: 1 });
+  await reader.end(block);
+  expect(await sides).toBeUndefined();
+});
+
+test('a block whose reader is gone is taken over, and one that Redis does not give is read by each', async () => {
+  const answers = ['held', 'taken'] as const;
+  let asked = 0;
+  const [one, other] = processes(2, async () => answers[Math.min(asked++, 1)] ?? 'held') as [ChainReads, ChainReads];
+  for (const each of [one, other]) await each.tick();
+  const found = one.find('answers', block, POOL);
+  await vi.waitUntil(() => asked === 1);
+  await new Promise(setImmediate);
+  await one.tick();
+  expect([await found, await one.claim(block)]).toEqual([undefined, true]);
+  const down = () => Promise.reject(new Error('Redis is unreachable'));
+  const [lost, peer] = processes(2, down) as [ChainReads, ChainReads];
+  for (const each of [lost, peer]) await each.tick();
+  expect([await lost.claim(block), await lost.find('answers', block, POOL)]).toEqual([false, undefined]);
+});
