@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config/config-error.ts';
 
 /** Files of Ponder that `patches/` changes. `docs/build/ponder.md` gives the reasons. */
-export const PATCHED_FILES = ['sync-realtime/index.js', 'runtime/multichain.js', 'utils/pg.js'];
+export const PATCHED_FILES = [
+  'sync-historical/index.js',
+  'sync-realtime/index.js',
+  'runtime/multichain.js',
+  'utils/pg.js',
+];
 /** Each patch leaves this comment in its file. */
 const MARK = '// Patched: ';
 

@@ -1,7 +1,7 @@
 import { numberToHex, pad } from 'viem';
 import { expect, test } from 'vitest';
 
-/** The patches `failed-head` and `interrupted-reorganisation`: once a node that failed answers again, its chain is indexed as it is. */
+/** The patches `failed-head`, `interrupted-reorganisation` and `child-addresses`: once what failed works again, a chain is indexed as it is. */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <T>(file: string) => import(new URL(file, PONDER).href) as Promise<T>;
@@ -75,4 +75,53 @@ test('a reorganisation that could not be read to its end is undone once it can b
   expect(await follow(blockOf(5, 'other'))).toEqual([]);
   isDown = false;
   expect(await follow(blockOf(6, 'other'))).toEqual([['reorg', 2]]);
+});
+
+test('a pool is stored again when the transaction that stored it is tried again', async () => {
+  type Sync = { syncBlockRangeData(of: object): Promise<unknown> };
+  const { createHistoricalSync } = await load<{ createHistoricalSync: (of: object) => Sync }>(
+    'sync-historical/index.js',
+  );
+  const [factoryAddress, child] = [pad('0xfa', { size: 20 }), pad('0xc1', { size: 20 })];
+  const [id, eventSelector] = ['factory', pad('0xee')];
+  const created = {
+    address: factoryAddress,
+    topics: [eventSelector, pad(child)],
+    data: '0x',
+    blockNumber: '0x5',
+    blockHash: pad('0x5'),
+    logIndex: '0x0',
+    transactionHash: pad('0x7'),
+    transactionIndex: '0x0',
+    removed: false,
+  };
+  const sync = createHistoricalSync({
+    common: { ...common, options: { factoryAddressCountThreshold: 1_000 } },
+    chain,
+    rpc: { request: async () => [created] },
+    childAddresses: new Map([[id, new Map()]]),
+  });
+  const factory = {
+    id,
+    type: 'log',
+    chainId: 1,
+    address: factoryAddress,
+    eventSelector,
+    childAddressLocation: 'topic1',
+  };
+  const stored: string[][] = [];
+  const attempt = () =>
+    sync.syncBlockRangeData({
+      interval: [1, 10],
+      requiredIntervals: [],
+      requiredFactoryIntervals: [{ factory, interval: [1, 10] }],
+      syncStore: {
+        insertChildAddresses: async ({ childAddresses }: { childAddresses: ReadonlyMap<string, number> }) => {
+          stored.push([...childAddresses.keys()]);
+        },
+      },
+    });
+  await attempt();
+  await attempt();
+  expect(stored).toEqual([[child], [child]]);
 });
