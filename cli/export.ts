@@ -2,7 +2,8 @@ import { Command, Option } from 'commander';
 import { ConfigError } from '../config/config-error.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { dayArgument } from './arguments.ts';
-import { type ExportProgress, type ExportRequest, type ExportResult, exportView, VIEWS } from './export/export-view.ts';
+import { type ExportProgress, type ExportRequest, type ExportResult, exportView } from './export/export-view.ts';
+import { VIEWS } from './export/rows-sql.ts';
 import { FORMATS } from './export/table-file.ts';
 import { EXIT_CODES, type JsonOption, printResult, withDatabase } from './run-command.ts';
 

@@ -11,7 +11,8 @@ const FILES = {
   'indexer/schema/table.ts': `import type { Row } from './row.ts';\nexport const table = 1;\n`,
   'indexer/schema/row.ts': 'export type Row = 1;\n',
   'indexer/a.ts': `import { chains } from '../config/chains.ts';\nexport const a = chains;\n`,
-  'indexer/b.ts': 'export {};\n',
+  'indexer/b.ts': `loadStatement('./b.sql', import.meta.url);\n`,
+  'indexer/b.sql': 'SELECT 1\n',
   'indexer/other.ts': 'export const other = 1;\n',
   'config/chains.ts': 'export const chains = 1;\n',
 };
@@ -33,6 +34,7 @@ afterAll(() => rm(root, { recursive: true }));
 test('a logic is its entries and what they import of the project, but for types and the reading of settings', () => {
   expect(Object.keys(hashFiles('index', root))).toEqual([
     'indexer/a.ts',
+    'indexer/b.sql',
     'indexer/b.ts',
     'indexer/ponder.schema.ts',
     'indexer/registration/all.ts',
@@ -41,7 +43,7 @@ test('a logic is its entries and what they import of the project, but for types 
   expect(logicVersion('index', root)).toBe(7);
 });
 
-test.each(['indexer/a.ts', 'indexer/b.ts', 'indexer/schema/table.ts'])(
+test.each(['indexer/a.ts', 'indexer/b.sql', 'indexer/schema/table.ts'])(
   '%s, when it was changed, is refused',
   async (file) => {
     await write(file, `${FILES[file as keyof typeof FILES]}// More.\n`);
@@ -54,7 +56,12 @@ test.each(['indexer/a.ts', 'indexer/b.ts', 'indexer/schema/table.ts'])(
 
 test('a file that is newly imported, or no longer, is rejected', async () => {
   await write('indexer/registration/all.ts', `import '../a.ts';\nimport '../other.ts';\n`);
-  expect(changedFiles('index', root)).toEqual(['indexer/b.ts', 'indexer/other.ts', 'indexer/registration/all.ts']);
+  expect(changedFiles('index', root)).toEqual([
+    'indexer/b.sql',
+    'indexer/b.ts',
+    'indexer/other.ts',
+    'indexer/registration/all.ts',
+  ]);
 });
 
 test('what is not of the logic may change', async () => {

@@ -34,8 +34,9 @@ const LOGICS: Readonly<Record<LogicName, Logic>> = {
 };
 /** Code of `config/` does not count: the values of the chains file matter, not how it is read. */
 const NOT_LOGIC = /^config\//;
-/** Imports of the project's own modules, except imports of types only. */
-const IMPORT = /^(?:import|export)(?!\s+type\b)(?:[^;]*?\sfrom)?\s+'(\.[^']+)'/gm;
+/** Imports of the project's own modules, except imports of types only, and files of SQL that a module loads. */
+const IMPORT =
+  /^(?:import|export)(?!\s+type\b)(?:[^;]*?\sfrom)?\s+'(\.[^']+)'|(?<=')(\.\/[^'\s]+\.sql)(?=',\s*import)/gm;
 
 /**
  * The committed version of a logic.
@@ -77,8 +78,8 @@ export function hashFiles(name: LogicName, root: string = PROJECT_ROOT): Readonl
     if (hashes.has(path) || NOT_LOGIC.test(path)) continue;
     const text = readFileSync(join(root, path), 'utf8');
     hashes.set(path, createHash('sha256').update(text).digest('hex').slice(0, 16));
-    for (const [, imported = ''] of text.matchAll(IMPORT)) {
-      paths.push(relative(root, join(root, dirname(path), imported)));
+    for (const [, imported, loaded = ''] of text.matchAll(IMPORT)) {
+      paths.push(relative(root, join(root, dirname(path), imported ?? loaded)));
     }
   }
   return Object.fromEntries([...hashes].sort(([a], [b]) => (a < b ? -1 : 1)));

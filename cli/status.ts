@@ -1,35 +1,25 @@
-import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { isUnreadable } from '../db/factory-calibration.ts';
+import { loadStatement } from '../db/load-statement.ts';
 import { queriesOn } from '../db/query-builder.ts';
-import { layoutCalibrations, listingWindows, poolListings, priceHealth } from '../db/schema/operator.ts';
-import { indexedBlocks, pools } from '../db/schema/read-model.ts';
+import { layoutCalibrations } from '../db/schema/operator.ts';
 import { databaseProgram, type JsonOption, onDatabase, type Result, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-const ageSecs = (timestamp: SQLWrapper) => sql<number>`round(extract(epoch FROM now()) - ${timestamp})::int`;
-
-/** One row per indexed chain; ages in seconds. */
-function selectStatus(database: pg.Pool) {
-  const queries = queriesOn(database);
-  const { chainId, blockNumber, blockTimestamp } = indexedBlocks;
-  const oldestPrice = sql`(SELECT extract(epoch FROM min(${priceHealth.capturedAt})) FROM ${priceHealth}
-    WHERE ${priceHealth.chainId} = ${chainId})`;
-  return queries
-    .select({
-      chainId,
-      indexedBlock: blockNumber,
-      indexedAgeSecs: ageSecs(blockTimestamp),
-      pools: queries.$count(pools, eq(pools.chainId, chainId)),
-      listed: queries.$count(poolListings, and(eq(poolListings.chainId, chainId), ne(poolListings.tier, 'black'))),
-      healthy: queries.$count(priceHealth, and(eq(priceHealth.chainId, chainId), eq(priceHealth.status, 'healthy'))),
-      priceAgeSecs: ageSecs(oldestPrice) as SQL<number | null>,
-      listingAgeSecs: ageSecs(listingWindows.generatedAtTs) as SQL<number | null>,
-    })
-    .from(indexedBlocks)
-    .leftJoin(listingWindows, eq(listingWindows.chainId, chainId))
-    .orderBy(chainId);
+/** An indexed chain; ages in seconds. */
+interface ChainStatus {
+  readonly chainId: number;
+  readonly indexedBlock: number;
+  readonly indexedAgeSecs: number;
+  readonly pools: number;
+  readonly listed: number;
+  readonly healthy: number;
+  readonly priceAgeSecs: number | null;
+  readonly listingAgeSecs: number | null;
 }
+
+const selectStatus = loadStatement<ChainStatus>('./status.sql', import.meta.url);
 
 /** Factories whose pools are not served, with the reason and the age of that decision, seconds. */
 function selectUnreadable(database: pg.Pool) {
@@ -39,7 +29,7 @@ function selectUnreadable(database: pg.Pool) {
       chainId,
       factory,
       reason: sql<string>`${what} || ': ' || ${decided}`,
-      decidedSecsAgo: ageSecs(sql`extract(epoch FROM ${decidedAt})`),
+      decidedSecsAgo: sql<number>`round(extract(epoch FROM now() - ${decidedAt}))::int`,
     })
     .from(layoutCalibrations)
     .where(isUnreadable)
@@ -55,7 +45,7 @@ const program = databaseProgram(
   .action(onDatabase((database, _: JsonOption) => report(database)));
 
 async function report(database: pg.Pool): Promise<Result> {
-  const [chains, unreadable] = await Promise.all([selectStatus(database), selectUnreadable(database)]);
+  const [chains, unreadable] = await Promise.all([selectStatus(database, []), selectUnreadable(database)]);
   const value = chains.map((chain) => ({
     ...chain,
     notServed: unreadable.filter(({ chainId }) => chainId === chain.chainId).map(({ chainId: _, ...row }) => row),

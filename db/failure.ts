@@ -47,7 +47,7 @@ export function isMissing(error: unknown): boolean {
 async function isMissingInIndex(error: unknown, database: Queryable): Promise<boolean> {
   try {
     const { rows } = await database.query(
-      `SELECT WHERE to_regclass('live._ponder_checkpoint') IS NOT NULL AND to_regclass($1) IS NULL`,
+      "SELECT WHERE to_regclass('live._ponder_checkpoint') IS NOT NULL AND to_regclass($1) IS NULL",
       [missingRelation(error)],
     );
     return rows.length > 0;

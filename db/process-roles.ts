@@ -1,3 +1,4 @@
+import { loadStatement } from './load-statement.ts';
 import type { Queryable } from './transaction.ts';
 
 /** Group roles of the processes and of the operator's commands. `migrations/0004_process_roles.sql` makes them. */
@@ -25,11 +26,10 @@ export function withOptions(url: string, options: string): string {
  */
 export const actAs = (url: string, role: SessionRole): string => withOptions(url, `-c role=${role}`);
 
+const roles = loadStatement<{ readonly role: ProcessRole }>('./roles-of-login.sql', import.meta.url);
+
 /** The groups that the login of a connection may act as: all for a superuser, none before migrations have made them. */
 export async function rolesOfLogin(database: Queryable): Promise<ProcessRole[]> {
-  const { rows } = await database.query<{ role: ProcessRole }>(
-    `SELECT role FROM unnest($1::text[]) role JOIN pg_roles ON rolname = role WHERE pg_has_role(session_user, role, 'SET')`,
-    [PROCESS_ROLES],
-  );
+  const rows = await roles(database, [PROCESS_ROLES]);
   return rows.map(({ role }) => role);
 }

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 
 /** Binary digits of a rate's fraction. */
@@ -10,6 +11,8 @@ export type RateX128 = (startTs: number) => bigint | null;
 /** A rate that leaves prices in their token. */
 export const IN_TOKENS: RateX128 = () => 1n << RATE_BITS;
 
+const usdAt = loadStatement<{ readonly ts: string; readonly usd: number }>('./usd-rates.sql', import.meta.url);
+
 /** Reads the prices of a token that were in force at these times. */
 export async function selectRates(
   database: Queryable,
@@ -17,10 +20,7 @@ export async function selectRates(
   token: Address,
   startTs: readonly number[],
 ): Promise<RateX128> {
-  const { rows } = await database.query<{ ts: string; usd: number }>(
-    `SELECT ts, usd FROM unnest($3::int8[]) ts, LATERAL history.usd_at($1, $2, ts) usd WHERE usd IS NOT NULL`,
-    [chainId, token, startTs],
-  );
+  const rows = await usdAt(database, [chainId, token, startTs]);
   // Scaling by a power of two is exact.
   const rates = new Map(rows.map(({ ts, usd }) => [Number(ts), BigInt(Math.floor(usd * 2 ** Number(RATE_BITS)))]));
   return (ts) => rates.get(ts) ?? null;

@@ -1,4 +1,5 @@
 import { and, desc, eq, lte, type SQL, sql } from 'drizzle-orm';
+import { loadStatement } from '../../db/load-statement.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { swaps } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
@@ -9,6 +10,8 @@ export type LogPosition = { readonly blockNumber: number; readonly logIndex: num
 
 /** Fields of `Trade` of the contract. */
 export type Fill = { readonly quotedOut: string | null; readonly vsQuoteBps: number | null };
+
+const fillsBetween = loadStatement<Fill & { readonly place: string }>('./select-fills.sql', import.meta.url);
 
 export type TradeRow = Awaited<ReturnType<typeof selectTrades>>[number];
 
@@ -45,13 +48,8 @@ export async function selectFills(
 ): Promise<ReadonlyMap<string, Fill>> {
   const [newest, oldest] = [rows[0], rows.at(-1)];
   if (!newest || !oldest) return new Map();
-  const found = await database.query<{ place: string; quoted_out: string | null; bps: number | null }>(
-    `SELECT block_number || '-' || log_index AS place, quoted_out_raw::text AS quoted_out, vs_quote_bps::float8 AS bps
-     FROM read_model.swap_fills()
-     WHERE chain_id = $1 AND pool = $2 AND block_timestamp BETWEEN $3 AND $4`,
-    [chainId, address, oldest.blockTimestamp, newest.blockTimestamp],
-  );
-  return new Map(found.rows.map((row) => [row.place, { quotedOut: row.quoted_out, vsQuoteBps: row.bps }]));
+  const found = await fillsBetween(database, [chainId, address, oldest.blockTimestamp, newest.blockTimestamp]);
+  return new Map(found.map(({ place, ...fill }) => [place, fill]));
 }
 
 /** Condition for older swaps. The part on the time follows from the rest, but lets the index begin at the cursor. */

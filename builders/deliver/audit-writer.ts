@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { lt, sql } from 'drizzle-orm';
 import type { Redis } from 'ioredis';
 import type { Database } from '../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../db/schema/pamm-audit.ts';
@@ -108,11 +108,15 @@ function toAnswerRow(entry: AuditEntry) {
 /** Deletes old rows in parts, and skips rows that another writer is deleting. */
 async function deleteOlderThan(database: Database, limit: Date, signal: AbortSignal): Promise<void> {
   for (const table of [pammAnswers, pammSubmissions]) {
-    const part = sql`SELECT ctid FROM ${table} WHERE ${table.receivedAt} < ${limit.toISOString()}
-                     LIMIT ${DELETE_BATCH} FOR UPDATE SKIP LOCKED`;
+    const part = database
+      .select({ row: sql`ctid` })
+      .from(table)
+      .where(lt(table.receivedAt, limit))
+      .limit(DELETE_BATCH)
+      .for('update', { skipLocked: true });
     let deleted: number | null = DELETE_BATCH;
     while (deleted === DELETE_BATCH && !signal.aborted) {
-      deleted = (await database.execute(sql`DELETE FROM ${table} WHERE ctid = ANY(ARRAY(${part}))`)).rowCount;
+      deleted = (await database.delete(table).where(sql`ctid = ANY (ARRAY${part})`)).rowCount;
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { loadStatement } from '../../db/load-statement.ts';
 import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
 import { readDecisions, readPoolsAt } from '../../quoting/pools/catalog-rows.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
@@ -39,16 +40,7 @@ const READ_TIMEOUT_MS = 8_000;
 /** Pools that are read together. When the budget has no call left for them, all of them fail. */
 const POOLS_PER_READ = 50;
 
-/** Inserts one sample per pool and minute. Whoever comes later finds it, and inserts nothing. */
-const INSERT_SQL = `
-  INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
-    bid_depth_raw, ask_depth_raw)
-  SELECT $1, s.pool, s."blockTimestamp", s."blockNumber", 'healthy', s."bidX64", s."askX64", false, s.bids, s.asks
-  FROM json_to_recordset($2) AS s (pool text, "blockTimestamp" int8, "blockNumber" int8, "bidX64" numeric, "askX64" numeric,
-    bids numeric[], asks numeric[])
-  WHERE NOT EXISTS (SELECT FROM history.quote_minute q WHERE q.chain_id = $1 AND q.pool = s.pool
-    AND q.block_timestamp >= s."blockTimestamp" - s."blockTimestamp" % 60)
-  ON CONFLICT DO NOTHING`;
+const insertDepth = loadStatement('./insert-depth.sql', import.meta.url);
 
 /**
  * Makes a recorder that reads depth as the API's quotes do. A pool gets no sample when it does not trade, or when its
@@ -79,7 +71,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
       const outcomes = await Promise.allSettled(read);
       const samples = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value ?? []) : []));
       const rows = JSON.stringify(samples, (_, value) => (typeof value === 'bigint' ? String(value) : value));
-      await database.query(INSERT_SQL, [chainId, rows]);
+      await insertDepth(database, [chainId, rows]);
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       // An exhausted budget is not an error: the rest gets no depth this time.
       if (failures.some(isExhausted)) return;

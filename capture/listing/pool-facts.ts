@@ -39,7 +39,10 @@ const columnsOf = ({ chainId, address, symbol, name, decimals }: typeof token0 |
 /** Selects what a window added to the running totals. */
 const totalsOf = (window: 'day' | 'week') =>
   Object.fromEntries(
-    TOTAL_NAMES.map((name) => [name, sql`${sql.raw(`${window}.${totalColumn(name)}`)}`.mapWith(BigInt)]),
+    TOTAL_NAMES.map((name) => [
+      name,
+      sql`${sql.identifier(window)}.${sql.identifier(totalColumn(name))}`.mapWith(BigInt),
+    ]),
   ) as { readonly [Name in TotalName]: SQL<Totals[Name]> };
 
 const COLUMNS = {

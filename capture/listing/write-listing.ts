@@ -1,4 +1,5 @@
 import { gt, max, notInArray, sql } from 'drizzle-orm';
+import { loadStatement } from '../../db/load-statement.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import {
   fiatPrices,
@@ -28,6 +29,8 @@ export type ComputedPool = PoolId & {
   /** Null when the pool is not in the index. */
   readonly source: Omit<typeof listingSources.$inferInsert, keyof PoolId> | null;
 };
+
+const deleteOtherPrices = loadStatement('./delete-other-prices.sql', import.meta.url);
 
 /** Rows are those of one chain and pool. */
 const POOL = { key: ['chainId', 'pool'] } as const;
@@ -63,10 +66,7 @@ export async function writePrices(database: Queryable, prices: Prices): Promise<
     return { chainId, token, usd };
   });
   await upsertRows(database, listingPrices, rows, { key: ['chainId', 'token'] });
-  const [chainIds, tokens] = [sql.param(rows.map(({ chainId }) => chainId)), sql.param(rows.map(({ token }) => token))];
-  await queriesOn(database).execute(sql`DELETE FROM ${listingPrices} WHERE NOT EXISTS (
-    SELECT FROM unnest(${chainIds}::int8[], ${tokens}::text[]) AS k (chain_id, token)
-    WHERE k.chain_id = ${listingPrices.chainId} AND k.token = ${listingPrices.token})`);
+  await deleteOtherPrices(database, [rows.map(({ chainId }) => chainId), rows.map(({ token }) => token)]);
 }
 
 /** Reads the number of the refresh that was published last, 0 before the first, and the end of its window. */

@@ -1,20 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
+import { loadStatement } from '../../db/load-statement.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { formatDay } from '../arguments.ts';
 import { type Column, readColumns } from './columns.ts';
+import { CLOSE_ROWS, FETCH_ROWS, openRows, ROWS_PER_FETCH, type View } from './rows-sql.ts';
 import { createTableFile, type Format, type Row, type TableFile } from './table-file.ts';
-
-/** Views that can be exported, each with the column that has the time of a row, Unix seconds. */
-export const VIEWS = {
-  trade_candle: 'minute_ts',
-  quote_sample: 'block_timestamp',
-  pool_day: 'day_ts',
-  fill_quality: 'day_ts',
-  fiat_price_history: 'ts',
-} as const;
-export type View = keyof typeof VIEWS;
 
 export interface ExportRequest {
   readonly view: View;
@@ -48,9 +41,7 @@ export interface ExportResult {
 const DAY = 86_400;
 /** Days per statement. Some views sum all events of a pool in each statement; fewer statements do that less often. */
 const DAYS_PER_STATEMENT = 31;
-const ROWS_PER_FETCH = 20_000;
-/** How long after the end of a day capture may still write rows of that day. */
-const LATE_SECS = 3_600;
+const finalTimes = loadStatement<{ readonly untilTs: number }>('./final-until.sql', import.meta.url);
 
 /**
  * Writes a file per chain and day of a view: `OUT/VIEW/CHAIN/DAY.FORMAT`. A day without rows has no file. After a kill,
@@ -64,8 +55,7 @@ export async function exportView(
   report: (progress: ExportProgress) => void,
 ): Promise<ExportResult> {
   const columns = await readColumns(database, request.view);
-  const chains = await database.query<{ chain_id: string }>('SELECT chain_id FROM read_model.indexed_block ORDER BY 1');
-  const chainIds = chains.rows.map(({ chain_id }) => Number(chain_id));
+  const chainIds = [...(await readIndexedBlocks(database)).keys()].sort((a, b) => a - b);
   const totalDays = (chainIds.length * (request.to - request.from)) / DAY;
   const total = { files: 0, rows: 0, kept: 0, notFinal: 0 };
   let doneDays = 0;
@@ -119,16 +109,8 @@ function daysToWrite(request: ExportRequest, chainId: number): Days[] {
 
 /** Time until which all days of a view are final, Unix seconds: the start of the first day that may still change. */
 async function finalUntil(client: Queryable, view: View, chainId: number): Promise<number> {
-  // Fill quality counts a swap only once its block is known to be final.
-  const pending =
-    view === 'fill_quality'
-      ? 'SELECT min(block_timestamp) FROM history.fill WHERE chain_id = $1 AND NOT is_final'
-      : 'SELECT null::int8';
-  const { rows } = await client.query<{ until_ts: string }>(
-    `SELECT least(history.trades_until($1), (${pending}), extract(epoch FROM now())::int8 - ${LATE_SECS}) AS until_ts`,
-    [chainId],
-  );
-  return Math.floor(Number(rows[0]?.until_ts ?? 0) / DAY) * DAY;
+  const [row] = await finalTimes(client, [chainId, view]);
+  return Math.floor((row?.untilTs ?? 0) / DAY) * DAY;
 }
 
 type Count = (days: number, file?: string | null, rows?: number) => void;
@@ -142,22 +124,15 @@ interface DaysRequest extends ExportRequest {
 async function writeDays(client: Queryable, request: DaysRequest, count: Count): Promise<void> {
   const { view, columns, chainId, from, to } = request;
   if (from >= to) return;
-  const time = VIEWS[view];
-  // The second column of each view is the pool or token. The fourth distinguishes prices of minutes and of hours.
-  await client.query(
-    `DECLARE exported NO SCROLL CURSOR FOR
-     SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}
-     WHERE chain_id = ${chainId} AND ${time} >= ${from} AND ${time} < ${to}
-     ORDER BY ${columns.length + 1}, ${columns[1]?.sql}, ${time}, 4`,
-  );
+  await client.query(openRows(view, columns, chainId, from, to));
   const { write, close } = dayFiles(request, count);
   for (;;) {
-    const { rows } = await client.query<unknown[]>({ text: `FETCH ${ROWS_PER_FETCH} FROM exported`, rowMode: 'array' });
+    const { rows } = await client.query<unknown[]>({ text: FETCH_ROWS, rowMode: 'array' });
     for (const [dayTs, ofDay] of byDay(rows, columns.length)) write(dayTs, ofDay);
     if (rows.length < ROWS_PER_FETCH) break;
   }
   close();
-  await client.query('CLOSE exported');
+  await client.query(CLOSE_ROWS);
 }
 
 /** Writes one file per day, in order. The file of a day is complete when the next day begins. */

@@ -1,0 +1,12 @@
+SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sender_count::float8 AS "senderCount",
+  d.volume0_raw::text AS "volume0Raw", d.volume1_raw::text AS "volume1Raw", d.volume_usd AS "volumeUsd",
+  d.balance0_raw::text AS "balance0Raw", d.balance1_raw::text AS "balance1Raw",
+  d.lp_fee0_raw::text AS "lpFee0Raw", d.lp_fee1_raw::text AS "lpFee1Raw", d.lp_fee_usd AS "lpFeesUsd",
+  d.tvl0_raw::text AS "tvl0Raw", d.tvl1_raw::text AS "tvl1Raw", d.tvl_usd AS "tvlUsd", d.lp_return AS "lpReturn",
+  CASE WHEN q.compared_count IS NOT NULL THEN json_build_object(
+    'comparedCount', q.compared_count, 'medianBps', q.median_bps, 'worstBps', q.worst_bps,
+    'within1BpShare', q.within_1bp_share, 'worseShare', q.worse_share, 'unknownShare', q.unknown_share) END AS "fillQuality",
+  d.is_final AS final
+FROM read_model.pool_days($1, $2, $3, $4) d
+LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts
+ORDER BY d.day_ts DESC

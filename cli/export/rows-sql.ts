@@ -1,0 +1,28 @@
+import type { Column } from './columns.ts';
+
+/** Views that can be exported, each with the column that has the time of a row, Unix seconds. */
+export const VIEWS = {
+  trade_candle: 'minute_ts',
+  quote_sample: 'block_timestamp',
+  pool_day: 'day_ts',
+  fill_quality: 'day_ts',
+  fiat_price_history: 'ts',
+} as const;
+export type View = keyof typeof VIEWS;
+
+const DAY = 86_400;
+export const ROWS_PER_FETCH = 20_000;
+export const FETCH_ROWS = `FETCH ${ROWS_PER_FETCH} FROM exported`;
+export const CLOSE_ROWS = 'CLOSE exported';
+
+/**
+ * Opens a cursor on the rows of some days, in their order, with the start of the day in the last column. The second column
+ * of each view is the pool or token. The fourth distinguishes prices of minutes and of hours.
+ */
+export function openRows(view: View, columns: readonly Column[], chainId: number, from: number, to: number): string {
+  const time = VIEWS[view];
+  return `DECLARE exported NO SCROLL CURSOR FOR
+    SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}
+    WHERE chain_id = ${chainId} AND ${time} >= ${from} AND ${time} < ${to}
+    ORDER BY ${columns.length + 1}, ${columns[1]?.sql}, ${time}, 4`;
+}
