@@ -94,7 +94,7 @@ function quotingFloors() {
 function apiFloors() {
   const ground = ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'];
   return floorsOf('api', ground, [
-    ['errors.ts', 'hex.ts'],
+    ['errors.ts', 'hex.ts', 'settings.ts'],
     ['body.ts', 'request.ts', 'read-in-turn.ts'],
     ['http', 'pool-page.ts'],
     ['auth', 'observability', 'declaration', 'limits'],

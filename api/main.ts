@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { Hono } from 'hono';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -20,6 +19,7 @@ import { mountExplorer } from './explorer/pages.ts';
 import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { SETTINGS } from './settings.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
@@ -28,23 +28,6 @@ const DEFAULT_PORT = '3000';
 const GRACE_MS = 10_000;
 /** Requests are counted in memory when Redis does not answer in this time. */
 const COUNT_TIMEOUT_MS = 200;
-
-const SETTINGS = [
-  'CHAINS_CONFIG',
-  'DATABASE_URL',
-  'DATABASE_REPLICA_URL',
-  'REDIS_URL',
-  'QUEUE_PREFIX',
-  'INDEXING_MAX_LAG_SECS',
-  'TRUSTED_PROXIES',
-  'EXPLORER',
-  'EXPLORER_LOGO',
-  'PORT',
-  'REUSE_PORT',
-  'OPERATIONS_PORT',
-  'HOST',
-  'LOG_LEVEL',
-] as const;
 
 runMain(async () => {
   new Command('api')
@@ -79,7 +62,7 @@ async function serve(): Promise<void> {
   const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
-  const { INDEXING_MAX_LAG_SECS: maxLagSecs } = settings;
+  const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
   const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings: pamm.warnings });
   onStop('indexing watch', () => operations.stop());
 
@@ -101,7 +84,7 @@ async function serve(): Promise<void> {
     metrics,
     logger,
     pages: (it) => {
-      if (settings.OPERATIONS_PORT === undefined) operations.pages(it);
+      if (operationsPort === undefined) operations.pages(it);
       if (pageFiles) mountExplorer(it, pageFiles);
     },
   });
@@ -110,10 +93,6 @@ async function serve(): Promise<void> {
   onStop('http', () => server.stop(GRACE_MS));
   // Streams stop before the server, which waits for its connections to end.
   onStop('streams', () => streams.stop());
-  if (settings.OPERATIONS_PORT !== undefined) {
-    const pages = new Hono();
-    operations.pages(pages);
-    await startServer(pages, host, settings.OPERATIONS_PORT, { setting: 'OPERATIONS_PORT' });
-  }
+  if (operationsPort !== undefined) await operations.serve(host, operationsPort);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
 }

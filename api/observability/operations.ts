@@ -1,10 +1,11 @@
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import { mountHealth } from '../../runtime/health.ts';
+import { startServer } from '../../runtime/http-server.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
@@ -23,6 +24,8 @@ export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
 export type Operations = {
   /** `/health`, `/ready` and `/metrics`. */
   readonly pages: (app: Hono) => void;
+  /** Serves them on a port of their own. @throws ConfigError when it cannot be listened on */
+  readonly serve: (host: string, port: number) => Promise<void>;
   /** How far the index of each chain is behind the chain, by the last poll. */
   readonly lags: () => readonly ChainLag[];
   stop(): void;
@@ -48,8 +51,14 @@ export function startOperations({
   // Redis and the builders worker are not checked: without them every endpoint but quote updates still works.
   const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
   const details = async () => ({ warnings: await warnings(), chains: lags() });
+  const pages = (app: Hono) => mountHealth(app, { metrics, checks, details });
   return {
-    pages: (app) => mountHealth(app, { metrics, checks, details }),
+    pages,
+    serve: async (host, port) => {
+      const app = new Hono();
+      pages(app);
+      await startServer(app, host, port, { setting: 'OPERATIONS_PORT' });
+    },
     lags,
     stop: startRepeating(() => watch.poll(), POLL_MS),
   };
