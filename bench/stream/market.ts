@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
-import { manualProviderAbi } from '../../devnet/abi.ts';
+import { manualProviderAbi, tokenAbi } from '../../devnet/abi.ts';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { send } from '../../devnet/dev-chain.ts';
 import { createPool, evenBins } from '../../devnet/pools.ts';
@@ -43,6 +43,7 @@ export async function startStreamChain(chainId: number, sizes: readonly number[]
     const address = await makePool(world, pair);
     const group = await groupOf(world, address, { kind: 'honest', firstClone, clones: size - 1 });
     await putClones(world.anvil.url, address, clonesOf(group));
+    await fundClones(world, pair, address, clonesOf(group));
     groups.push(group);
     firstClone += size;
   }
@@ -65,6 +66,19 @@ export async function startStreamChain(chainId: number, sizes: readonly number[]
 
 const clonesOf = ({ firstClone, clones }: PoolGroup): Address[] =>
   Array.from({ length: clones }, (_, index) => addressOf(firstClone + index));
+
+/** Gives copies of a pool its tokens: a pool that cannot pay has both sides closed. */
+async function fundClones({ chain }: QuoteWorld, pair: Pair, pool: Address, clones: readonly Address[]): Promise<void> {
+  const { owner } = chain.roles;
+  for (const token of [pair.token0, pair.token1]) {
+    const held = { address: token, abi: tokenAbi, functionName: 'balanceOf', args: [pool] } as const;
+    const amount = await chain.client.readContract(held);
+    for (const clone of clones) {
+      const data = encodeFunctionData({ abi: tokenAbi, functionName: 'mint', args: [clone, amount] });
+      await send(chain, { from: owner, to: token, data });
+    }
+  }
+}
 
 async function makePool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
   const { token0, token1, decimals0, decimals1 } = pair;
