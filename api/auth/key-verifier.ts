@@ -10,7 +10,7 @@ import type { KeyIdentity, VerifyKey } from './authenticate.ts';
 
 /** What the database says of a key is used this long, so a new or revoked key counts everywhere within 3 seconds. */
 const FRESH_MS = 2_000;
-/** While the database is unreachable, no key can be revoked, and the last verdict is used this long. */
+/** How long the last verdict is used while the database is unreachable: no key can be revoked meanwhile. */
 const KEPT_MS = 10 * 60_000;
 /** A client with a known key waits at most this long for a database that hangs. */
 const TIMEOUT_MS = 200;

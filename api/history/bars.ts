@@ -16,7 +16,7 @@ export type BarsView = {
   readonly rateAt?: RateX128;
 };
 
-/** Makes a page of bars of trades. One bar more than it shows, if there is one, means a next page. */
+/** Makes a page of bars of trades. There is a next page when one bar more was found than the page shows. */
 export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutables'>, view: BarsView): BarsPage {
   const { invert, rateAt = IN_TOKENS } = view;
   const toBar = (row: BarRow): TradeBar => {
@@ -95,7 +95,7 @@ export function pageBefore<Row>(rows: readonly Row[], limit: number, timeOf: (ro
   return { data, nextBefore: rows.length > limit && last !== undefined ? timeOf(last) : null };
 }
 
-/** No page shows more empty intervals, however long a pool had no trade. */
+/** Most empty intervals of a page, however long a pool had no trade. */
 const MAX_GAP = MAX_BARS + 1;
 
 /** Adds the intervals between a bar and the one after it, or the end. */

@@ -16,7 +16,7 @@ WITH mark AS MATERIALIZED (
   UNION ALL
   SELECT block_timestamp, price, price, price, price, 1
   FROM sample WHERE block_timestamp >= (
-    -- The first sample of a minute is no change, so these reach over as many bars.
+    -- Each minute with samples has one that is no change: samples of this many minutes fill at least $5 bars.
     SELECT min(block_timestamp) - min(block_timestamp) % $3::int8 FROM (
       SELECT block_timestamp FROM sample WHERE NOT is_change
       ORDER BY block_timestamp DESC LIMIT $5::int8 * $3::int8 / 60) newest)

@@ -99,7 +99,7 @@ export class QuoteDispatcher {
   }
 
   /**
-   * Removes updates that no worker took in time, lest they fill Redis. Some process has to call it every few seconds.
+   * Removes updates that no worker took in time, so that they do not fill Redis. To be called every few seconds.
    */
   async sweep(endpoints: readonly Endpoint[]): Promise<void> {
     await Promise.all(endpoints.map(({ id }) => this.#queues.sweep(id)));

@@ -65,7 +65,7 @@ export class BlockReads {
 
   /** Notes what this process read for itself. If it is the same later, it is sent as its digest. */
   remember(name: string, json: string): void {
-    this.#last.set(name, named(json));
+    this.#last.set(name, toValue(json));
   }
 
   /** Makes this process send every value whole again, since another process may have missed messages. */
@@ -91,7 +91,7 @@ export class BlockReads {
         failed.push(name);
         continue;
       }
-      const value = named(json);
+      const value = toValue(json);
       const { digest } = value;
       if (this.#last.get(name)?.digest === digest) {
         same.push([name, digest]);
@@ -138,7 +138,7 @@ export class BlockReads {
   }
 }
 
-const named = (json: string): Value => ({
+const toValue = (json: string): Value => ({
   digest: digestOf('sha256', json, 'base64url').slice(0, 16),
   read: () => JSON.parse(json),
 });
