@@ -38,7 +38,7 @@ export interface MockLiveBuilder extends FormServer {
 
 /**
  * Starts a builder, and mines an empty block at the time of the next slot. From now on the node mines only what the builder
- * builds: calls that wait for a receipt, such as `send`, would wait for the next block.
+ * builds: calls that wait for a receipt, such as `send`, would wait for the next block, also after `stop`.
  *
  * @param chain a node that orders transactions by arrival (`anvil --order fifo`)
  */
