@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { LimitsConfig } from './limits-schema.ts';
+import { LiveConfig } from './live-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
-import { EnvReference, HexAddress, HexBytes32, RpcUrl, WsUrl } from './scalars.ts';
+import { HexAddress, HexBytes32, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
 
 /** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
@@ -95,13 +96,13 @@ export const ChainConfig = z.strictObject({
   chainId: z.number().int().positive().describe('EVM chain id, each once.'),
   name: z.string().min(1).describe('The `chain` of pool records.'),
   rpcUrls: z
-    .array(z.union([RpcUrl, EnvReference], { error: 'not an http(s) URL without a user and password, nor env:NAME' }))
+    .array(RpcUrlOrEnv)
     .min(1)
     .describe(
       '`http(s)` URLs of nodes, tried in order, redirections not followed; `env:NAME` takes one from the environment.',
     ),
   wsUrls: z
-    .array(z.union([WsUrl, EnvReference], { error: 'not a ws(s) URL without a user and password, nor env:NAME' }))
+    .array(WsUrlOrEnv)
     .optional()
     .describe(
       '`ws(s)` URLs of nodes that push new heads (`eth_subscribe`, `newHeads`): the first to push one wins; without any the chain is polled. `env:NAME` as above.',
@@ -127,6 +128,7 @@ export const ChainConfig = z.strictObject({
       'Factories on this chain; may be empty. Each needs `contractVersion`, `layout`, `fromBlock` and `poolFactory`.',
     ),
   pamm: PammConfig.optional(),
+  live: LiveConfig.optional(),
   readBudget: ReadBudgetConfig.prefault({}).describe(
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
   ),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { ChainsFile } from './chains-schema.ts';
+import { type ChainConfig, ChainsFile } from './chains-schema.ts';
 import { ConfigError } from './config-error.ts';
 import { type Environment, readSecret } from './read-secret.ts';
 import { warnOnce, withoutRemovedKeys } from './removed-settings.ts';
@@ -26,12 +26,24 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
   if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
   warnOfHiddenParts(parsed.data);
   if (env === null) return parsed.data;
-  const chains = parsed.data.chains.map(({ wsUrls, ...chain }) => ({
-    ...chain,
-    rpcUrls: chain.rpcUrls.map((url) => resolveEnvReference(url, env, RpcUrl, chain.chainId)),
-    ...(wsUrls && { wsUrls: wsUrls.map((url) => resolveEnvReference(url, env, WsUrl, chain.chainId)) }),
+  return { ...parsed.data, chains: parsed.data.chains.map((chain) => withResolvedUrls(chain, env)) };
+}
+
+/** The chain with each `env:` reference replaced by the URL that it names. */
+function withResolvedUrls({ wsUrls, live, ...chain }: ChainConfig, env: Environment): ChainConfig {
+  const rpc = (url: string) => resolveEnvReference(url, env, RpcUrl, chain.chainId);
+  const ws = (url: string) => resolveEnvReference(url, env, WsUrl, chain.chainId);
+  const sources = live?.sources.map((source) => ({
+    ...source,
+    wsUrls: source.wsUrls.map(ws),
+    rpcUrls: source.rpcUrls.map(rpc),
   }));
-  return { ...parsed.data, chains };
+  return {
+    ...chain,
+    rpcUrls: chain.rpcUrls.map(rpc),
+    ...(wsUrls && { wsUrls: wsUrls.map(ws) }),
+    ...(live && sources && { live: { ...live, sources } }),
+  };
 }
 
 /** Warns of builder URLs with what may be a key. Clients see URLs without it; keys belong in `apiKeyEnv`. */

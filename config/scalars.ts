@@ -13,7 +13,7 @@ export const HexAddress = hexOf(20, 'a 20-byte 0x-prefixed address');
 export const HexBytes32 = hexOf(32, 'a 32-byte 0x-prefixed word');
 
 /** `env:NAME`: the value is taken from the environment variable NAME when the file is loaded. */
-export const EnvReference = z.string().regex(/^env:[A-Z][A-Z0-9_]*$/);
+const EnvReference = z.string().regex(/^env:[A-Z][A-Z0-9_]*$/);
 
 const nodeUrl = (protocol: string, name: string) => {
   const error = `not ${name} URL without a user and password`;
@@ -25,3 +25,13 @@ export const RpcUrl = nodeUrl('https?', 'an http(s)');
 
 /** URL of a node's socket, without a user or a password as {@link RpcUrl}. */
 export const WsUrl = nodeUrl('wss?', 'a ws(s)');
+
+/** {@link RpcUrl}, or the environment variable that holds it. */
+export const RpcUrlOrEnv = z.union([RpcUrl, EnvReference], {
+  error: 'not an http(s) URL without a user and password, nor env:NAME',
+});
+
+/** {@link WsUrl}, or the environment variable that holds it. */
+export const WsUrlOrEnv = z.union([WsUrl, EnvReference], {
+  error: 'not a ws(s) URL without a user and password, nor env:NAME',
+});

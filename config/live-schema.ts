@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
+
+/** A service that publishes pending state over the network. It needs a URL of either kind. */
+const remoteSource = <const K extends string>(kind: K) =>
+  z
+    .strictObject({
+      kind: z.literal(kind),
+      wsUrls: z.array(WsUrlOrEnv).default([]),
+      rpcUrls: z.array(RpcUrlOrEnv).default([]),
+      apiKeyEnv: z.string().min(1).optional(),
+    })
+    .refine(({ wsUrls, rpcUrls }) => wsUrls.length + rpcUrls.length > 0, 'needs a URL in wsUrls or rpcUrls');
+
+/** One source of pending state, told apart by `kind`: each names the form of its messages. */
+const LiveSourceConfig = z.discriminatedUnion('kind', [remoteSource('builder-overrides'), remoteSource('relayer')]);
+
+/** Where prices come from that live with block builders before they land. */
+export const LiveConfig = z
+  .strictObject({
+    maxAgeMs: z.int().positive().optional(),
+    sources: z.array(LiveSourceConfig).min(1),
+  })
+  .describe(
+    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710), `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
+  );
+
+const MIN_AGE_MS = 1_000;
+const MAX_AGE_MS = 8_000;
+
+/** How long pending state is used after a source last sent it, in milliseconds. */
+export const liveMaxAgeMs = ({ maxAgeMs }: Pick<LiveConfig, 'maxAgeMs'>, blockTimeMs: number): number =>
+  maxAgeMs ?? Math.min(MAX_AGE_MS, Math.max(MIN_AGE_MS, Math.round((blockTimeMs * 2) / 3)));
+
+export type LiveSourceConfig = z.infer<typeof LiveSourceConfig>;
+export type LiveConfig = z.infer<typeof LiveConfig>;
