@@ -85,9 +85,9 @@ function floorsOf(folder, ground, floors) {
 function quotingFloors() {
   const outside = ['chain', 'config', 'db', 'protocol', 'runtime'];
   const ground = [...outside, 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
-  const floors = [['heads'], ['pools'], ['calls'], ['guards'], ['reads'], ['requested'], ['sharing']];
+  const floors = [['heads'], ['live'], ['pools'], ['calls'], ['guards'], ['reads'], ['requested'], ['sharing']];
   // The types of snapshots name pools.
-  return floorsOf('quoting', (place) => (place < 2 ? ground : [...ground, 'quoting/types.ts']), floors);
+  return floorsOf('quoting', (place) => (place < 3 ? ground : [...ground, 'quoting/types.ts']), floors);
 }
 
 /** Eight floors: requests come in on the last one, and each resource has a folder. */

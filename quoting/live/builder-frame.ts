@@ -1,0 +1,42 @@
+import type { Address } from 'viem';
+import { checkBounds, type Frame, FrameError, type Words } from './frame.ts';
+import { addressOf, fieldsOf, frameFields, integerOf, isAddress, readWords, setOnce } from './frame-parts.ts';
+
+/** The only chain whose slots give the time of a block. */
+const ETHEREUM = 1;
+/** Of Ethereum's consensus chain: Unix seconds of slot 0, and seconds per slot. */
+const GENESIS_TIME = 1_606_824_023n;
+const SLOT_SECS = 12n;
+
+/**
+ * Reads a block builder's frame, bare or as the result of a call:
+ *
+ * ```jsonc
+ * { "slot": 14984765, "blockNumber": 25345763, "timestamp": 1781801564588230787,
+ *   "0x<venue>": { "stateOverride": { "0x<account>": { "stateDiff": { "0x<slot>": "0x<word>" } } } } }
+ * ```
+ *
+ * Keys with underscores mean the same. All else is skipped, including accounts' code, balance, nonce and `state`.
+ *
+ * @returns a frame that leaves venues unchanged which it does not name; its time is known on Ethereum mainnet alone
+ * @throws FrameError
+ */
+export function parseBuilderFrame(text: string, chainId: number): Frame {
+  const fields = frameFields(text);
+  if (!fields) throw new FrameError('malformed');
+  const venues = new Map<Address, Words>();
+  for (const [key, value] of Object.entries(fields)) {
+    if (!isAddress(key)) continue;
+    const { stateOverride, state_override: accounts = stateOverride } = fieldsOf(value);
+    setOnce(venues, addressOf(key), readWords(accounts, slotsOf));
+  }
+  const { blockNumber, block_number: number = blockNumber, slot } = fields;
+  const hasTime = chainId === ETHEREUM && slot !== undefined && slot !== null;
+  const timestamp = hasTime ? GENESIS_TIME + SLOT_SECS * integerOf(slot) : null;
+  return checkBounds({ blockNumber: integerOf(number), timestamp, venues, isComplete: false });
+}
+
+function slotsOf(account: unknown): unknown {
+  const { stateDiff, state_diff: slots = stateDiff } = fieldsOf(account);
+  return slots;
+}

@@ -1,0 +1,55 @@
+import type { Address, Hex } from 'viem';
+import { AppError } from '../../config/app-error.ts';
+
+/** Storage words by account, then by slot. Accounts are lowercase, slots and words lowercase hex of 32 bytes. */
+export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
+
+/** What one message of a source says of the block being built. */
+export interface Frame {
+  readonly blockNumber: bigint;
+  /** Unix seconds; null where the source does not say. */
+  readonly timestamp: bigint | null;
+  /** Each venue's words, all of them: they replace those of before. A venue without words has no live price. */
+  readonly venues: ReadonlyMap<Address, Words>;
+  /** Whether venues that the frame does not name have no live price (a relayer's complete snapshot). */
+  readonly isComplete: boolean;
+}
+
+/** Most that one frame holds. Real frames have a few venues and some hundred words. */
+export const BOUNDS = {
+  /** Of the message, as UTF-8. */
+  bytes: 1_048_576,
+  venues: 256,
+  /** Of all venues together; an account that two venues share counts twice. */
+  accounts: 1_024,
+  /** Of all accounts together. */
+  words: 16_384,
+} as const;
+
+/**
+ * Why a message has no usable frame:
+ *
+ * - `malformed`: it is not JSON, or a part that is used is not what it must be;
+ * - `oversized`: it exceeds one of {@link BOUNDS};
+ * - `refused`: it is a JSON-RPC error, or the response has an HTTP status of 300 or more.
+ */
+export type FrameFault = 'malformed' | 'oversized' | 'refused';
+
+/** A message without a usable frame. It holds nothing of the message, whose text may be anything. */
+export class FrameError extends AppError {
+  readonly retryable = true;
+
+  constructor(readonly code: FrameFault) {
+    super(`the message of a live source is ${code}`);
+  }
+}
+
+/** @throws FrameError `oversized` */
+export function checkBounds(frame: Frame): Frame {
+  const accounts = [...frame.venues.values()].flatMap((words) => [...words.values()]);
+  const words = accounts.reduce((sum, slots) => sum + slots.size, 0);
+  const { venues } = frame;
+  if (venues.size > BOUNDS.venues || accounts.length > BOUNDS.accounts || words > BOUNDS.words)
+    throw new FrameError('oversized');
+  return frame;
+}

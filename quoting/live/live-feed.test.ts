@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Address, Hex } from 'viem';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { LiveConfig } from '../../config/live-schema.ts';
+import type { Frame } from './frame.ts';
+import { builderText, relayerPush, relayerResult } from './frames.fixture.ts';
+import { type LiveFeed, openLiveFeed } from './live-feed.ts';
+import { recordingLogger, startLiveServer } from './live-server.fixture.ts';
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+async function serverOf() {
+  const server = await startLiveServer();
+  stops.push(server.stop);
+  return server;
+}
+
+type Sources = readonly Partial<LiveConfig['sources'][number]>[];
+
+function feedOf(sources: Sources, env: Record<string, string> = {}) {
+  const full = sources.map((source) => ({ kind: 'builder-overrides' as const, wsUrls: [], rpcUrls: [], ...source }));
+  const counts: Record<string, number> = {};
+  const chain = { head: 9n as bigint | undefined };
+  const clock = { ms: 0 };
+  const { logger, lines } = recordingLogger();
+  const feed = openLiveFeed(
+    { chainId: 1, blockTimeMs: 12_000, live: { sources: full } },
+    {
+      headNumber: () => chain.head,
+      count: (kind, outcome) => {
+        const name = `${kind} ${outcome}`;
+        counts[name] = (counts[name] ?? 0) + 1;
+      },
+      env,
+      logger,
+      now: () => clock.ms,
+    },
+  );
+  stops.push(() => feed?.close());
+  const heard: string[] = [];
+  feed?.onWords((words) => heard.push(`${words.blockNumber} ${wordIn(words)}`));
+  return { feed: feed as LiveFeed, counts, chain, clock, lines, heard };
+}
+
+const venue: Address = `0x${'e7'.repeat(20)}`;
+const slot: Hex = `0x${'0'.repeat(63)}1`;
+const venuesOf = (word: number): Frame['venues'] =>
+  new Map([[venue, new Map([[venue, new Map([[slot, `0x${word.toString(16).padStart(64, '0')}` as Hex]])]])]]);
+const builder = (number: number, word: number) => builderText(BigInt(number), venuesOf(word));
+const wordIn = (words: ReturnType<LiveFeed['state']>) => Number(words?.words.get(venue)?.get(slot));
+
+test('of two URLs and two sources the newest block wins, then the newest frame', async () => {
+  const [east, west, relayer] = [await serverOf(), await serverOf(), await serverOf()];
+  const { feed, heard, counts } = feedOf([
+    { wsUrls: [east.wsUrl, west.wsUrl] },
+    { kind: 'relayer', wsUrls: [relayer.wsUrl] },
+  ]);
+  await vi.waitUntil(() => [east, west, relayer].every((server) => server.openSockets() === 1));
+  const pushed = async (push: () => void) => {
+    const before = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    push();
+    await vi.waitUntil(() => Object.values(counts).reduce((sum, count) => sum + count, 0) > before);
+  };
+  await pushed(() => east.push(builder(10, 1)));
+  await pushed(() => west.push(builder(10, 2)));
+  await pushed(() => west.push(builder(11, 3)));
+  await pushed(() => east.push(builder(10, 4)));
+  await pushed(() => relayer.push(relayerPush(relayerResult(11n, venuesOf(5)))));
+  await pushed(() => relayer.push(relayerPush(relayerResult(11n, new Map()))));
+  await pushed(() => west.push(builder(11, 3)));
+  await pushed(() => east.push(builder(12, 6)));
+  await pushed(() => east.push(builder(11, 7)));
+  expect(heard).toEqual(['10 1', '10 2', '11 3', '11 5', '11 3', '11 7']);
+  expect([wordIn(feed.state()), counts]).toEqual([
+    7,
+    { 'builder-overrides used': 5, 'builder-overrides late': 1, 'builder-overrides ahead': 1, 'relayer used': 2 },
+  ]);
+});
+
+test('words end with their age, come again with the next frame, and follow the head', async () => {
+  const server = await serverOf();
+  const { feed, heard, clock, chain, counts } = feedOf([{ wsUrls: [server.wsUrl] }]);
+  await vi.waitUntil(() => server.openSockets() === 1);
+  server.push(builder(10, 1));
+  await vi.waitUntil(() => heard.length === 1);
+  clock.ms = 8_000;
+  expect(feed.state()).toMatchObject({ blockNumber: 10n, receivedAt: 0 });
+  clock.ms = 8_001;
+  expect(feed.state()).toBeUndefined();
+  server.push(builder(10, 1));
+  await vi.waitUntil(() => feed.state()?.receivedAt === 8_001);
+  chain.head = 10n;
+  server.push(builder(10, 2));
+  server.push(builder(11, 3));
+  await vi.waitUntil(() => heard.length === 2);
+  expect([heard, counts['builder-overrides late']]).toEqual([['10 1', '11 3'], 1]);
+});
+
+test('a listener that is removed and a feed that is closed are not called', async () => {
+  const server = await serverOf();
+  const { feed, heard } = feedOf([{ wsUrls: [server.wsUrl] }]);
+  const removed: unknown[] = [];
+  feed.onWords((words) => removed.push(words))();
+  await vi.waitUntil(() => server.openSockets() === 1);
+  server.push(builder(10, 1));
+  await vi.waitUntil(() => heard.length === 1);
+  feed.close();
+  server.push(builder(10, 2));
+  await vi.waitUntil(() => server.openSockets() === 0);
+  await sleep(50);
+  expect([heard, removed]).toEqual([['10 1'], []]);
+});
+
+test('a source whose key is not set is off, with a warning that names the variable', async () => {
+  const server = await serverOf();
+  const keyed = { apiKeyEnv: 'LIVE_KEY', wsUrls: [server.wsUrl] };
+  const off = feedOf([keyed]);
+  expect(off.feed).toBeUndefined();
+  expect(off.lines.map((line) => JSON.parse(line))).toMatchObject([
+    { chainId: 1, kind: 'builder-overrides', apiKeyEnv: 'LIVE_KEY', msg: 'live source is off: its key is not set' },
+  ]);
+  const { feed } = feedOf([keyed, { wsUrls: [server.wsUrl] }], {});
+  await vi.waitUntil(() => server.openSockets() === 1);
+  feed.close();
+  feedOf([keyed], { LIVE_KEY: 'key' });
+  await vi.waitUntil(() => server.connections.length === 2);
+});
+
+test('a chain without live sources has no feed', () => {
+  const { logger } = recordingLogger();
+  const deps = { headNumber: () => 1n, count: () => undefined, env: {}, logger };
+  expect(openLiveFeed({ chainId: 1, blockTimeMs: 12_000 }, deps)).toBeUndefined();
+});

@@ -1,0 +1,101 @@
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
+import { type Environment, readSecret } from '../../config/read-secret.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Frame } from './frame.ts';
+import { LiveSource, type SourceFault } from './live-source.ts';
+import { FrameMerger, type FrameOutcome, type PendingWords } from './pending-words.ts';
+
+export interface LiveFeedDeps {
+  /** The committed head; undefined until the chain was read. */
+  readonly headNumber: () => bigint | undefined;
+  /** Counts each frame, and each message, request or connection that brought none, by kind of the source. */
+  readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
+  /** Holds the keys that `apiKeyEnv` names. */
+  readonly env: Environment;
+  readonly logger: Logger;
+  /** Default: `performance.now`. */
+  readonly now?: Clock;
+}
+
+type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live?: LiveConfig | undefined };
+
+/** The pending words of one chain, merged from all of its live sources. */
+export class LiveFeed {
+  readonly #merger: FrameMerger;
+  readonly #headNumber: LiveFeedDeps['headNumber'];
+  readonly #listeners = new Set<(words: PendingWords) => void>();
+  readonly #sources: readonly LiveSource[];
+  #lastDigest: string | undefined;
+
+  /** Opens the sources; {@link openLiveFeed} reads their keys. */
+  constructor(
+    { chainId, blockTimeMs, live }: ChainOfFeed & { readonly live: LiveConfig },
+    { headNumber, count, env, logger, now = () => performance.now() }: LiveFeedDeps,
+  ) {
+    this.#headNumber = headNumber;
+    this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
+    this.#sources = live.sources.map((config) => {
+      const onFrame = (frame: Frame) => {
+        const outcome = this.#take(config, frame);
+        count(config.kind, outcome);
+        return outcome === 'used';
+      };
+      const countFault = (fault: SourceFault) => count(config.kind, fault);
+      const apiKey = keyOf(config, env);
+      const options = { chainId, config, apiKey, onFrame, count: countFault, logger: logger.child({ chainId }), now };
+      return new LiveSource(options);
+    });
+  }
+
+  /**
+   * Calls the listener, which must not throw, when number, time or words changed. It hears nothing when words are only
+   * renewed, or grow too old: {@link state} knows.
+   *
+   * @returns removes the listener
+   */
+  onWords(listener: (words: PendingWords) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The pending words now; undefined when there are none. Their block may have landed since: compare the head. */
+  state(): PendingWords | undefined {
+    return this.#merger.state();
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    for (const source of this.#sources) source.close();
+  }
+
+  #take(source: object, frame: Frame): FrameOutcome {
+    const outcome = this.#merger.take(source, frame, this.#headNumber());
+    const words = this.state();
+    const isNew = words?.digest !== this.#lastDigest;
+    this.#lastDigest = words?.digest;
+    if (words && isNew) for (const listener of this.#listeners) listener(words);
+    return outcome;
+  }
+}
+
+/**
+ * Opens the live sources of a chain.
+ *
+ * @returns undefined when the chain has none, or none whose key is set
+ * @throws ConfigError when the file of a key cannot be read
+ */
+export function openLiveFeed({ live, ...chain }: ChainOfFeed, deps: LiveFeedDeps): LiveFeed | undefined {
+  const { chainId } = chain;
+  const sources = (live?.sources ?? []).filter((config) => {
+    const isUsable = config.apiKeyEnv === undefined || keyOf(config, deps.env) !== undefined;
+    const { kind, apiKeyEnv } = config;
+    if (!isUsable) deps.logger.warn({ chainId, kind, apiKeyEnv }, 'live source is off: its key is not set');
+    return isUsable;
+  });
+  return sources.length === 0 ? undefined : new LiveFeed({ ...chain, live: { ...live, sources } }, deps);
+}
+
+const keyOf = ({ apiKeyEnv }: LiveSourceConfig, env: Environment): string | undefined =>
+  apiKeyEnv === undefined ? undefined : readSecret(apiKeyEnv, env);
