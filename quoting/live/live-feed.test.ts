@@ -1,22 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address, Hex } from 'viem';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LiveConfig } from '../../config/live-schema.ts';
 import type { Frame } from './frame.ts';
 import { builderText, relayerPush, relayerResult } from './frames.fixture.ts';
 import { type LiveFeed, openLiveFeed } from './live-feed.ts';
 import { recordingLogger, startLiveServer } from './live-server.fixture.ts';
-
-const stops: (() => unknown)[] = [];
-afterEach(async () => {
-  await Promise.all(stops.splice(0).map((stop) => stop()));
-});
-
-async function serverOf() {
-  const server = await startLiveServer();
-  stops.push(server.stop);
-  return server;
-}
 
 type Sources = readonly Partial<LiveConfig['sources'][number]>[];
 
@@ -39,7 +28,7 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
       now: () => clock.ms,
     },
   );
-  stops.push(() => feed?.close());
+  onTestFinished(() => feed?.close());
   const heard: string[] = [];
   feed?.onWords((words) => heard.push(`${words.blockNumber} ${wordIn(words)}`));
   return { feed: feed as LiveFeed, counts, chain, clock, lines, heard };
@@ -53,7 +42,7 @@ const builder = (number: number, word: number) => builderText(BigInt(number), ve
 const wordIn = (words: ReturnType<LiveFeed['state']>) => Number(words?.words.get(venue)?.get(slot));
 
 test('of two URLs and two sources the newest block wins, then the newest frame', async () => {
-  const [east, west, relayer] = [await serverOf(), await serverOf(), await serverOf()];
+  const [east, west, relayer] = [await startLiveServer(), await startLiveServer(), await startLiveServer()];
   const { feed, heard, counts } = feedOf([
     { wsUrls: [east.wsUrl, west.wsUrl] },
     { kind: 'relayer', wsUrls: [relayer.wsUrl] },
@@ -81,7 +70,7 @@ test('of two URLs and two sources the newest block wins, then the newest frame',
 });
 
 test('words end with their age, come again with the next frame, and follow the head', async () => {
-  const server = await serverOf();
+  const server = await startLiveServer();
   const { feed, heard, clock, chain, counts } = feedOf([{ wsUrls: [server.wsUrl] }]);
   await vi.waitUntil(() => server.openSockets() === 1);
   server.push(builder(10, 1));
@@ -100,7 +89,7 @@ test('words end with their age, come again with the next frame, and follow the h
 });
 
 test('a listener that is removed and a feed that is closed are not called', async () => {
-  const server = await serverOf();
+  const server = await startLiveServer();
   const { feed, heard } = feedOf([{ wsUrls: [server.wsUrl] }]);
   const removed: unknown[] = [];
   feed.onWords((words) => removed.push(words))();
@@ -115,7 +104,7 @@ test('a listener that is removed and a feed that is closed are not called', asyn
 });
 
 test('a source whose key is not set is off, with a warning that names the variable', async () => {
-  const server = await serverOf();
+  const server = await startLiveServer();
   const keyed = { apiKeyEnv: 'LIVE_KEY', wsUrls: [server.wsUrl] };
   const off = feedOf([keyed]);
   expect(off.feed).toBeUndefined();

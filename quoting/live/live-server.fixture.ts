@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 
@@ -22,10 +23,13 @@ export interface LiveServer {
   answer: (response: ServerResponse) => void;
   /** Ends all connections. */
   readonly cut: () => void;
-  readonly stop: () => Promise<void>;
 }
 
-/** @param isAllowed judges the headers of requests and connections; others get 401 */
+/**
+ * Starts a server, which stops with the test.
+ *
+ * @param isAllowed judges the headers of requests and connections; others get 401
+ */
 export async function startLiveServer(
   isAllowed: (headers: IncomingHttpHeaders) => boolean = () => true,
 ): Promise<LiveServer> {
@@ -61,12 +65,12 @@ export async function startLiveServer(
     },
     answer: (response) => response.writeHead(503).end(),
     cut,
-    stop: async () => {
-      cut();
-      sockets.close();
-      await new Promise((resolve) => http.close(resolve));
-    },
   };
+  onTestFinished(async () => {
+    cut();
+    sockets.close();
+    await new Promise((resolve) => http.close(resolve));
+  });
   return server;
 }
 

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
 import { BOUNDS, type Frame, type Words } from './frame.ts';
 import { venuesOf } from './frames.fixture.ts';
+import { MAX_AGE_MS, MergeModel } from './merge-model.fixture.ts';
 import { FrameMerger, type PendingWords } from './pending-words.ts';
 
-const MAX_AGE_MS = 1_000;
 const SOURCES = [{}, {}, {}] as const;
 const [one, two] = SOURCES;
 const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
@@ -114,55 +114,6 @@ test('a source that sends ever more venues keeps those that it sent last', () =>
   expect(merger.state()?.words.get(addressOf(9))?.size).toBe(BOUNDS.words + BOUNDS.venues);
 });
 
-interface Taken {
-  readonly source: object;
-  readonly frame: Frame;
-  readonly at: number;
-}
-
-/** The rules again, worked out from all frames of the block each time. */
-class Model {
-  #number = -1n;
-  #frames: Taken[] = [];
-
-  take({ source, frame, at }: Taken, head: bigint | undefined): string {
-    if (head !== undefined && frame.blockNumber <= head) return 'late';
-    if (head !== undefined && frame.blockNumber > head + 2n) return 'ahead';
-    const sentAt = this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-    const isForgotten = at - sentAt > MAX_AGE_MS || (head !== undefined && this.#number > head + 2n);
-    if (frame.blockNumber < this.#number && !isForgotten) return 'late';
-    if (frame.blockNumber !== this.#number) this.#frames = [];
-    this.#number = frame.blockNumber;
-    this.#frames.push({ source, frame, at });
-    return 'used';
-  }
-
-  state(now: number): Omit<PendingWords, 'digest'> | undefined {
-    const found = new Map<string, { readonly word: Hex; readonly index: number }>();
-    for (const [index, { source, frame, at }] of this.#frames.entries()) {
-      const later = this.#frames.slice(index + 1).filter((taken) => taken.source === source);
-      // The venue that a frame names first wins, so it comes last here.
-      for (const [venue, accounts] of [...frame.venues].reverse()) {
-        if (now - at > MAX_AGE_MS || later.some((next) => next.frame.isComplete || next.frame.venues.has(venue)))
-          continue;
-        for (const [account, slots] of accounts)
-          for (const [slot, word] of slots) found.set(`${account} ${slot}`, { word, index });
-      }
-    }
-    if (found.size === 0) return undefined;
-    const used = [...new Set(found.values().map(({ index }) => index))]
-      .sort((a, b) => a - b)
-      .map((i) => this.#frames[i]);
-    const merged = new Map<Address, Map<Hex, Hex>>();
-    for (const [key, { word }] of found) {
-      const [account, slot] = key.split(' ') as [Address, Hex];
-      merged.set(account, (merged.get(account) ?? new Map()).set(slot, word));
-    }
-    const timestamp = used.findLast((taken) => taken?.frame.timestamp !== null)?.frame.timestamp ?? null;
-    return { blockNumber: this.#number, timestamp, words: merged, receivedAt: used[0]?.at ?? 0 };
-  }
-}
-
 const small = fc.integer({ min: 1, max: 3 });
 const step = fc.record({
   waitMs: fc.constantFrom(0, 100, 400, 1_001),
@@ -188,7 +139,7 @@ test('any frames in any order merge as in a model, and digests tell contents apa
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
       const { merger, clock } = mergerOf();
-      const model = new Model();
+      const model = new MergeModel();
       for (const { waitMs, source, head, frame: sent } of steps) {
         clock.ms += waitMs;
         const outcome = merger.take(source, sent, head);

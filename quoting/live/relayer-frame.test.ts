@@ -81,7 +81,7 @@ test.each([
   expect([codeOf(relayerPush(result)), codeOf(asResult(result))]).toEqual(['malformed', 'malformed']);
 });
 
-test('a refusal is told apart, and a snapshot has bounds', () => {
+test('a refusal is not a malformed snapshot, and snapshots have bounds', () => {
   expect(codeOf('{"id":1,"error":{"code":-32000,"message":"propamm engine not ready"}}')).toBe('refused');
   const venues = Array.from({ length: BOUNDS.venues + 1 }, (_, n) => ({ router: `0x${String(n).padStart(40, '0')}` }));
   expect(codeOf(relayerPush({ blockNumber: 5, overrides: some, venues: venues.slice(1) }))).toBeUndefined();

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { stringifyJson } from '../../runtime/json.ts';
+import { relayerResult } from './frames.fixture.ts';
+import { type LiveServer, startLiveServer } from './live-server.fixture.ts';
+import { answerWith, builder, manyAccounts, sourceOf, venues } from './live-source.fixture.ts';
+
+test.each([
+  ['empty', 'malformed', answerWith('{}')],
+  ['a text', 'malformed', answerWith('"0x1"')],
+  ['of 10,000 accounts', 'oversized', answerWith(manyAccounts)],
+  ['of more than 1 MiB', 'oversized', answerWith(builder(5).padEnd(1_048_576))],
+  ['of more than 10 MiB', 'oversized', answerWith(builder(5).padEnd(11 * 1_048_576))],
+  [
+    'an error of JSON-RPC',
+    'refused',
+    (response) => response.end('{"error":{"code":-32601,"message":"no such method"}}'),
+  ],
+  ['a redirection', 'refused', (response) => response.writeHead(302, { location: '/' }).end()],
+  ['cut', 'unreachable', (response) => response.destroy()],
+  ['missing', 'timeout', () => undefined],
+] satisfies [string, string, LiveServer['answer']][])(
+  'a response that is %s counts as %s, and the next URL is requested',
+  async (_what, fault, answer) => {
+    const [bad, good] = [await startLiveServer(), await startLiveServer()];
+    bad.answer = answer;
+    good.answer = answerWith(builder(5));
+    const { numbers, faults } = sourceOf({ rpcUrls: [bad.rpcUrl, good.rpcUrl] });
+    await vi.waitUntil(() => numbers().length > 0, { timeout: 5_000 });
+    expect(faults).toEqual([fault]);
+  },
+);
+
+test('a URL that fails three times in a row is requested less often', async () => {
+  const server = await startLiveServer();
+  const { faults } = sourceOf({ rpcUrls: [server.rpcUrl] });
+  await vi.waitUntil(() => faults.length === 5, { timeout: 10_000 });
+  const [, , third = 0, fourth = 0, fifth = 0] = server.requests.map(({ at }) => at);
+  expect(fourth - third).toBeGreaterThan(450);
+  expect(fifth - fourth).toBeGreaterThan(950);
+});
+
+test.each([
+  ['builder-overrides', 'authorization'],
+  ['relayer', 'x-api-key'],
+] as const)('a key of %s is sent as %s and never logged; with a wrong one nothing is used', async (kind, header) => {
+  const text = kind === 'relayer' ? stringifyJson(relayerResult(5n, venues)) : builder(5);
+  const server = await startLiveServer((headers) => headers[header] === 'right-key');
+  server.answer = answerWith(text);
+  const config = { kind, wsUrls: [server.wsUrl], rpcUrls: [server.rpcUrl] };
+  const wrong = sourceOf(config, { apiKey: 'wrong-key' });
+  await vi.waitUntil(() => wrong.faults.includes('refused') && wrong.faults.includes('unreachable'), {
+    timeout: 5_000,
+  });
+  wrong.source.close();
+  const right = sourceOf(config, { apiKey: 'right-key' });
+  await vi.waitUntil(() => right.frames.length > 0 && server.openSockets() === 1);
+  server.push(text);
+  await vi.waitUntil(() => right.frames.length > 1);
+  expect([wrong.frames, right.faults]).toEqual([[], []]);
+  const logged = [...wrong.lines, ...right.lines].join('');
+  expect(logged).toContain('127.0.0.1');
+  expect(logged).not.toMatch(/(wrong|right)-key|hidden-path/);
+});
+
+test('a response that a push overtook is dropped', async () => {
+  const server = await startLiveServer();
+  const responses: Parameters<LiveServer['answer']>[0][] = [];
+  server.answer = (response) => responses.push(response);
+  const { numbers } = sourceOf({ wsUrls: [server.wsUrl], rpcUrls: [server.rpcUrl] });
+  await vi.waitUntil(() => responses.length === 1 && server.openSockets() === 1);
+  server.push(builder(8));
+  await vi.waitUntil(() => numbers().length === 1);
+  for (const response of responses) answerWith(builder(7))(response);
+  await sleep(200);
+  expect(numbers()).toEqual([8]);
+});
