@@ -101,7 +101,11 @@ test('a message beyond 1 MiB ends the connection, which is dialled again', async
 
 test('a closed source leaves no socket and calls nothing, also while it connects and requests', async () => {
   const server = await startLiveServer();
-  server.answer = () => undefined;
+  let ended = 0;
+  server.answer = (response) =>
+    response.on('close', () => {
+      ended += 1;
+    });
   const early = sourceOf({ wsUrls: [server.wsUrl], rpcUrls: [server.rpcUrl] });
   early.source.close();
   const { source, frames, faults } = sourceOf({ wsUrls: [server.wsUrl, 'ws://127.0.0.1:1'], rpcUrls: [server.rpcUrl] });
@@ -112,4 +116,6 @@ test('a closed source leaves no socket and calls nothing, also while it connects
   await vi.waitUntil(() => server.openSockets() === 0);
   await sleep(1_000);
   expect([frames, faults.length, early.faults, server.openSockets()]).toEqual([[], counted, [], 0]);
+  // No request waits for its time limit.
+  expect(ended).toBe(server.requests.length);
 });

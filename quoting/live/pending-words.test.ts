@@ -88,6 +88,23 @@ test('a renewal with the same content changes only its age', () => {
   expect(after?.digest).toMatch(/^[\w-]{22}$/);
 });
 
+test('number, time and words each change the digest', () => {
+  const digestOf = (sent: Frame) => {
+    const { merger } = mergerOf();
+    merger.take(one, sent, undefined);
+    return merger.state()?.digest;
+  };
+  const venues = { [A]: words({ 1: 1 }) };
+  const sent = [
+    frame(10, venues),
+    frame(11, venues),
+    frame(10, venues, { timestamp: 120n }),
+    frame(10, { [A]: words({ 1: 2 }) }),
+  ];
+  expect(new Set(sent.map(digestOf)).size).toBe(4);
+  expect(digestOf(frame(10, { [B]: words({ 1: 1 }) }))).toBe(digestOf(frame(10, venues)));
+});
+
 test('a block far above the head is dropped, and one that was taken before the head was known stops no other source', () => {
   const { merger } = mergerOf();
   expect(merger.take(one, frame(13, { [A]: words({ 1: 1 }) }), 10n)).toBe('ahead');
