@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
   onStop('redis', () => redis.disconnect());
 
   const common = { database: database.$client, metrics, logger };
-  const { chains, catalog } = openChains({ ...file, redisUrl, queuePrefix, ...common, database }, onStop);
+  const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
   const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());

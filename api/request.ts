@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { firstIssue } from '../config/load-chains.ts';
+import { BASES, type Basis } from '../quoting/quote-basis.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
 import { parseAddress } from './hex.ts';
 
@@ -73,6 +74,21 @@ export function depthParam(c: Context): boolean {
   const text = c.req.query('depth') ?? 'true';
   if (text !== 'true' && text !== 'false') throw badQuery('depth: expected true or false');
   return text === 'true';
+}
+
+/** @throws ApiError 400 unless it is absent or a basis */
+export function basisParam(c: Context): Basis {
+  const text = c.req.query('basis') ?? 'live';
+  const basis = BASES.find((each) => each === text);
+  if (!basis) throw badRequest(`basis must be one of ${BASES.join(', ')}`);
+  return basis;
+}
+
+/** Whether the query asks for `include=stateOverride`. @throws ApiError 400 unless it is absent or asks for that */
+export function includeParam(c: Context): boolean {
+  const text = c.req.query('include');
+  if (text !== undefined && text !== 'stateOverride') throw badRequest('include must be stateOverride');
+  return text !== undefined;
 }
 
 /**

@@ -2,15 +2,13 @@ import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
+import { type BlockState, blockOverrides, wordOverrides } from './pending-state.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
 /** A block that calls are made at. */
-export interface BlockRef {
+export interface BlockRef extends BlockState {
   readonly number: bigint;
-  readonly hash: Hex;
-  /** Unix seconds. */
-  readonly timestamp: bigint;
   /** For a scheduled read, takes a call from its budget; false stops the call. Absent for all other reads. */
   readonly reserve?: () => boolean;
 }
@@ -233,7 +231,12 @@ async function requestChecked<T>(
 
 function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, blockParam(block)];
-  if (overrides) params.push(Object.fromEntries([...overrides].map(([address, code]) => [address, { code }])));
+  const pending = block === 'latest' ? undefined : block.pending;
+  const words = pending ? wordOverrides(pending.words) : {};
+  if (!overrides && !pending) return params;
+  const code = [...(overrides ?? [])].map(([address, it]) => [address, { ...words[address], code: it }]);
+  params.push({ ...words, ...Object.fromEntries(code) });
+  if (pending) params.push(blockOverrides(pending));
   return params;
 }
 

@@ -12,6 +12,7 @@ import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run
 import { packGroups } from '../protocol/pack-groups.ts';
 import type { BlockRef, ChainRpc, CodeOverrides } from './chain-rpc.ts';
 import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
+import type { PendingState } from './pending-state.ts';
 import { checkChain, isRefusal, RpcFailure } from './rpc-failure.ts';
 
 /** The nodes of a chain, and its id. Every answer names its chain, so that an answer from another chain is rejected. */
@@ -51,6 +52,11 @@ const BOUNDED_CANARY_CALL: BoundedCall = {
   gasLimit: 5_000,
   keptBytes: 32,
 };
+
+/** Code that returns time and number of the block, put at an address without code for calls at a block being built. */
+const CLOCK: Address = '0xc10cc10cc10cc10cc10cc10cc10cc10cc10cc10c';
+const CLOCK_CODE: Hex = '0x434260401b175f5260205ff3';
+const CLOCK_CALL: BoundedCall = { ...BOUNDED_CANARY_CALL, target: CLOCK };
 
 /**
  * Runs calls at one block through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Multicall3
@@ -147,8 +153,41 @@ export function boundedCallsOnce(
   gas = CALL_GAS_CAP,
   overrides?: CodeOverrides,
 ): Promise<BoundedAnswer> {
+  if (block !== 'latest' && block.pending) {
+    return pendingCallsOnce(target, block, block.pending, calls, signal, gas, overrides);
+  }
   const program = { data: encodeBoundedCalls(calls), gas };
   return runProgram(target, block, program, (answer) => decodeBoundedCalls(answer, calls.length), signal, overrides);
+}
+
+/** {@link boundedCallsOnce} at a block that is being built, which the first call checks. */
+function pendingCallsOnce(
+  target: ChainTarget,
+  block: BlockRef,
+  pending: PendingState,
+  calls: readonly BoundedCall[],
+  signal: AbortSignal | undefined,
+  gas: bigint,
+  overrides: CodeOverrides | undefined,
+): Promise<BoundedAnswer> {
+  const program = { data: encodeBoundedCalls([CLOCK_CALL, ...calls]), gas };
+  const decode = (answer: Hex): BoundedAnswer => {
+    const { results, ...read } = decodeBoundedCalls(answer, calls.length + 1);
+    checkClock(pending, results[0]);
+    return { ...read, results: results.slice(1) };
+  };
+  return runProgram(target, block, program, decode, signal, withClock(block, overrides));
+}
+
+/** Adds the code of {@link CLOCK} for a block that is being built. */
+const withClock = ({ pending }: BlockRef, overrides: CodeOverrides | undefined): CodeOverrides | undefined =>
+  pending ? new Map([...(overrides ?? []), [CLOCK, CLOCK_CODE]]) : overrides;
+
+/** @throws RpcFailure `ignored` when the call did not run in the block that is being built */
+function checkClock(pending: PendingState, clock: CallResult | null | undefined): void {
+  const { timestamp, blockNumber } = pending;
+  if (clock?.data === numberToHex((timestamp << 64n) | blockNumber, { size: 32 })) return;
+  throw new RpcFailure('ignored', 'a node ignores the overrides of state or block');
 }
 
 /**
@@ -191,18 +230,21 @@ async function runChunk(
   const calls = chunk
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
-  const data = encodeAggregate3([{ target: multicall3, data: CHAIN_ID_CALL }, ...calls]);
-  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides };
-  const results = await rpc.call(call, (result) => checkedResults(result, chainId, calls.length), signal);
+  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(block.pending ? [CLOCK_CALL] : [])];
+  const data = encodeAggregate3([...checks, ...calls]);
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides: withClock(block, overrides) };
+  const results = await rpc.call(call, (result) => checkedResults(result, chainId, block, calls.length), signal);
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
   return byGroup;
 }
 
-function checkedResults(result: Hex, chainId: number, count: number): CallResult[] {
+function checkedResults(result: Hex, chainId: number, block: BlockRef, count: number): CallResult[] {
   const [chain, ...results] = decodeAggregate3(result);
+  const clock = block.pending && results.shift();
   if (!chain?.success || results.length !== count)
     throw new RpcFailure('malformed', 'a multicall gave too few results');
   checkChain(chainId, BigInt(chain.data));
+  if (block.pending) checkClock(block.pending, clock);
   return results;
 }

@@ -780,6 +780,7 @@ export interface components {
         BatchResponse: {
             /** @description One entry per distinct pool, in request order. */
             results: components["schemas"]["BatchResult"][];
+            overrides?: components["schemas"]["Overrides"];
         };
         /** @description Of one pool: either its quote or an error. */
         BatchResult: {
@@ -828,6 +829,8 @@ export interface components {
             /** @description Snapshot time, Unix seconds. */
             serverTs: number;
             depth: components["schemas"]["Depth"];
+            basis?: components["schemas"]["QuoteBasis"];
+            overrides?: components["schemas"]["Overrides"];
         };
         /** @description Levels outward from the current price; null with `depth=false`. */
         Depth: {
@@ -852,6 +855,41 @@ export interface components {
             /** @description Distance of `price` from the best price, in millionths. */
             priceImpactE6: string;
         };
+        /** @description What a quote holds for; on chains with live prices. */
+        QuoteBasis: {
+            /**
+             * @description `live`: in the block that is being built. `committed`: at the last block.
+             * @enum {string}
+             */
+            kind: "live" | "committed";
+            /** @description The committed block. */
+            blockNumber: number;
+            /** @description The block that is being built; null when committed. */
+            targetBlockNumber: number | null;
+            /** @description Its time, Unix seconds. */
+            targetTimestamp: number | null;
+            /** @description Age of the live prices when they were read, milliseconds. */
+            sourceAgeMs: number | null;
+        };
+        /** @description What an `eth_call` at the committed block needs to see what live quotes saw. With `include`; null when none is live. */
+        Overrides: {
+            /** @description Fourth parameter of `eth_call`. */
+            blockOverrides: {
+                /** @description Block number, hex. */
+                number: string;
+                /** @description Its time, hex. */
+                time: string;
+            };
+            /** @description Third parameter of `eth_call`: words by account. */
+            stateOverride: {
+                [key: string]: {
+                    /** @description Words by storage slot. */
+                    stateDiff: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        } | null;
         /** @description Pools to be quoted. Other fields are rejected. */
         BatchRequest: {
             /** @description 1 to 100 pool addresses in any case, repeats counted; each is quoted once. */
@@ -861,6 +899,17 @@ export interface components {
              * @default true
              */
             depth?: boolean | null;
+            /**
+             * @description Where a chain has live prices: `live` quotes the block that is being built, `committed` the last one of the chain.
+             * @default live
+             * @enum {string|null}
+             */
+            basis?: "live" | "committed" | null;
+            /**
+             * @description `stateOverride` adds `overrides`.
+             * @enum {string|null}
+             */
+            include?: "stateOverride" | null;
         };
         /** @description Trades of a pool. */
         TradesPage: {
@@ -1179,6 +1228,8 @@ export interface components {
             candidatesConsidered: number;
             /** @description In the order of execution; several mean a split. */
             routes: components["schemas"]["Route"][];
+            basis?: components["schemas"]["QuoteBasis"];
+            overrides?: components["schemas"]["Overrides"];
         };
         /** @description A path and the part of the order that it takes. */
         Route: {
@@ -1911,6 +1962,10 @@ export interface operations {
                     "X-Block-Hash"?: string;
                     /** @description Clock of the service less time of the block, milliseconds, at least 0. */
                     "X-Block-Age-Ms"?: string;
+                    /** @description `live` if a quote is of the block that is being built, `X-Target-Block`. */
+                    "X-Quote-Basis"?: "live" | "committed";
+                    /** @description Number of the block that is being built. */
+                    "X-Target-Block"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2014,6 +2069,10 @@ export interface operations {
             query?: {
                 /** @description `true` or `false`. False leaves `depth` out, and does not check whether one side is closed. */
                 depth?: boolean;
+                /** @description Where a chain has live prices: `live` quotes the block that is being built, `committed` the last one of the chain. */
+                basis?: "live" | "committed";
+                /** @description `stateOverride` adds `overrides`. */
+                include?: "stateOverride";
             };
             header?: never;
             path: {
@@ -2035,6 +2094,10 @@ export interface operations {
                     "X-Block-Hash": string;
                     /** @description Clock of the service less time of the block, milliseconds, at least 0. */
                     "X-Block-Age-Ms": string;
+                    /** @description `live` if a quote is of the block that is being built, `X-Target-Block`. */
+                    "X-Quote-Basis": "live" | "committed";
+                    /** @description Number of the block that is being built. */
+                    "X-Target-Block"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2137,6 +2200,8 @@ export interface operations {
                 pools?: string;
                 /** @description `true` or `false`. False leaves `depth` out of the quotes. */
                 depth?: boolean;
+                /** @description Where a chain has live prices: `live` quotes the block that is being built, `committed` the last one of the chain. */
+                basis?: "live" | "committed";
             };
             header?: never;
             path: {
@@ -3315,6 +3380,17 @@ export interface operations {
                     maxRoutes?: number | null;
                     /** @description Restricts routing to this pool, which must be one of the two tokens. */
                     poolAddress?: string | null;
+                    /**
+                     * @description Where a chain has live prices: `live` quotes the block that is being built, `committed` the last one of the chain.
+                     * @default live
+                     * @enum {string|null}
+                     */
+                    basis?: "live" | "committed" | null;
+                    /**
+                     * @description `stateOverride` adds `overrides`.
+                     * @enum {string|null}
+                     */
+                    include?: "stateOverride" | null;
                 };
             };
         };
@@ -3328,6 +3404,10 @@ export interface operations {
                     "X-Block-Hash": string;
                     /** @description Clock of the service less time of the block, milliseconds, at least 0. */
                     "X-Block-Age-Ms": string;
+                    /** @description `live` if a quote is of the block that is being built, `X-Target-Block`. */
+                    "X-Quote-Basis": "live" | "committed";
+                    /** @description Number of the block that is being built. */
+                    "X-Target-Block"?: string;
                     [name: string]: unknown;
                 };
                 content: {

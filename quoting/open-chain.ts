@@ -1,20 +1,20 @@
 import { openChainRpc, type ReportedHead } from '../chain/chain-rpc.ts';
 import { openHeadFeed } from '../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
+import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
+import type { FeedOfWords } from './live/live-feed.ts';
+import type { LiveObserver } from './live/live-metrics.ts';
+import { openLiveHeads } from './live/open-live-heads.ts';
+import { type ChainQuotes, openCommittedQuotes, openLiveQuotes } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
-import { createPoolReader } from './reads/create-pool-reader.ts';
-import { SnapshotCache } from './reads/snapshot-cache.ts';
-import { BlockWarmer } from './requested/block-warmer.ts';
-import { RequestedPools } from './requested/requested-pools.ts';
-import { WarmSchedule } from './requested/warm-schedule.ts';
+import type { Basis } from './quote-basis.ts';
 import type { ReadSharing } from './sharing/read-sharing.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
-import type { ChainSnapshots } from './types.ts';
 
 export interface ChainDeps {
   readonly quotes: QuoteOptions;
@@ -24,21 +24,19 @@ export interface ChainDeps {
   readonly countCall: CountChainCall;
   /** Gives the observer of what happens to a chain's snapshots. */
   readonly observe?: (chainId: number) => Partial<SnapshotObserver>;
+  /** Holds the keys of sources of live prices. Default: there are none. */
+  readonly env?: Environment;
+  /** Gives the observer of a chain's pending state. */
+  readonly observeLive?: (chainId: number) => LiveObserver;
   /** The processes that share what they read. Default: none. */
   readonly sharing?: ReadSharing | undefined;
   readonly logger: Logger;
 }
 
-/** A chain of the configuration with what serves its quotes. */
-export interface Chain extends ChainConfig {
-  /** Gives the block that quotes are read at. */
-  readonly heads: HeadTracker<ReportedHead>;
-  /** Prices and depth of pools at the head, each read once for all requests. */
-  readonly snapshots: ChainSnapshots;
-  /** Pools that clients request. The warmer reads them at each new block, as far as its schedule has calls. */
-  readonly requested: RequestedPools;
-  readonly warmer: BlockWarmer;
-  readonly schedule: WarmSchedule;
+/** A chain of the configuration with what serves its quotes: those at the committed head, and live ones. */
+export interface Chain extends ChainConfig, ChainQuotes {
+  /** Quotes in the block that is being built; undefined where no source of live prices is configured. */
+  readonly liveQuotes: ChainQuotes | undefined;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
   /** Stops reading. Resolves when the run in progress is over. */
@@ -47,7 +45,7 @@ export interface Chain extends ChainConfig {
 
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
-  const { chainId, blockTimeMs, multicall3, warmBudget } = config;
+  const { chainId, blockTimeMs } = config;
   const { quotes, directory, isFunded = () => true, observe, sharing, countCall } = deps;
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);
@@ -55,22 +53,20 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const heads = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs });
   const feed = openHeadFeed(config, countCall, logger);
   feed?.onHead(({ block }) => heads.push({ block, endpoint: null }));
-  const requested = new RequestedPools({ warmMs: quotes.warmSecs * 1_000 });
-  const shared = sharing?.join(config, { requested, onHead: (block) => heads.pushHigher({ block, endpoint: null }) });
   const estimates = new ChainDepthEstimates();
   const observer = withCurves(observe?.(chainId), estimates);
-  const target = { rpc, chainId, multicall3 };
-  const reader = createPoolReader({ ...bounds, target, heads, shared, observer, logger });
-  const snapshots = new SnapshotCache({ ...bounds, heads, reader, observer });
-  const schedule = new WarmSchedule({ ...warmBudget, isFunded });
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const reads = { heads, requested, schedule, snapshots, shared };
-  const warmer = new BlockWarmer({ ...reads, chainId, directory, curveMethodOf, logger });
+  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
+  const committed = openCommittedQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
+  const shareFeed = sharing && ((open: () => FeedOfWords) => sharing.shareFeed(config, open));
+  const sources = openLiveHeads(config, heads, { ...deps, shareFeed });
+  const live = sources && openLiveQuotes(common, sources.heads, committed);
   const stop = async () => {
     feed?.close();
-    await warmer.close();
+    sources?.close();
+    await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
-  return { ...config, heads, snapshots, requested, warmer, schedule, estimates, stop };
+  return { ...config, ...committed, liveQuotes: live, estimates, stop };
 }
 
 /** Makes an observer that also passes on to routes how curves became known. */
@@ -86,3 +82,7 @@ function withCurves(
     },
   };
 }
+
+/** What serves quotes of a basis on a chain. Without a source of live prices all are committed. */
+export const quotesOf = <Q>(chain: Q & { readonly liveQuotes?: Q | undefined }, basis: Basis): Q =>
+  (basis === 'live' ? chain.liveQuotes : undefined) ?? chain;

@@ -1,12 +1,14 @@
 import type { Registry } from 'prom-client';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { QuotesConfig } from '../config/quotes-schema.ts';
+import type { Environment } from '../config/read-secret.ts';
 import type { Database } from '../db/connection.ts';
 import { waitForIndex } from '../db/first-index.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OnStop } from '../runtime/shutdown.ts';
 import { reportedDepth } from './depth-estimates.ts';
+import { liveMetrics } from './live/live-metrics.ts';
 import { type Chain, openChain } from './open-chain.ts';
 import { PoolCatalog } from './pools/pool-catalog.ts';
 import { showRequested } from './requested/requested-metrics.ts';
@@ -15,6 +17,8 @@ import { snapshotMetrics } from './snapshot-metrics.ts';
 
 export interface ChainsDeps {
   readonly chains: readonly ChainConfig[];
+  /** Holds the keys of sources of live prices. */
+  readonly env: Environment;
   readonly quotes: QuotesConfig;
   readonly database: Database;
   readonly redisUrl: string;
@@ -26,7 +30,7 @@ export interface ChainsDeps {
 
 /** Opens all chains of the configuration, and loads their pools once there is an index. */
 export function openChains(
-  { chains: configs, quotes, database, redisUrl, queuePrefix, metrics, logger }: ChainsDeps,
+  { chains: configs, env, quotes, database, redisUrl, queuePrefix, metrics, logger }: ChainsDeps,
   onStop: OnStop,
 ): { readonly chains: ReadonlyMap<number, Chain>; readonly catalog: PoolCatalog } {
   const waiting = new AbortController();
@@ -42,6 +46,8 @@ export function openChains(
     isFunded: (pool: Parameters<PoolCatalog['isFunded']>[0]) => catalog.isFunded(pool),
     countCall: chainCallCounter(metrics),
     observe: snapshotMetrics(metrics),
+    env,
+    observeLive: liveMetrics(metrics),
     sharing,
     logger,
   };

@@ -22,9 +22,14 @@ export const CLOSED_ASK_X64 = (1n << 128n) - 1n;
  */
 export interface Snapshot {
   readonly pool: ServedPool;
+  /** With `pending`, the pool has a live price: its words change what the provider quotes. */
   readonly block: BlockRef;
   /** Our clock when the snapshot was read, Unix seconds. */
   readonly readAt: number;
+  /** Whether its chain has a source of live prices. */
+  readonly hasSource?: boolean;
+  /** How old the words of sources were when the snapshot was read, milliseconds; absent at a committed block. */
+  readonly sourceAgeMs?: number;
   /** Only a `healthy` pool trades. */
   readonly status: PriceProviderStatus;
   /** Best price for selling token0, fees included, Q64.64; `CLOSED_BID_X64` when it cannot be sold. */
@@ -45,6 +50,8 @@ export type PriceSnapshot = Snapshot & {
   readonly curve: LazyCurve | CurveSearch | null;
   /** How much of its tokens the pool can send and receive. */
   readonly limits: TransferLimits;
+  /** Whether words of sources make the price; false at a committed block. */
+  readonly hasLivePrice: boolean;
   /** Hash of the pool's answers. Snapshots with the same hash differ only in block and time. */
   readonly fingerprint: string;
 };

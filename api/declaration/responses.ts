@@ -1,5 +1,6 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
-import type { BLOCK_HEADERS } from '../http/block-headers.ts';
+import { BASES } from '../../quoting/quote-basis.ts';
+import { type BLOCK_HEADERS, TARGET_BLOCK_HEADER } from '../http/block-headers.ts';
 import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and responses that resources share. */
@@ -47,7 +48,11 @@ export const BlockHeaders = z.object({
   'X-Block-Age-Ms': z
     .string()
     .openapi({ description: 'Clock of the service less time of the block, milliseconds, at least 0.' }),
-} satisfies Record<(typeof BLOCK_HEADERS)[number], z.ZodType>);
+  'X-Quote-Basis': z
+    .enum(BASES)
+    .openapi({ description: '`live` if a quote is of the block that is being built, `X-Target-Block`.' }),
+  [TARGET_BLOCK_HEADER]: z.string().optional().openapi({ description: 'Number of the block that is being built.' }),
+} satisfies Record<(typeof BLOCK_HEADERS)[number] | typeof TARGET_BLOCK_HEADER, z.ZodType>);
 
 /** Responses other than 200, by status. */
 export type Failures = RouteConfig['responses'];

@@ -2,10 +2,15 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 
-export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms'] as const;
+export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms', 'X-Quote-Basis'] as const;
+/** Only on quotes in the block that is being built. */
+export const TARGET_BLOCK_HEADER = 'X-Target-Block';
 
-/** The older of two blocks of a chain. */
-export const olderBlock = (one: BlockRef, other: BlockRef): BlockRef => (other.number < one.number ? other : one);
+/** The older of two blocks of a chain; of the same block, the one with a block being built on it. */
+export function olderBlock(one: BlockRef, other: BlockRef): BlockRef {
+  if (one.number !== other.number) return other.number < one.number ? other : one;
+  return one.pending ? one : other;
+}
 
 /**
  * Reports the block that a response was read at, and its age: our clock less the block's time, but at least 0. The
@@ -16,10 +21,12 @@ export function setBlockHeaders(c: Context, block: BlockRef): void {
 }
 
 /** The headers of {@link setBlockHeaders}. */
-export const blockHeaders = ({ number, hash, timestamp }: BlockRef) => ({
+export const blockHeaders = ({ number, hash, timestamp, pending }: BlockRef): Readonly<Record<string, string>> => ({
   'X-Block-Number': String(number),
   'X-Block-Hash': hash,
   'X-Block-Age-Ms': String(Math.max(0, Date.now() - Number(timestamp) * 1_000)),
+  'X-Quote-Basis': pending ? 'live' : 'committed',
+  ...(pending && { [TARGET_BLOCK_HEADER]: String(pending.blockNumber) }),
 });
 
 /**

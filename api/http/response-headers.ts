@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { BLOCK_HEADERS, setEarly } from './block-headers.ts';
+import { BLOCK_HEADERS, setEarly, TARGET_BLOCK_HEADER } from './block-headers.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -12,7 +12,15 @@ declare module 'hono' {
 }
 
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
-const EXPOSED_HEADERS = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id', ...BLOCK_HEADERS];
+const EXPOSED_HEADERS = [
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Request-Id',
+  ...BLOCK_HEADERS,
+  TARGET_BLOCK_HEADER,
+];
 
 const preflight = cors({
   origin: '*',

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { poolParams } from '../declaration/pool-page.ts';
+import { basisQuery, includeQuery } from '../declaration/quote-basis.ts';
 import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
@@ -10,6 +11,8 @@ const Query = z.object({
     example: true,
     description: '`true` or `false`. False leaves `depth` out, and does not check whether one side is closed.',
   }),
+  ...basisQuery,
+  ...includeQuery,
 });
 
 export const getBidAsk = {

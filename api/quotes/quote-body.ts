@@ -2,14 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
+import { basisOf, overridesOf } from '../../quoting/quote-basis.ts';
 import type { Snapshot } from '../../quoting/types.ts';
+import { joinObjects } from '../../runtime/joined-json.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { ReadyBody } from '../http/ready-body.ts';
+import { setBlockHeaders } from '../http/block-headers.ts';
+import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import { type ReusableAnswer, sendReusable } from '../http/reusable.ts';
 import type { DepthLevel, Quote } from './quote-schema.ts';
 
 /** A snapshot as clients see it. */
-export function toQuote({ pool, depth, ...snapshot }: Snapshot): z.infer<typeof Quote> {
+export function toQuote(read: Snapshot): z.infer<typeof Quote> {
+  const { pool, depth, ...snapshot } = read;
   return {
     pair: pool.pair,
     poolAddress: pool.address,
@@ -20,6 +24,7 @@ export function toQuote({ pool, depth, ...snapshot }: Snapshot): z.infer<typeof 
     totalToken1Available: snapshot.balance1Raw?.toString() ?? null,
     serverTs: snapshot.readAt,
     depth: depth && { bids: depth.bids.map(toLevel), asks: depth.asks.map(toLevel) },
+    ...(snapshot.hasSource && { basis: basisOf(read) }),
   };
 }
 
@@ -39,11 +44,13 @@ export const quoteJson = perObject((snapshot: Snapshot): string => JSON.stringif
 /** The text of {@link quoteJson}, ready to be sent and compressed at most once. */
 export const readyQuote = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
 
-/** Whether clients see the same quote in both, apart from `serverTs`. */
+/** Whether clients see the same quote in both, apart from `serverTs`, ages and committed blocks. */
 export const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
   one === other || isDeepStrictEqual(shownOf(one), shownOf(other));
 
-const shownOf = ({ pool, status, bidX64, askX64, balance0Raw, balance1Raw, depth }: Snapshot) => [
+const shownOf = ({ pool, block, status, bidX64, askX64, balance0Raw, balance1Raw, depth }: Snapshot) => [
+  block.pending?.blockNumber,
+  block.pending?.timestamp,
   pool.pair,
   status,
   bidX64,
@@ -60,4 +67,11 @@ export function quoteResponse(
   reuse: Pick<ReusableAnswer, 'isValid' | 'onRequest'>,
 ): Promise<Response> {
   return sendReusable(c, { body: readyQuote(snapshot), block: snapshot.block, ...reuse });
+}
+
+/** Sends the quote with what an `eth_call` needs to see what it saw. */
+export function overriddenQuoteResponse(c: Context, snapshot: Snapshot): Promise<Response> {
+  setBlockHeaders(c, snapshot.block);
+  const overrides = JSON.stringify({ overrides: overridesOf([snapshot.block]) });
+  return sendReady(c, new ReadyBody(joinObjects(quoteJson(snapshot), overrides)));
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { stringList } from '../body.ts';
+import { basisFields, quotedFields } from '../declaration/quote-basis.ts';
 
 const Integer = z.string().regex(/^\d+$/);
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
@@ -43,6 +44,7 @@ export const Quote = z
     totalToken1Available: Integer.nullable().describe('The same of token1.'),
     serverTs: z.int().openapi({ description: 'Snapshot time, Unix seconds.' }),
     depth: Depth.nullable(),
+    ...quotedFields,
   })
   .openapi('Quote', { description: 'Bid, ask and depth of a pool.' });
 
@@ -61,7 +63,10 @@ export const BatchResult = z
   .openapi('BatchResult', { description: 'Of one pool: either its quote or an error.' });
 
 export const BatchResponse = z
-  .strictObject({ results: z.array(BatchResult).describe('One entry per distinct pool, in request order.') })
+  .strictObject({
+    results: z.array(BatchResult).describe('One entry per distinct pool, in request order.'),
+    overrides: quotedFields.overrides,
+  })
   .openapi('BatchResponse', { description: 'Quotes of several pools.' });
 
 /** Checks the shape only: the handler checks the number of addresses and each address, and names what is wrong. */
@@ -74,5 +79,6 @@ export const BatchRequest = z
       .boolean()
       .nullish()
       .openapi({ default: true, description: 'False leaves `depth` out; null acts as true.' }),
+    ...basisFields,
   })
   .openapi('BatchRequest', { description: 'Pools to be quoted. Other fields are rejected.' });

@@ -1,21 +1,34 @@
 import type { Address } from 'viem';
-import type { Chain } from '../../quoting/open-chain.ts';
+import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { Snapshot } from '../../quoting/types.ts';
+import type { SnapshotMap } from '../../quoting/types.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, poolNotServed, quoteFailure, unavailable } from '../errors.ts';
 import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
-import { JoinedBody, type ReadyBody, sendReady } from '../http/ready-body.ts';
-import { chainIdParam, depthParam, namedPools, poolAddressParam, servedChain } from '../request.ts';
+import { JoinedBody, sendReady } from '../http/ready-body.ts';
+import {
+  basisParam,
+  chainIdParam,
+  depthParam,
+  includeParam,
+  namedPools,
+  poolAddressParam,
+  servedChain,
+} from '../request.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
-import { quoteResponse, readyQuote } from './quote-body.ts';
+import { blocksOf, readInOneState } from './one-state.ts';
+import { overriddenQuoteResponse, quoteResponse, readyQuote } from './quote-body.ts';
 import { BatchRequest } from './quote-schema.ts';
 
+/** What quotes need of a chain. */
+type Quotes = Pick<Chain, 'snapshots' | 'requested'>;
+export type QuotedChain = Pick<Chain, 'chainId'> & Quotes & { readonly liveQuotes?: Quotes | undefined };
+
 export interface QuotesDeps {
-  readonly chains: ReadonlyMap<number, Pick<Chain, 'chainId' | 'snapshots' | 'requested'>>;
+  readonly chains: ReadonlyMap<number, QuotedChain>;
   readonly directory: PoolDirectory;
   /** A batch that takes longer fails as a whole, without partial results. Default: 20 seconds, as in the contract. */
   readonly batchDeadlineMs?: number;
@@ -32,7 +45,11 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       const chainParam = chainIdParam(c);
       const address = poolAddressParam(c.req.param('pool_address') ?? '');
       const kind = depthParam(c) ? 'depths' : 'prices';
-      const { chainId, snapshots, requested } = servedChain(chains, chainParam);
+      const basis = basisParam(c);
+      const isOverridden = includeParam(c);
+      const chain = servedChain(chains, chainParam);
+      const { chainId } = chain;
+      const { snapshots, requested } = quotesOf<Quotes>(chain, basis);
       const table = await directory.table();
       const pool = table.find(chainId, address);
       if (!pool) throw poolNotServed(address);
@@ -40,14 +57,16 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       onRequest(c.get('key') !== null);
       const snapshot = snapshots.cached(pool, kind) ?? (await snapshots[kind]([pool])).get(address);
       if (!snapshot || snapshot instanceof SnapshotError) throw quoteFailure(address, snapshot);
+      if (isOverridden) return overriddenQuoteResponse(c, snapshot);
       return quoteResponse(c, snapshot, {
         isValid: () => table.find(chainId, address) === pool && snapshots.isCached(snapshot, kind),
         onRequest,
       });
     },
     async getBidAskBatch(c) {
-      const { chainId, snapshots, requested } = servedChain(chains, chainIdParam(c));
-      const { pools, depth } = await jsonBody(c, BatchRequest);
+      const chain = servedChain(chains, chainIdParam(c));
+      const { pools, depth, basis, include } = await jsonBody(c, BatchRequest);
+      const { snapshots, requested } = quotesOf<Quotes>(chain, basis ?? 'live');
       const signal = AbortSignal.timeout(batchDeadlineMs);
       if (pools.length > MAX_POOLS) {
         throw badRequest(`pools names ${pools.length} addresses; at most ${MAX_POOLS} are allowed per request`);
@@ -55,32 +74,28 @@ export const quotesResource = defineResource([getBidAskBatch, getBidAsk], (deps:
       const named = namedPools(pools);
       const table = await directory.table();
       const served = [...named.keys()]
-        .map((address) => table.find(chainId, address))
+        .map((address) => table.find(chain.chainId, address))
         .filter((pool) => pool !== undefined);
       const kind = depth === false ? 'prices' : 'depths';
       requested.markRequested(served, kind, c.get('key') !== null);
-      const read = await snapshots[kind](served, { signal });
+      const readAll = () => snapshots[kind](served, { signal });
+      const { read, ...overrides } = include ? await readInOneState(readAll) : { read: await readAll() };
       if (signal.aborted) {
         throw unavailable(new Error(`a batch of ${served.length} pools took over ${batchDeadlineMs} ms`));
       }
-      const blocks = [...read.values()].map((entry) => (entry instanceof SnapshotError ? undefined : entry.block));
-      const known = blocks.filter((block) => block !== undefined);
+      const known = blocksOf(read);
       if (known.length > 0) setBlockHeaders(c, known.reduce(olderBlock));
-      return sendReady(c, new JoinedBody(batchParts(named, read)));
+      return sendReady(c, new JoinedBody(joinJson({ results: batchResults(named, read), ...overrides })));
     },
   };
 });
 
-/** The body of a batch, made from ready quotes: quotes from cache are not serialised or compressed again. */
-function batchParts(
-  named: ReadonlyMap<Address, string>,
-  read: ReadonlyMap<Address, Snapshot | SnapshotError>,
-): readonly (string | ReadyBody)[] {
-  const results = [...named].map(([address, poolAddress]) => {
+/** The entries of a batch, made from ready quotes: quotes from cache are not serialised or compressed again. */
+function batchResults(named: ReadonlyMap<Address, string>, read: SnapshotMap) {
+  return [...named].map(([address, poolAddress]) => {
     const entry = read.get(address);
     if (entry && !(entry instanceof SnapshotError)) return { poolAddress, quote: new ReadyJson(readyQuote(entry)) };
     const { status, message } = quoteFailure(address, entry);
     return { poolAddress, error: { status, error: message } };
   });
-  return joinJson({ results });
 }

@@ -37,6 +37,8 @@ describe('route request', () => {
       given: 5n,
       maxRoutes: 4,
       poolAddress: POOL.toLowerCase(),
+      basis: 'live',
+      isOverridden: false,
     });
     expect(read({ amountOut: '7' })).toMatchObject({ tradeType: 'exact_out', given: 7n, poolAddress: null });
   });

@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { type Address, zeroAddress } from 'viem';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import { basisFields } from '../declaration/quote-basis.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { clampSize } from '../request.ts';
@@ -35,6 +37,7 @@ export const RouteBody = z.object({
     .string()
     .nullish()
     .openapi({ description: 'Restricts routing to this pool, which must be one of the two tokens.' }),
+  ...basisFields,
 });
 
 export type RouteBody = z.output<typeof RouteBody>;
@@ -49,6 +52,9 @@ export type RouteRequest = {
   /** 1..4. */
   readonly maxRoutes: number;
   readonly poolAddress: Address | null;
+  readonly basis: Basis;
+  /** Whether the plan comes with what an `eth_call` needs to see what it saw. */
+  readonly isOverridden: boolean;
 };
 
 /** @throws ApiError 400 with a sentence that names the field and its rule */
@@ -62,6 +68,8 @@ export function toRouteRequest(body: RouteBody): RouteRequest {
     ...order(body),
     maxRoutes: clampSize(body.maxRoutes ?? MAX_ROUTES, MAX_ROUTES, 'maxRoutes'),
     poolAddress: body.poolAddress == null ? null : tokenOrPool(body.poolAddress, 'poolAddress'),
+    basis: body.basis ?? 'live',
+    isOverridden: body.include === 'stateOverride',
   };
 }
 

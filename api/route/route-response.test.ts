@@ -37,13 +37,18 @@ function found(tradeType: TradeType, given: bigint, impactsE6: [bigint, bigint] 
   const second = makeHop(pool('22', B, C), false, side(3_000n, 700n, impactsE6[1]), tradeType);
   const legs = tradeType === 'exact_in' ? ([[first], [second]] as const) : ([[second], [first]] as const);
   const limits = { maxRoutes: 4, splitThresholdE6: 0, minImprovementE6: 0, minLegFractionE6: 0 };
-  return findPlan([{ legs }], { tradeType, given }, limits, () => undefined) as FoundPlan<ServedPool>;
+  const plan = findPlan([{ legs }], { tradeType, given }, limits, () => undefined) as FoundPlan<ServedPool>;
+  return { ...plan, snapshots: [] };
 }
 
 const pair = { tokenIn: A.address, tokenOut: B.address };
 
 it.each(['exact_in', 'exact_out'] as const)('lists the legs of %s in trade order, with every field', (tradeType) => {
-  const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), { ...pair, tradeType });
+  const body = routePlanBody(found(tradeType, tradeType === 'exact_in' ? 100n : 70n), {
+    ...pair,
+    tradeType,
+    isOverridden: false,
+  });
   // 100 in give 300 of the intermediate token, which give 70 out.
   const amounts = { amountIn: '100', amountOut: '70', effectivePriceX64: ((70n << 64n) / 100n).toString() };
   expect(body).toEqual({
@@ -102,5 +107,5 @@ it.each([
   [12_345_678n, '12.345678'],
 ])('writes an impact of %s millionths as %s', (impactE6, text) => {
   const plan = found('exact_in', 100n, [0n, impactE6]);
-  expect(routePlanBody(plan, { ...pair, tradeType: 'exact_in' }).priceImpactBestRoute).toBe(text);
+  expect(routePlanBody(plan, { ...pair, tradeType: 'exact_in', isOverridden: false }).priceImpactBestRoute).toBe(text);
 });

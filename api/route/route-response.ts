@@ -4,6 +4,9 @@ import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routing/plan.ts';
 import type { HopFill, RouteFill } from '../../protocol/routing/routes.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { basisOf, overridesOf } from '../../quoting/quote-basis.ts';
+import type { Snapshot } from '../../quoting/types.ts';
+import { quotedFields } from '../declaration/quote-basis.ts';
 import type { RouteRequest } from './route-request.ts';
 
 const tradeType = z.enum(['exact_in', 'exact_out']).describe('Which amount of the request is fixed.');
@@ -59,6 +62,7 @@ export const RoutePlan = z
       .openapi({ example: '0.0135', description: 'Price impact of the best single route, as a decimal fraction.' }),
     candidatesConsidered: z.int().describe('Paths scored.'),
     routes: z.array(Route).describe('In the order of execution; several mean a split.'),
+    ...quotedFields,
   })
   .openapi('RoutePlan', { description: 'One route, or several that share the order.' });
 
@@ -68,9 +72,16 @@ type RouteLeg = z.infer<typeof RouteLeg>;
 
 /** Writes a plan as the body of the response. */
 export function routePlanBody(
-  found: FoundPlan<ServedPool>,
-  { tokenIn, tokenOut, tradeType }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType'>,
+  found: FoundPlan<ServedPool> & { readonly snapshots: readonly Snapshot[] },
+  {
+    tokenIn,
+    tokenOut,
+    tradeType,
+    isOverridden,
+  }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType' | 'isOverridden'>,
 ): RoutePlan {
+  const oldest = found.snapshots.toSorted(byAge).at(0);
+  const overrides = isOverridden ? overridesOf(found.snapshots.map(({ block }) => block)) : undefined;
   return {
     tokenIn,
     tokenOut,
@@ -79,8 +90,13 @@ export function routePlanBody(
     priceImpactBestRoute: fractionOfE6(routeImpactE6(found.baseline)),
     candidatesConsidered: found.considered,
     routes: found.plan.routes.map((route) => routeBody(route, tradeType)),
+    ...(oldest?.hasSource && { basis: basisOf(oldest) }),
+    ...(overrides !== undefined && { overrides }),
   };
 }
+
+/** Live prices first, the oldest of them before others. */
+const byAge = (one: Snapshot, other: Snapshot): number => (other.sourceAgeMs ?? -1) - (one.sourceAgeMs ?? -1);
 
 function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType): Route {
   const { fills } = route;

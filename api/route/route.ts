@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
@@ -7,7 +6,7 @@ import { mapLegs, type PoolGraph, type TokenPath } from '../../protocol/routing/
 import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/plan.ts';
 import { type Hop, makeHop } from '../../protocol/routing/routes.ts';
 import type { Candidate, ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
-import type { Chain } from '../../quoting/open-chain.ts';
+import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
@@ -15,6 +14,7 @@ import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest, unavailable } from '../errors.ts';
 import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
+import { readInOneState } from '../quotes/one-state.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
@@ -37,9 +37,9 @@ export type RouteLimits = typeof LIMITS;
 const DEADLINE_MS = 5_000;
 
 /** What a route needs of a chain. */
-export type RoutedChain = Pick<Chain, 'chainId' | 'estimates' | 'requested'> & {
-  readonly snapshots: Pick<Chain['snapshots'], 'depths'>;
-};
+type RouteQuotes = Pick<Chain, 'requested'> & { readonly snapshots: Pick<Chain['snapshots'], 'depths'> };
+export type RoutedChain = Pick<Chain, 'chainId' | 'estimates'> &
+  RouteQuotes & { readonly liveQuotes?: RouteQuotes | undefined };
 
 export interface RouteDeps {
   readonly chains: ReadonlyMap<number, RoutedChain>;
@@ -48,18 +48,19 @@ export interface RouteDeps {
   readonly limits?: Partial<RouteLimits>;
 }
 
-/** A plan and the block of its pools, the oldest if there are several. */
-export type FoundRoute = FoundPlan<ServedPool> & { readonly block: BlockRef };
+/** A plan and what its pools were read as. */
+export type FoundRoute = FoundPlan<ServedPool> & { readonly snapshots: readonly DepthSnapshot[] };
 
 /** `POST /public/v1/evm/{chain_id}/route`. */
 export const routeResource = defineResource([findRouteDeclaration], (deps: RouteDeps) => ({
   async findRoute(c) {
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
-    const found = await findRoute(deps, chain, request);
-    setBlockHeaders(c, found.block);
-    const used = found.plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool));
-    chain.requested.markRequested(used, 'depths', c.get('key') !== null);
+    const quotes = quotesOf<RouteQuotes>(chain, request.basis);
+    const found = await findRoute(deps, { ...chain, ...quotes }, request);
+    setBlockHeaders(c, found.snapshots.map(({ block }) => block).reduce(olderBlock));
+    const used = found.snapshots.map(({ pool }) => pool);
+    quotes.requested.markRequested(used, 'depths', c.get('key') !== null);
     return c.json(routePlanBody(found, request));
   },
 }));
@@ -72,7 +73,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
  */
 async function findRoute(
   sources: RouteDeps,
-  { chainId, estimates, snapshots: ofChain }: RoutedChain,
+  { chainId, estimates, snapshots: ofChain }: Pick<RoutedChain, 'chainId' | 'estimates' | 'snapshots'>,
   request: RouteRequest,
 ): Promise<FoundRoute> {
   const signal = AbortSignal.timeout(DEADLINE_MS);
@@ -90,7 +91,8 @@ async function findRoute(
   if (!paths) throw noPlan('no_route');
   const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
-  const snapshots = await ofChain.depths(pools, { signal });
+  const read = () => ofChain.depths(pools, { signal });
+  const snapshots = request.isOverridden ? (await readInOneState(read)).read : await read();
   checkTime();
   estimates.observe(pools, snapshots);
   const found = findPlan(
@@ -99,18 +101,17 @@ async function findRoute(
     { ...limits, maxRoutes: request.maxRoutes },
     checkTime,
   );
-  if (typeof found !== 'string') return { ...found, block: oldestBlock(found, snapshots) };
+  if (typeof found !== 'string') return { ...found, snapshots: usedSnapshots(found, snapshots) };
   checkTime();
   throw missingData(pools, snapshots) ?? noPlan(found);
 }
 
-function oldestBlock({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): BlockRef {
+function usedSnapshots({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): DepthSnapshot[] {
   const pools = plan.routes.flatMap(({ fills }) => fills.map(({ hop }) => hop.pool.address));
-  const blocks = pools.flatMap((pool) => {
+  return [...new Set(pools)].flatMap((pool) => {
     const snapshot = snapshots.get(pool);
-    return snapshot && !(snapshot instanceof SnapshotError) ? [snapshot.block] : [];
+    return snapshot && !(snapshot instanceof SnapshotError) ? [snapshot] : [];
   });
-  return blocks.reduce(olderBlock);
 }
 
 /** Chooses the paths with the pools to read, legs near first; null when there is no path. */

@@ -10,7 +10,9 @@ import type { StreamTransport } from './types.ts';
 /** Most listed pools of a chain that a client with a key may subscribe to without naming them. */
 const MAX_WILDCARD_POOLS = 2_000;
 
-export type StreamedChain = Pick<Chain, 'chainId' | 'heads' | 'requested' | 'warmer'>;
+/** What a stream sends: quotes of one basis. */
+export type StreamedQuotes = Pick<Chain, 'heads' | 'requested' | 'warmer'>;
+export type StreamedChain = Pick<Chain, 'chainId'> & StreamedQuotes;
 
 export interface ChainStreamDeps {
   readonly chain: StreamedChain;
@@ -18,7 +20,7 @@ export interface ChainStreamDeps {
   readonly metrics: StreamMetrics;
 }
 
-/** The stream of one chain: takes what is read at each block, and lets each subscriber send what concerns it. */
+/** The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it. */
 export class ChainStream {
   readonly #deps: ChainStreamDeps;
   readonly #latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
+import { basisQuery } from '../declaration/quote-basis.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { QUOTE_EXAMPLE } from '../quotes/examples.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
@@ -20,6 +21,7 @@ const Query = z.object({
     example: true,
     description: '`true` or `false`. False leaves `depth` out of the quotes.',
   }),
+  ...basisQuery,
 });
 
 const UPDATE_EXAMPLE = {

@@ -76,7 +76,7 @@ function listen() {
 
 test('subscribers learn that a pool was delisted, and that one that left the index is not served', async () => {
   const { received, transport, removed } = listen();
-  const stream = streams.chains.get(CHAIN) as ChainStream;
+  const stream = streams.chains.get(CHAIN)?.committed as ChainStream;
   await stream.ready();
   const subscriber = stream.open(transport, false);
   subscriber.subscribe({ pools: simulated.pools.map(({ address }) => address), depth: false });

@@ -6,7 +6,7 @@ import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { chainIdParam, depthParam, namedPools, servedChain } from '../request.ts';
+import { basisParam, chainIdParam, depthParam, namedPools, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
 import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
 import type { Streams } from './streams.ts';
@@ -30,7 +30,8 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
   async openStream(c) {
     const chainId = chainIdParam(c);
     const depth = depthParam(c);
-    const stream = servedChain(streams.chains, chainId);
+    const basis = basisParam(c);
+    const stream = servedChain(streams.chains, chainId)[basis];
     const named = poolsParam(c);
     await stream.ready();
     const pools = named ?? stream.allPools();

@@ -9,7 +9,7 @@ import type { VerifyKey } from '../auth/authenticate.ts';
 import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress, triesAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
-import { chainIdParam, servedChain } from '../request.ts';
+import { basisParam, chainIdParam, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
 import type { StreamDeps } from './stream.ts';
 import type { StreamTransport } from './types.ts';
@@ -42,9 +42,10 @@ function openWebSocket(deps: WebSocketDeps): Handler {
   const { streams, trustedProxies, verifyKey, logger, pingMs } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
-    // A key in a URL ends up in logs and histories. No query is accepted, so that no client sends its key there.
-    if (Object.keys(c.req.query()).length > 0) throw badRequest(NO_QUERY);
-    const stream = servedChain(streams.chains, chainId);
+    // A key in a URL ends up in logs and histories. Nothing else is accepted, so that no client sends its key there.
+    if (Object.keys(c.req.query()).some((name) => name !== 'basis')) throw badRequest(NO_QUERY);
+    const basis = basisParam(c);
+    const stream = servedChain(streams.chains, chainId)[basis];
     if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
     await stream.ready();
     const { connections } = streams;
@@ -83,7 +84,8 @@ function openWebSocket(deps: WebSocketDeps): Handler {
   };
 }
 
-const NO_QUERY = 'a WebSocket takes no query: a key goes in the Authorization header or in a first auth operation';
+const NO_QUERY =
+  'a WebSocket takes no query but basis: a key goes in the Authorization header or in a first auth operation';
 
 const upgradeRequired = (): ApiError =>
   new ApiError(426, { error: 'Upgrade to a WebSocket required' }, { headers: { Upgrade: 'websocket' } });

@@ -40,6 +40,8 @@ export interface FormServer {
   /** WebSockets fall silent: they are accepted and stay open, but get neither frames nor responses. HTTP is not affected. */
   pause(): void;
   resume(): void;
+  /** Sends every WebSocket its frame now, besides those that come in their time. */
+  sendFrames(): void;
   /** Sends a text to every WebSocket of both forms, also while paused. */
   sendRaw(text: string): void;
   /** Terminates every WebSocket, as a crash would. */
@@ -84,6 +86,9 @@ export async function startFormServer(pending: PendingUpdates, options: FormServ
     },
     resume: () => {
       paused = false;
+    },
+    sendFrames: () => {
+      for (const sendFrame of senders.values()) sendFrame();
     },
     sendRaw(raw) {
       for (const webSocket of senders.keys()) webSocket.send(raw);

@@ -79,6 +79,8 @@ export interface PoolAnswers {
   readonly watched?: Watched | undefined;
   /** Absent also where nodes do not apply overrides. */
   readonly transfers?: TransferAnswers | undefined;
+  /** In a block that is being built, the answer to {@link quoteCall} without the words of sources. */
+  readonly wordless?: CallResult | undefined;
 }
 
 /** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
@@ -99,7 +101,11 @@ export function decodePool(
   answers: PoolAnswers,
 ): PriceSnapshot | SnapshotError {
   const fingerprint = fingerprintOf(answers);
-  if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, block, readAt };
+  const { pending } = block;
+  const hasLivePrice = pending !== undefined && isPricedByWords(answers);
+  const sourceAge = pending && { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) };
+  const read = { block, readAt, hasLivePrice, ...sourceAge };
+  if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
   const [balance0Raw, balance1Raw] = [readBalance(balances[0]), readBalance(balances[1])];
@@ -108,8 +114,7 @@ export function decodePool(
   try {
     return {
       pool,
-      block,
-      readAt,
+      ...read,
       fingerprint,
       ...decodePrices(pool, answers.storage.data, prices, answers, [balance0Raw, balance1Raw]),
       balance0Raw,
@@ -120,6 +125,10 @@ export function decodePool(
     return new SnapshotError('read_failed', `${address} does not decode`, { cause });
   }
 }
+
+/** Whether the provider's quote would be another, or none, without the words of sources. */
+const isPricedByWords = ({ quote, wordless }: PoolAnswers): boolean =>
+  quote?.success === true && wordless !== undefined && (!wordless.success || wordless.data !== quote.data);
 
 /** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {
@@ -171,7 +180,7 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 
 /** Adds to a snapshot the sides that trade. When both are rejected, its status becomes `pool_refused`. */
 export function withDepth(
-  { curve: _, fingerprint: __, limits: ___, ...snapshot }: PriceSnapshot,
+  { curve: _, fingerprint: __, limits: ___, hasLivePrice: ____, ...snapshot }: PriceSnapshot,
   { bids, asks }: TradingSides,
 ): DepthSnapshot {
   const isRejected = bids === null && asks === null;

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
+import { timeIn } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -136,7 +137,7 @@ export class GuardProber {
     const answers = await multicall(this.#deps.target, block, requested, signal);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
-      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], block.timestamp) : null;
+      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], timeIn(block)) : null;
       if (hasStopLoss && !stopLoss) return null;
       return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
     });

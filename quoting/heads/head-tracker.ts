@@ -94,6 +94,11 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     return this.#current;
   }
 
+  /** Height of the last block that was seen, even if it is not taken yet. */
+  get top(): bigint {
+    return this.#seen.top;
+  }
+
   /** The head that nodes reported recently, however old its block is: nodes may stand still. Never starts a poll. */
   get told(): H | undefined {
     return this.#now() < this.#dueAt + GRACE_MS ? this.#current : undefined;

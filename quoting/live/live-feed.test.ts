@@ -30,7 +30,11 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
   );
   onTestFinished(() => feed?.close());
   const heard: string[] = [];
-  feed?.onWords((words) => heard.push(`${words.blockNumber} ${wordIn(words)}`));
+  feed?.onFrame(() => {
+    const words = feed.state();
+    const text = `${words?.blockNumber} ${wordIn(words)}`;
+    if (text !== heard.at(-1)) heard.push(text);
+  });
   return { feed: feed as LiveFeed, counts, chain, clock, lines, heard };
 }
 
@@ -92,7 +96,7 @@ test('a listener that is removed and a feed that is closed are not called', asyn
   const server = await startLiveServer();
   const { feed, heard } = feedOf([{ wsUrls: [server.wsUrl] }]);
   const removed: unknown[] = [];
-  feed.onWords((words) => removed.push(words))();
+  feed.onFrame(() => removed.push(feed.state()))();
   await vi.waitUntil(() => server.openSockets() === 1);
   server.push(builder(10, 1));
   await vi.waitUntil(() => heard.length === 1);

@@ -19,15 +19,17 @@ export interface LiveFeedDeps {
   readonly now?: Clock;
 }
 
+/** What gives the pending words of a chain. */
+export type FeedOfWords = Pick<LiveFeed, 'state' | 'onFrame' | 'close'>;
+
 type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live?: LiveConfig | undefined };
 
 /** The pending words of one chain, merged from all of its live sources. */
 export class LiveFeed {
   readonly #merger: FrameMerger;
   readonly #headNumber: LiveFeedDeps['headNumber'];
-  readonly #listeners = new Set<(words: PendingWords) => void>();
+  readonly #listeners = new Set<() => void>();
   readonly #sources: readonly LiveSource[];
-  #lastDigest: string | undefined;
 
   /** Opens the sources; {@link openLiveFeed} reads their keys. */
   constructor(
@@ -50,12 +52,12 @@ export class LiveFeed {
   }
 
   /**
-   * Calls the listener, which must not throw, when number, time or words changed. It hears nothing when words are only
-   * renewed, or grow too old: {@link state} knows.
+   * Calls the listener, which must not throw, after each frame that was used: the words may be as before. They are only
+   * merged when {@link state} is called.
    *
    * @returns removes the listener
    */
-  onWords(listener: (words: PendingWords) => void): () => void {
+  onFrame(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -72,10 +74,7 @@ export class LiveFeed {
 
   #take(source: object, frame: Frame): FrameOutcome {
     const outcome = this.#merger.take(source, frame, this.#headNumber());
-    const words = this.state();
-    const isNew = words?.digest !== this.#lastDigest;
-    this.#lastDigest = words?.digest;
-    if (words && isNew) for (const listener of this.#listeners) listener(words);
+    if (outcome === 'used') for (const listener of this.#listeners) listener();
     return outcome;
   }
 }

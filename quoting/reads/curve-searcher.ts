@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, zeroAddress } from 'viem';
 import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -54,7 +55,7 @@ export class CurveSearcher {
   readonly #known = new LRUCache<Address, CurveKnowledge>({ max: MAX_POOLS });
   readonly #spared = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: SPARED_MS });
   /** The pools that have every level simulated at the last block. */
-  #simulated: { readonly hash: Hex; readonly pools: Set<Address> } = { hash: '0x', pools: new Set() };
+  #simulated: { readonly state: string; readonly pools: Set<Address> } = { state: '', pools: new Set() };
 
   constructor(deps: CurveSearcherDeps) {
     this.#deps = deps;
@@ -105,8 +106,9 @@ export class CurveSearcher {
   }
 
   /** @throws SnapshotError when the limit of simulated pools at this block is reached */
-  #reserveSimulation({ hash }: BlockRef, { address }: ServedPool): void {
-    if (this.#simulated.hash !== hash) this.#simulated = { hash, pools: new Set() };
+  #reserveSimulation(block: BlockRef, { address }: ServedPool): void {
+    const state = stateOf(block);
+    if (this.#simulated.state !== state) this.#simulated = { state, pools: new Set() };
     this.#simulated.pools.add(address);
     if (this.#simulated.pools.size <= this.#deps.simulatedPoolsPerRead) return;
     this.#simulated.pools.delete(address);

@@ -26,6 +26,7 @@ import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, PriceSnapshot } from '../types.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
 import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
+import { WordlessQuotes } from './wordless-quotes.ts';
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;
@@ -35,6 +36,8 @@ export interface PoolReaderDeps {
   readonly prover: TransferProver;
   /** Reads that processes share. Default: none. */
   readonly shared?: SharedReads | undefined;
+  /** Whether the chain has a source of live prices. Default: no. */
+  readonly hasSource?: boolean;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Logger;
@@ -58,12 +61,16 @@ const RETRY_OVERRIDES_MS = 60_000;
  * 2. Curve, for a healthy pool whose curve is not computed from state and quote: simulated swaps.
  * 3. Depth, for a healthy pool with guards: how far they let each side trade.
  *
+ * At a block that is being built, the same calls run with its number, time and words; nothing is tried again there,
+ * since the committed block remains.
+ *
  * Each pool goes through the rounds independently. Pools that need a round of the same block within 2 ms share calls.
  * What another process read at the block for all processes is not read again.
  */
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
   readonly #shared: SharedReads;
+  readonly #wordless = new WordlessQuotes();
   #noOverridesUntil = 0;
 
   constructor(deps: PoolReaderDeps) {
@@ -90,6 +97,7 @@ export class PoolReader {
     try {
       return withDepth(prices, await this.#tradingSides(prices));
     } catch (error) {
+      if (head.block.pending) throw error;
       const next = await this.#headAfter(head, prices.block, error);
       const newer = await this.prices(next, { pool: prices.pool, before: prices });
       return withDepth(newer, await this.#tradingSides(newer));
@@ -101,6 +109,7 @@ export class PoolReader {
     try {
       return await this.#readPricesAt(head, reads);
     } catch (error) {
+      if (head.block.pending) throw error;
       if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
       return this.#readPricesAt(await this.#headAfter(head, head.block, error), reads);
     }
@@ -129,22 +138,25 @@ export class PoolReader {
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
-    const [states, answers] = await Promise.all([
+    const [states, answers, wordless] = await Promise.all([
       this.#readStates(block, pools, signal),
       boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(block, pools, error, signal)),
+      this.#wordless.quotes(block, pools, (at, of) => this.#readStates(at, of, signal)),
     ]);
     const read = pools.map((_, index) => {
-      return { ...states[index], prices: answers[index]?.results, watched: watched[index] };
+      const prices = answers[index]?.results;
+      return { ...states[index], prices, watched: watched[index], wordless: wordless[index] };
     });
     const transfers = await this.#deps.prover.prove(block, pools, read, signal);
     return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
-    const { logger, logUnknown } = this.#deps;
+    const { hasSource, logger, logUnknown } = this.#deps;
     logUnknown(read.pool.address, answers.prices?.[0]);
     const found = decodePool(read, block, Math.floor(Date.now() / 1000), answers);
-    if (found instanceof SnapshotError) logger.warn({ err: found, pool: read.pool.address }, found.message);
+    if (!(found instanceof SnapshotError)) return hasSource ? { ...found, hasSource } : found;
+    logger.warn({ err: found, pool: read.pool.address }, found.message);
     return found;
   }
 
@@ -159,7 +171,7 @@ export class PoolReader {
     error: unknown,
     signal: AbortSignal,
   ): Promise<[]> {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) || block.pending) throw error;
     await this.#readStorage(block, pools.slice(0, 1), signal);
     this.#deps.logger.warn({ err: error }, 'prices were not read');
     return [];
@@ -175,7 +187,7 @@ export class PoolReader {
     try {
       return await this.#readStorageAndQuotes(block, pools, signal);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRefusal(error) || block.pending) throw error;
       const read = await this.#readStorage(block, pools, signal);
       this.#spareOverrides(error);
       return read;

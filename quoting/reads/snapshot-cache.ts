@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import type { HeadTracker } from '../heads/head-tracker.ts';
+import type { Heads } from '../heads/heads.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
@@ -12,8 +13,10 @@ import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapsho
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
-  readonly heads: HeadTracker<ReportedHead>;
+  readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isTooOld'>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
+  readonly committed?: Pick<SnapshotCache, 'read'>;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
   /** Longest wait for the head. */
@@ -26,7 +29,7 @@ export interface SnapshotCacheDeps {
 }
 
 /** The kinds of reads: prices alone, or prices and depth. */
-type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
+export type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
 type Kind = keyof Kinds;
 
 /** The reads of one pool at one head, each started when it is first asked for. */
@@ -64,8 +67,8 @@ export class SnapshotCache implements ChainSnapshots {
   #fresh(pool: ServedPool, kind: Kind): Snapshot | undefined {
     const head = this.#deps.heads.fresh();
     const entry = head && this.#entries.get(pool.address);
-    if (entry?.head.block.hash !== head?.block.hash) return undefined;
-    const outcome = entry?.reads[readKind(pool, kind)]?.settled;
+    if (!entry || stateOf(entry.head.block) !== stateOf(head.block)) return undefined;
+    const outcome = entry.reads[readKind(pool, kind)]?.settled;
     if (!outcome || outcome instanceof SnapshotError) return undefined;
     return kind === 'prices' ? withoutLevels(outcome) : outcome;
   }
@@ -73,14 +76,14 @@ export class SnapshotCache implements ChainSnapshots {
   isRead(pool: ServedPool, kind: Kind): boolean {
     const entry = this.#entries.peek(pool.address);
     const read = entry?.reads[readKind(pool, kind)];
-    return read !== undefined && !read.mayRetry && entry?.head.block.hash === this.#deps.heads.current?.block.hash;
+    return read !== undefined && !read.mayRetry && entry !== undefined && this.#isCurrent(entry.head);
   }
 
   async prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {
     const [guarded, free] = [pools.filter(isGuarded), pools.filter((pool) => !isGuarded(pool))];
     const [depths, prices] = await Promise.all([
-      this.#read('depths', guarded, options),
-      this.#read('prices', free, options),
+      this.read('depths', guarded, options),
+      this.read('prices', free, options),
     ]);
     const read = [...depths].map(([address, outcome]) => {
       return [address, outcome instanceof SnapshotError ? outcome : withoutLevels(outcome)] as const;
@@ -89,10 +92,38 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   depths(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap<DepthSnapshot>> {
-    return this.#read('depths', pools, options);
+    return this.read('depths', pools, options);
   }
 
-  async #read<K extends Kind>(
+  /** What `prices` and `depths` are made of: prices of a guarded pool do not show yet which sides its guards close. */
+  async read<K extends Kind>(
+    kind: K,
+    pools: readonly ServedPool[],
+    options: ReadOptions = {},
+  ): Promise<Map<Address, Kinds[K] | SnapshotError>> {
+    const outcomes = await this.#readOnce(kind, pools, options);
+    const { signal, at } = options;
+    if (at) return outcomes;
+    const again = { ...(signal && { signal }) };
+    // A request that joined a scheduled read reads by itself when the budget of that read is exhausted.
+    const unpaid = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+    if (unpaid.length > 0) for (const each of await this.read(kind, unpaid, again)) outcomes.set(...each);
+    const { committed } = this.#deps;
+    if (!committed) return outcomes;
+    for (const read of [this.#readOnce.bind(this), committed.read.bind(committed)] as const) {
+      const gone = pools.filter(({ address }) => this.#isGone(outcomes.get(address)));
+      if (gone.length > 0) for (const each of await read(kind, gone, again)) outcomes.set(...each);
+    }
+    return outcomes;
+  }
+
+  /** Whether a snapshot is of a block that was being built, and is not any more. */
+  #isGone(outcome: Snapshot | SnapshotError | undefined): boolean {
+    if (!outcome || outcome instanceof SnapshotError || !outcome.block.pending) return false;
+    return this.#deps.heads.isTooOld(outcome.block);
+  }
+
+  async #readOnce<K extends Kind>(
     kind: K,
     pools: readonly ServedPool[],
     { signal, at }: ReadOptions,
@@ -109,19 +140,16 @@ export class SnapshotCache implements ChainSnapshots {
       const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
       await Promise.all([waitFor(own, signal), waitFor(others, signal, this.#deps.waitTimeoutMs)]);
     }
-    const outcomes = new Map(
+    return new Map(
       shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
         const settled = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
-        const isTooOld = !(settled instanceof SnapshotError) && this.#deps.heads.isTooOld(settled.block);
+        const isTooOld =
+          !(settled instanceof SnapshotError) && !settled.block.pending && this.#deps.heads.isTooOld(settled.block);
         const outcome = isTooOld ? new SnapshotError('unavailable', 'the block became too old') : settled;
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),
     );
-    // A request that joined a scheduled read reads by itself when the budget of that read is exhausted.
-    const unpaid = at ? [] : pools.filter(({ address }) => isExhausted(outcomes.get(address)));
-    if (unpaid.length === 0) return outcomes;
-    return new Map([...outcomes, ...(await this.#read(kind, unpaid, { ...(signal && { signal }) }))]);
   }
 
   async #awaitHead(signal: AbortSignal | undefined): Promise<ReportedHead | SnapshotError> {
@@ -132,8 +160,12 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   #newest(at: ReportedHead): ReportedHead | SnapshotError {
+    return this.#isCurrent(at) ? at : new SnapshotError('timed_out', 'the chain advanced');
+  }
+
+  #isCurrent({ block }: ReportedHead): boolean {
     const { current } = this.#deps.heads;
-    return current?.block.hash === at.block.hash ? at : new SnapshotError('timed_out', 'the chain advanced');
+    return current !== undefined && stateOf(current.block) === stateOf(block);
   }
 
   /** Gives the read that a request needs, and starts it unless another request did. */
@@ -166,7 +198,7 @@ export class SnapshotCache implements ChainSnapshots {
   /** Reads depth with the budget of this head. The prices may have been read with another budget. */
   #depth(head: ReportedHead, prices: PriceSnapshot | SnapshotError): Promise<DepthSnapshot> {
     if (prices instanceof SnapshotError) throw prices;
-    const { block } = prices.block.hash === head.block.hash ? head : prices;
+    const { block } = stateOf(prices.block) === stateOf(head.block) ? head : prices;
     return this.#deps.reader.depth(head, { ...prices, block });
   }
 
@@ -177,11 +209,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   #entryAt(head: ReportedHead, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);
-    if (
-      known &&
-      (known.head.block.hash === head.block.hash || known.head.block.hash === this.#deps.heads.current?.block.hash)
-    )
-      return known;
+    if (known && (stateOf(known.head.block) === stateOf(head.block) || this.#isCurrent(known.head))) return known;
     const entry: Entry = { pool, head, reads: {} };
     this.#entries.set(pool.address, entry);
     return entry;

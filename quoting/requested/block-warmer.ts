@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
-import type { HeadTracker } from '../heads/head-tracker.ts';
+import type { Heads } from '../heads/heads.ts';
 import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
 import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
@@ -17,7 +18,7 @@ export interface BlockWarmerDeps {
   readonly chainId: number;
   readonly requested: RequestedPools;
   /** Gives the block to read at. */
-  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'known' | 'onHead' | 'watch'>;
+  readonly heads: Pick<Heads, 'head' | 'known' | 'onHead' | 'watch'>;
   readonly snapshots: ChainSnapshots;
   readonly directory: PoolDirectory;
   readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
@@ -75,7 +76,7 @@ export class BlockWarmer {
   readonly #listeners = new Set<WarmListener>();
   #seen: SeenHead | undefined;
   /** Reads that succeeded at the last head. */
-  #done: { readonly hash: string; readonly keys: Set<string> } = { hash: '', keys: new Set() };
+  #done: { readonly state: string; readonly keys: Set<string> } = { state: '', keys: new Set() };
   /** Ends the polls and retries that run while pools are requested. */
   #stopWatching: (() => void) | undefined;
   #isDue = false;
@@ -136,9 +137,14 @@ export class BlockWarmer {
     this.#stopWatching ??= this.#watch();
     const table = await directory.table();
     // A new head arrives through `onHead`.
-    const failure = await heads.head().then(() => null, unreachable);
-    const seen = this.#seen;
+    const newest = await heads.head().catch(unreachable);
+    const failure = newest instanceof SnapshotError ? newest : null;
+    let seen = this.#seen;
     if (!seen) return;
+    // Words on top of a block may be newer than those that were seen.
+    if (newest && !(newest instanceof SnapshotError) && newest.block.hash === seen.head.block.hash) {
+      seen = { ...seen, head: newest };
+    }
     this.#isDue = false;
     const isForAll = failure === null && (await this.#shared.claim(seen.head.block));
     const reads = (isForAll ? requested.list() : requested.own()).flatMap((request): WarmRead[] => {
@@ -156,9 +162,9 @@ export class BlockWarmer {
 
   /** @param failure why there is no head to read at */
   async #readAt(seen: SeenHead, reads: readonly WarmRead[], failure: SnapshotError | null): Promise<void> {
-    const hash = failure ? '' : seen.head.block.hash;
-    const isNew = this.#done.hash !== hash;
-    if (isNew) this.#done = { hash, keys: new Set() };
+    const state = failure ? '' : stateOf(seen.head.block);
+    const isNew = this.#done.state !== state;
+    if (isNew) this.#done = { state, keys: new Set() };
     if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
     else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
   }
@@ -209,11 +215,11 @@ export class BlockWarmer {
     return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
   }
 
-  #atBlock({ block: { hash } }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {
+  #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {
     if (isExhausted(outcome)) return notRead();
     if (outcome instanceof SnapshotError) return outcome;
-    if (outcome.block.hash !== hash) return notRead();
-    if (this.#done.hash === hash) this.#done.keys.add(warmKey(read));
+    if (outcome.block.hash !== block.hash) return notRead();
+    if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
     return outcome;
   }
 
@@ -236,7 +242,7 @@ export class BlockWarmer {
     const tick = () => {
       ticks += 1;
       // A run reports to clients at once that the head became too old.
-      const isOutdated = this.#done.hash !== '' && !this.#deps.heads.known;
+      const isOutdated = this.#done.state !== '' && !this.#deps.heads.known;
       if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
     const retry = setInterval(tick, TICK_MS).unref();
@@ -249,7 +255,7 @@ export class BlockWarmer {
   #sleep(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    this.#done = { hash: '', keys: new Set() };
+    this.#done = { state: '', keys: new Set() };
     this.coverage = { requested: 0, unread: 0 };
     for (const listener of this.#listeners) listener(null);
   }

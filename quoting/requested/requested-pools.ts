@@ -16,6 +16,8 @@ export interface RequestedPool {
 export interface RequestedPoolsDeps {
   /** How long after a request its pools count as requested. */
   readonly warmMs: number;
+  /** Requests that each request here makes too: pools of the block being built are read at the committed head as well. */
+  readonly under?: RequestedPools;
   readonly now?: Clock;
 }
 
@@ -33,14 +35,16 @@ const KINDS = ['prices', 'depths'] as const;
  */
 export class RequestedPools {
   readonly #warmMs: number;
+  readonly #under: RequestedPools | undefined;
   readonly #now: Clock;
   /** Requests by read, those of clients with keys apart from others. */
   readonly #requests = new Map<string, Request>();
   #elsewhere: ReadonlyMap<string, RequestedPool> = new Map();
   readonly #listeners = new Set<() => void>();
 
-  constructor({ warmMs, now = () => performance.now() }: RequestedPoolsDeps) {
+  constructor({ warmMs, under, now = () => performance.now() }: RequestedPoolsDeps) {
     this.#warmMs = warmMs;
+    this.#under = under;
     this.#now = now;
   }
 
@@ -52,14 +56,17 @@ export class RequestedPools {
   /** Notes pools that a client requests now. */
   markRequested(pools: readonly Pick<ServedPool, 'address'>[], kind: QuoteKind, byKey: boolean): void {
     if (this.#warmMs === 0) return;
+    this.#under?.markRequested(pools, kind, byKey);
     const until = this.#now() + this.#warmMs;
     for (const { address } of pools) this.#note({ address, kind, byKey }, 0, until);
   }
 
   /** Keeps a pool requested until it is released, and `warmMs` longer. @returns releases the pool */
   pin(address: Address, kind: QuoteKind, byKey: boolean): () => void {
+    const releaseUnder = this.#under?.pin(address, kind, byKey);
     const request = this.#note({ address, kind, byKey }, 1, 0);
     return () => {
+      releaseUnder?.();
       request.pins -= 1;
       request.until = this.#now() + this.#warmMs;
     };

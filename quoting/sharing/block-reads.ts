@@ -1,7 +1,7 @@
 import { hash as digestOf } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Hex } from 'viem';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import { type ReadsMessage, writeReads } from './messages.ts';
 
 /** Most characters of a message: Redis terminates slow readers at 32 MB. Other processes read the rest themselves. */
@@ -24,13 +24,20 @@ interface BlockRead {
   isOver: boolean;
 }
 
+/** What this process has yet to publish of a block: JSON by name, null where the chain was not read. */
+interface Unsent {
+  readonly block: BlockHeader;
+  readonly read: Map<string, string | null>;
+  isOver: boolean;
+}
+
 /** What is known of a name at a block: its value, that it will not come (`absent`), or nothing yet. */
 export type Found = { readonly value: unknown } | 'absent' | 'unknown';
 
 /**
  * Reads of one chain by block: those of this process, to be published, and those that other processes published.
  *
- * 1. A value belongs to the hash of a block, at which it never changes: messages may come late, twice or in any order.
+ * 1. A value belongs to the state of a block, at which it never changes: messages may come late, twice or in any order.
  * 2. A value that was sent before is sent as its digest. A process that got the content at any block has the value.
  * 3. A process that does not have the content reads it from the chain. It never asks other processes for it.
  */
@@ -38,16 +45,15 @@ export class BlockReads {
   readonly #maxMessage: number;
   /** The last value of each name. */
   readonly #last = new LRUCache<string, Value>({ max: MAX_VALUES });
-  readonly #blocks = new LRUCache<Hex, BlockRead>({ max: MAX_BLOCKS });
-  /** What this process has yet to publish of a block: JSON by name, null where the chain was not read. */
-  #unsent: { readonly block: BlockHeader; readonly read: Map<string, string | null>; isOver: boolean } | undefined;
+  readonly #blocks = new LRUCache<string, BlockRead>({ max: MAX_BLOCKS });
+  readonly #unsent = new Map<string, Unsent>();
 
   constructor(maxMessage = MAX_MESSAGE) {
     this.#maxMessage = maxMessage;
   }
 
-  find(name: string, hash: Hex): Found {
-    const block = this.#blocks.get(hash);
+  find(name: string, state: string): Found {
+    const block = this.#blocks.get(state);
     const value = block?.values.get(name);
     if (value) return { value: value.read() };
     return block && (block.failed.has(name) || block.isOver) ? 'absent' : 'unknown';
@@ -74,15 +80,18 @@ export class BlockReads {
   }
 
   /** Whether anything is known of a block from other processes. */
-  has(hash: Hex): boolean {
-    return this.#blocks.has(hash);
+  has(state: string): boolean {
+    return this.#blocks.has(state);
   }
 
-  /** Writes the message with all that was noted since the last one; null without any. @param id of this process */
-  drain(id: string): string | null {
-    if (!this.#unsent) return null;
-    const { block, read, isOver } = this.#unsent;
-    this.#unsent = undefined;
+  /** Writes a message for each block with what was noted since the last ones. @param id of this process */
+  drain(id: string): string[] {
+    const unsent = [...this.#unsent.values()];
+    this.#unsent.clear();
+    return unsent.map((each) => this.#write(id, each));
+  }
+
+  #write(id: string, { block, read, isOver }: Unsent): string {
     const values: [name: string, digest: string, json: string][] = [];
     const [same, failed]: [[string, string][], string[]] = [[], []];
     let length = 0;
@@ -105,8 +114,8 @@ export class BlockReads {
   }
 
   /** Takes what another process published. */
-  take({ block: { hash }, values, same, failed, isOver }: ReadsMessage): void {
-    const block = this.#blockOf(hash);
+  take({ state, values, same, failed, isOver }: ReadsMessage): void {
+    const block = this.#blockOf(state);
     for (const [name, digest, json] of values) {
       const value = { digest, read: () => json };
       this.#last.set(name, value);
@@ -122,19 +131,20 @@ export class BlockReads {
   }
 
   /** Notes that nothing more comes of a block. */
-  close(hash: Hex): void {
-    this.#blockOf(hash).isOver = true;
+  close(state: string): void {
+    this.#blockOf(state).isOver = true;
   }
 
-  #blockOf(hash: Hex): BlockRead {
-    const block = this.#blocks.get(hash) ?? { values: new Map(), failed: new Set(), isOver: false };
-    this.#blocks.set(hash, block);
+  #blockOf(state: string): BlockRead {
+    const block = this.#blocks.get(state) ?? { values: new Map(), failed: new Set(), isOver: false };
+    this.#blocks.set(state, block);
     return block;
   }
 
-  #unsentOf(block: BlockHeader) {
-    if (this.#unsent?.block.hash !== block.hash) this.#unsent = { block, read: new Map(), isOver: false };
-    return this.#unsent;
+  #unsentOf(block: BlockHeader): Unsent {
+    const unsent = this.#unsent.get(stateOf(block)) ?? { block, read: new Map(), isOver: false };
+    this.#unsent.set(stateOf(block), unsent);
+    return unsent;
   }
 }
 

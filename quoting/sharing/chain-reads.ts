@@ -1,21 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import type { SharedKind, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockReads } from './block-reads.ts';
 import { isReadsOf, parseReads, type ReadsMessage } from './messages.ts';
 import { PeerRequests } from './peer-requests.ts';
 
-/** Claims of blocks, which Redis keeps. */
+/** Claims of blocks by their state, which Redis keeps. */
 export interface Claims {
   /** Takes a block that no process holds, for `CLAIM_MS`. Rejects while Redis does not answer. */
-  take(hash: Hex): Promise<'taken' | 'held' | 'over'>;
+  take(state: string): Promise<'taken' | 'held' | 'over'>;
   /** Extends the claim of a block that this process took. */
-  renew(hash: Hex): Promise<void>;
+  renew(state: string): Promise<void>;
   /** Notes, for processes that come later, that the block is read. */
-  end(hash: Hex): Promise<void>;
+  end(state: string): Promise<void>;
 }
 
 export interface ChainReadsDeps {
@@ -34,6 +35,7 @@ type Reader = 'own' | 'other' | 'each';
 
 interface BlockClaim {
   readonly block: BlockHeader;
+  readonly state: string;
   reader: Reader;
   /** When the claim began, by `performance.now()`. */
   readonly since: number;
@@ -59,7 +61,7 @@ const MAX_BLOCKS = 8;
 const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
 
 /**
- * Reads a chain once for all processes. For each block one process claims the block's hash, reads what clients of all
+ * Reads a chain once for all processes. For each block one process claims the block's state, reads what clients of all
  * processes request, and publishes it. Other processes wait for it, and read what does not come. A read at a hash is
  * right whichever process made it: claims only save calls.
  */
@@ -67,7 +69,7 @@ export class ChainReads implements SharedReads {
   readonly #deps: ChainReadsDeps;
   readonly #peers: PeerRequests;
   readonly #reads = new BlockReads();
-  readonly #claims = new LRUCache<Hex, BlockClaim>({ max: MAX_BLOCKS });
+  readonly #claims = new LRUCache<string, BlockClaim>({ max: MAX_BLOCKS });
   #current: BlockClaim | undefined;
   #lastReader: Exclude<Reader, 'each'> | undefined;
   #asideUntil = Number.NEGATIVE_INFINITY;
@@ -88,10 +90,10 @@ export class ChainReads implements SharedReads {
   async find(kind: SharedKind, block: BlockRef | BlockHeader, pool: Address): Promise<unknown> {
     const name = nameOf(kind, pool);
     if (!this.#peers.has(pool)) return undefined;
-    const claim = 'parents' in block ? this.#claimOf(block) : this.#claims.get(block.hash);
+    const claim = 'parents' in block ? this.#claimOf(block) : this.#claims.get(stateOf(block));
     await claim?.decided;
     while (claim?.reader === 'other' && performance.now() - claim.since < MAX_WAIT_MS) {
-      const found = this.#reads.find(name, block.hash);
+      const found = this.#reads.find(name, stateOf(block));
       if (found === 'absent') return undefined;
       if (found !== 'unknown') return found.value;
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -118,13 +120,8 @@ export class ChainReads implements SharedReads {
   }
 
   /** Publishes reads of a block that this process reads for all, and remembers those that it made for itself. */
-  #note(
-    kind: SharedKind,
-    { hash }: BlockRef,
-    pools: readonly Address[],
-    jsonOf: (index: number) => string | null,
-  ): void {
-    const claim = this.#claims.get(hash);
+  #note(kind: SharedKind, block: BlockRef, pools: readonly Address[], jsonOf: (index: number) => string | null): void {
+    const claim = this.#claims.get(stateOf(block));
     if (!claim || claim.reader === 'each') return;
     for (const [index, pool] of pools.entries()) {
       if (!this.#deps.requested.has(pool)) continue;
@@ -137,13 +134,13 @@ export class ChainReads implements SharedReads {
     else this.#flushSoon();
   }
 
-  async end({ hash }: BlockRef): Promise<void> {
-    const claim = this.#claims.get(hash);
+  async end(block: BlockRef): Promise<void> {
+    const claim = this.#claims.get(stateOf(block));
     if (claim?.reader !== 'own') return;
     this.#reads.end(claim.block);
     this.#flushNow();
     claim.reader = 'each';
-    await this.#deps.claims.end(hash).catch(this.#deps.onFailure);
+    await this.#deps.claims.end(claim.state).catch(this.#deps.onFailure);
   }
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
@@ -156,11 +153,11 @@ export class ChainReads implements SharedReads {
   #takeReads(message: ReadsMessage): void {
     this.#reads.take(message);
     this.#lastReader = 'other';
-    const { block } = message;
+    const { block, state } = message;
     // A process that published a block before this one asked about it holds the block.
-    if (!this.#claims.has(block.hash)) {
-      this.#current = newClaim(block, 'other');
-      this.#claims.set(block.hash, this.#current);
+    if (!this.#claims.has(state)) {
+      this.#current = newClaim(block, state, 'other');
+      this.#claims.set(state, this.#current);
     }
     this.#wake();
     this.#deps.onHead(block);
@@ -184,10 +181,11 @@ export class ChainReads implements SharedReads {
   }
 
   #claimOf(block: BlockHeader): BlockClaim {
-    const known = this.#claims.get(block.hash);
+    const state = stateOf(block);
+    const known = this.#claims.get(state);
     if (known) return known;
-    const claim = newClaim(block, 'each');
-    this.#claims.set(block.hash, claim);
+    const claim = newClaim(block, state, 'each');
+    this.#claims.set(state, claim);
     claim.decided = this.#decide(claim);
     return claim;
   }
@@ -199,24 +197,23 @@ export class ChainReads implements SharedReads {
       const hasFailed = performance.now() < this.#asideUntil;
       await sleep(hasFailed ? AFTER_FAILURE_MS : AFTER_OTHERS_MS);
     }
-    if (this.#reads.has(claim.block.hash)) claim.reader = 'other';
+    if (this.#reads.has(claim.state)) claim.reader = 'other';
     else await this.#take(claim);
   }
 
   /** Takes a block for this process, unless another process holds it. */
   async #take(claim: BlockClaim): Promise<void> {
-    const { hash } = claim.block;
     const askedAt = performance.now();
-    const answer = await this.#deps.claims.take(hash).catch(this.#deps.onFailure);
+    const answer = await this.#deps.claims.take(claim.state).catch(this.#deps.onFailure);
     claim.reader = answer === undefined ? 'each' : answer === 'taken' ? 'own' : 'other';
     claim.heldAt = askedAt;
     if (answer === 'taken') this.#lastReader = 'own';
-    if (answer === 'over') this.#reads.close(hash);
+    if (answer === 'over') this.#reads.close(claim.state);
   }
 
   async #renew(claim: BlockClaim): Promise<void> {
     const askedAt = performance.now();
-    await this.#deps.claims.renew(claim.block.hash).then(() => {
+    await this.#deps.claims.renew(claim.state).then(() => {
       claim.heldAt = askedAt;
     }, this.#deps.onFailure);
   }
@@ -234,8 +231,7 @@ export class ChainReads implements SharedReads {
   #flushNow(): void {
     clearImmediate(this.#flush);
     this.#flush = undefined;
-    const text = this.#reads.drain(this.#peers.id);
-    if (text !== null) this.#deps.publish('reads', text);
+    for (const text of this.#reads.drain(this.#peers.id)) this.#deps.publish('reads', text);
   }
 
   #wake(): void {
@@ -244,8 +240,9 @@ export class ChainReads implements SharedReads {
   }
 }
 
-const newClaim = (block: BlockHeader, reader: Reader): BlockClaim => ({
+const newClaim = (block: BlockHeader, state: string, reader: Reader): BlockClaim => ({
   block,
+  state,
   reader,
   since: performance.now(),
   heldAt: Number.NEGATIVE_INFINITY,

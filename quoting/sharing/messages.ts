@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 const number = z.string().regex(/^\d+$/).transform(BigInt);
 const digest = z.string();
@@ -13,6 +14,8 @@ const digest = z.string();
 /** What a process read at a block since its last message. */
 const Reads = z.object({
   id: z.string(),
+  /** Names what was read: see `stateOf`. */
+  state: z.string(),
   block: z.object({ number, hash: HexBytes32, timestamp: number, parents: z.array(HexBytes32).min(1) }),
   values: z.array(z.tuple([z.string(), digest, z.unknown()])),
   /** Names of values that were sent before with this digest, at any block. */
@@ -39,13 +42,13 @@ export const isReadsOf = (id: string, text: string): boolean => text.startsWith(
 
 /** @param values name, digest and JSON of each */
 export function writeReads(
-  { id, block, ...rest }: Omit<ReadsMessage, 'values' | 'block'> & { readonly block: BlockHeader },
+  { id, block, ...rest }: Omit<ReadsMessage, 'values' | 'block' | 'state'> & { readonly block: BlockHeader },
   values: readonly (readonly [name: string, digest: string, json: string])[],
 ): string {
   const { number, hash, parents, timestamp } = block;
   const at = { number: String(number), hash, timestamp: String(timestamp), parents };
   const joined = values.map(([name, digest, json]) => [name, digest, new ReadyJson(json)]);
-  return joinJson({ id, block: at, ...rest, values: joined }).join('');
+  return joinJson({ id, state: stateOf(block), block: at, ...rest, values: joined }).join('');
 }
 
 /** @throws SyntaxError or ZodError when it is malformed */

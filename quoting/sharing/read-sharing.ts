@@ -4,8 +4,10 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import type { FeedOfWords } from '../live/live-feed.ts';
 import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
 import { FORMAT } from './messages.ts';
+import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
 
 export interface ReadSharingDeps {
   readonly redisUrl: string;
@@ -31,6 +33,7 @@ export class ReadSharing {
   readonly #subscriber;
   readonly #claimed: Counter<'chain'>;
   readonly #chains = new Map<string, ChainReads>();
+  readonly #feeds = new Map<string, SharedFeed>();
   readonly #stopTicks: (() => void)[] = [];
   #isFailing = false;
   #isClosed = false;
@@ -56,10 +59,14 @@ export class ReadSharing {
     });
   }
 
-  /** Starts to share the reads of a chain. */
-  join(chain: ChainConfig, { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>): ChainReads {
-    const name = nameOf(chain, this.#deps.prefix);
-    const keyOf = (hash: string) => `${name}:${hash}`;
+  /** Starts to share the reads of a chain: those at committed heads, or those of blocks that are being built. */
+  join(
+    chain: ChainConfig,
+    basis: 'committed' | 'live',
+    { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>,
+  ): ChainReads {
+    const name = `${nameOf(chain, this.#deps.prefix)}-${basis}`;
+    const keyOf = (state: string) => `${name}:${state}`;
     const redis = this.#redis;
     const reads = new ChainReads({
       requested,
@@ -69,20 +76,42 @@ export class ReadSharing {
         if (redis.status === 'ready') void redis.publish(`${name}:${kind}`, text).catch(this.#fail);
       },
       claims: {
-        take: async (hash) => {
-          const holder = await redis.set(keyOf(hash), '', 'PX', CLAIM_MS, 'NX', 'GET');
+        take: async (state) => {
+          const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');
           this.#isFailing = false;
           if (holder === null) this.#claimed.inc({ chain: chain.chainId });
           return holder === null ? 'taken' : holder === OVER ? 'over' : 'held';
         },
-        renew: async (hash) => void (await redis.pexpire(keyOf(hash), CLAIM_MS)),
-        end: async (hash) => void (await redis.set(keyOf(hash), OVER, 'PX', OVER_MS)),
+        renew: async (state) => void (await redis.pexpire(keyOf(state), CLAIM_MS)),
+        end: async (state) => void (await redis.set(keyOf(state), OVER, 'PX', OVER_MS)),
       },
     });
     this.#chains.set(name, reads);
     void this.#subscriber.subscribe(`${name}:reads`, `${name}:requests`).catch(this.#fail);
     this.#stopTicks.push(startRepeating(() => reads.tick(), TICK_MS));
     return reads;
+  }
+
+  /** Starts to share the sources of a chain's live prices. @param open opens them, for a process that reads them */
+  shareFeed(chain: ChainConfig, open: () => FeedOfWords): SharedFeed {
+    const name = nameOf(chain, this.#deps.prefix);
+    const redis = this.#redis;
+    const feed = new SharedFeed({
+      open,
+      publish: (text) => {
+        if (redis.status === 'ready') void redis.publish(`${name}:words`, text).catch(this.#fail);
+      },
+      hold: async (id) => {
+        const key = `${name}:source-reader`;
+        const holder = await redis.set(key, id, 'PX', LEASE_MS, 'NX', 'GET');
+        if (holder === id) await redis.pexpire(key, LEASE_MS);
+        return holder === null || holder === id;
+      },
+    });
+    this.#feeds.set(name, feed);
+    void this.#subscriber.subscribe(`${name}:words`).catch(this.#fail);
+    this.#stopTicks.push(startRepeating(() => feed.tick(), RENEW_MS));
+    return feed;
   }
 
   stop(): void {
@@ -94,9 +123,10 @@ export class ReadSharing {
 
   /** Takes a message of another process. A malformed one changes nothing. */
   #take(channel: string, text: string): void {
-    const [, name = '', kind] = /^(.*):(reads|requests)$/.exec(channel) ?? [];
+    const [, name = '', kind] = /^(.*):(reads|requests|words)$/.exec(channel) ?? [];
     try {
-      this.#chains.get(name)?.take(kind as 'reads' | 'requests', text);
+      if (kind === 'words') this.#feeds.get(name)?.take(text);
+      else this.#chains.get(name)?.take(kind as 'reads' | 'requests', text);
     } catch (error) {
       this.#deps.logger.warn({ err: error, channel }, 'a message of another process was not understood');
     }

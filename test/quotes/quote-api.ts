@@ -6,6 +6,7 @@ import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
+import { routeResource } from '../../api/route/route.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
@@ -44,9 +45,11 @@ export interface QuoteApi {
   results(pools: readonly string[], depth?: boolean): Promise<z.infer<typeof BatchResponse>['results']>;
   /** Requests that left for nodes so far, as `method:outcome`. */
   readonly calls: string[];
+  /** Ends its connections. */
+  stop(): Promise<void>;
 }
 
-/** The bid/ask endpoints over a chain, without request limits. */
+/** The bid/ask and route endpoints over a chain, without request limits. */
 export function quoteApi({
   chain,
   directory,
@@ -67,18 +70,24 @@ export function quoteApi({
       ...(countCurve && { curve: countCurve }),
     }),
   });
-  const app = createApp(bindRoutes(quotesResource, { chains, directory, ...rest }), {
-    verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
-    rateLimit: {
-      limits: LimitsConfig.parse({ enabled: false }),
-      // Limits are off: it never connects.
-      redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
-      prefix: 'test',
-      trustedProxies: 0,
+  const app = createApp(
+    [
+      ...bindRoutes(quotesResource, { chains, directory, ...rest }),
+      ...bindRoutes(routeResource, { chains, directory }),
+    ],
+    {
+      verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
+      rateLimit: {
+        limits: LimitsConfig.parse({ enabled: false }),
+        // Limits are off: it never connects.
+        redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
+        prefix: 'test',
+        trustedProxies: 0,
+      },
+      metrics: createMetrics('test'),
+      logger,
     },
-    metrics: createMetrics('test'),
-    logger,
-  });
+  );
   const client = inProcessClient(app);
   const request = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
@@ -95,6 +104,9 @@ export function quoteApi({
     raw: async (path, init) => app.request(path, init),
     batch,
     calls,
+    stop: async () => {
+      await Promise.all(chains.values().map((it) => it.stop()));
+    },
     quote: async (pool, depth = true) => {
       const params = { path: { chain_id: chain.chainId, pool_address: pool }, query: { depth } };
       return Quote.parse(ok(await client.GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params })));

@@ -33,7 +33,7 @@ afterEach(async () => {
 async function serve(stream: ChainStream) {
   const logger = createLogger('test', 'silent');
   const connections = new Connections(StreamConfig.parse({}));
-  const deps = { streams: { chains: new Map([[CHAIN, stream]]), connections } };
+  const deps = { streams: { chains: new Map([[CHAIN, { committed: stream, live: stream }]]), connections } };
   const redis = new Redis({ lazyConnect: true });
   const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,

@@ -160,6 +160,7 @@ export class SimulatedChain {
       balance0Raw: 1n,
       balance1Raw: 1n,
       depth: null,
+      hasLivePrice: false,
       curve: null,
       limits: { token0: FREE, token1: FREE },
       fingerprint: '',

@@ -1,0 +1,52 @@
+import type { Address, Hex } from 'viem';
+import { perObject } from '../runtime/per-object.ts';
+
+/** Storage words by account, then by slot. */
+export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
+
+/** What a block that is being built has on top of a committed block. */
+export interface PendingState {
+  /** Number of the block that is being built. */
+  readonly blockNumber: bigint;
+  /** Its time, Unix seconds. */
+  readonly timestamp: bigint;
+  /** Words that replace those of the committed block. */
+  readonly words: Words;
+  /** Names the state: the same number, time and words have the same digest. */
+  readonly digest: string;
+  /** When a source last gave it, by `performance.now()`. */
+  readonly receivedAt: number;
+}
+
+/** A committed block, and what calls see on top of it. */
+export interface BlockState {
+  readonly hash: Hex;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  /** Absent for the block as it is. */
+  readonly pending?: PendingState;
+}
+
+/** Time of the block that contracts see in a call at this block, Unix seconds. */
+export const timeIn = ({ pending, timestamp }: BlockState): bigint => pending?.timestamp ?? timestamp;
+
+/** Names the state that a call at this block sees: a committed block's hash, and the digest of what is on top. */
+export const stateOf = ({ hash, pending }: BlockState): string => (pending ? `${hash}+${pending.digest}` : hash);
+
+/** The same block being built, with none of the words. */
+export const withoutWords = <B extends BlockState>(block: B & { readonly pending: PendingState }): B => ({
+  ...block,
+  pending: { ...block.pending, words: new Map(), digest: '' },
+});
+
+/** The words as the state overrides of `eth_call`. */
+export const wordOverrides = perObject(
+  (words: Words): Readonly<Record<Address, { stateDiff: Record<Hex, Hex> }>> =>
+    Object.fromEntries([...words].map(([account, slots]) => [account, { stateDiff: Object.fromEntries(slots) }])),
+);
+
+/** The pending block's number and time as the block overrides of `eth_call`. */
+export const blockOverrides = ({ blockNumber, timestamp }: PendingState) => ({
+  number: `0x${blockNumber.toString(16)}` as Hex,
+  time: `0x${timestamp.toString(16)}` as Hex,
+});

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { numberToHex } from 'viem';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { runs } from '../../test/harness/property-seed.ts';
+import { HeadTracker } from '../heads/head-tracker.ts';
+import { LiveHeads } from './live-heads.ts';
+import { FrameMerger } from './pending-words.ts';
+
+const BLOCK_MS = 2_000;
+const MAX_AGE_MS = 1_300;
+const ACCOUNT = `0x${'0a'.repeat(20)}` as const;
+const TOKEN = `0x${'0b'.repeat(20)}` as const;
+const VENUE = `0x${'0c'.repeat(20)}` as const;
+const word = (value: number) => numberToHex(value, { size: 32 });
+
+const header = (number: number, fork: number): BlockHeader => ({
+  number: BigInt(number),
+  hash: word(1_000 * fork + number),
+  parents: [word(1_000 * fork + number - 1)],
+  timestamp: BigInt(number * 2),
+});
+
+afterEach(() => vi.useRealTimers());
+
+/** A chain whose node pushes heads, and one source of pending state. */
+function liveChain() {
+  vi.useFakeTimers();
+  const now = () => vi.getMockedSystemTime()?.getTime() ?? 0;
+  vi.setSystemTime(1_000_000);
+  const known = new Map<string, BlockHeader>();
+  const chain = { head: header(1, 0), fork: 0 };
+  const tracker = new HeadTracker<ReportedHead>(
+    {
+      head: async () => ({ block: chain.head, endpoint: null }),
+      heads: async () => [{ block: chain.head, endpoint: null }],
+      header: async (hash) => known.get(hash) ?? Promise.reject(new Error('unknown')),
+    },
+    { blockTimeMs: BLOCK_MS, minRefreshMs: 1, now, wallClock: () => 0 },
+  );
+  const merger = new FrameMerger(MAX_AGE_MS, now);
+  const listeners = new Set<() => void>();
+  const suspensions: RpcFailure[] = [];
+  const heads = new LiveHeads({
+    committed: tracker,
+    feed: {
+      state: () => merger.state(),
+      onFrame: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    blockTimeMs: BLOCK_MS,
+    maxAgeMs: MAX_AGE_MS,
+    isProtected: (account) => account === TOKEN,
+    onSuspended: (failure) => suspensions.push(failure),
+    now,
+  });
+  const push = async (number: number, fork: number) => {
+    chain.head = header(number, fork);
+    known.set(chain.head.hash, chain.head);
+    tracker.push({ block: chain.head, endpoint: null });
+    await vi.advanceTimersByTimeAsync(2);
+  };
+  const frame = (blockNumber: number, value: number) => {
+    const slots = new Map([[word(1), word(value)]]);
+    const venues = new Map([[VENUE, new Map([ACCOUNT, TOKEN].map((account) => [account, slots]))]]);
+    merger.take(
+      'source' as never,
+      { blockNumber: BigInt(blockNumber), timestamp: null, venues, isComplete: false },
+      tracker.current?.block.number,
+    );
+    for (const listener of listeners) listener();
+  };
+  return { now, chain, tracker, heads, merger, push, frame, suspensions };
+}
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('block' as const), by: fc.integer({ min: -1, max: 2 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('frame' as const),
+      ahead: fc.integer({ min: -2, max: 4 }),
+      value: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 900 }) }) },
+);
+
+test('whatever comes, a block being built is the next one or that after it, on the head, and its words are young', async () => {
+  let [live, committed] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const world = liveChain();
+      const { heads, tracker, chain, push, frame, now } = world;
+      const told: ReportedHead[] = [];
+      heads.onHead((head) => told.push(head));
+      const stopWatching = heads.watch();
+      await push(10, 0);
+      /** When each value last came for each block. */
+      const sent = new Map<string, number>();
+      for (const each of steps) {
+        if (each.do === 'wait') await vi.advanceTimersByTimeAsync(each.ms);
+        if (each.do === 'block') {
+          if (each.by <= 0) chain.fork += 1;
+          await push(Number(chain.head.number) + each.by, chain.fork);
+        }
+        if (each.do === 'frame') {
+          const number = Number(chain.head.number) + each.ahead;
+          sent.set(`${number} ${word(each.value)}`, now());
+          frame(number, each.value);
+        }
+        tracker.fresh();
+        for (const head of [
+          heads.current,
+          heads.known,
+          heads.fresh(),
+          told.at(-1) === heads.current ? told.at(-1) : undefined,
+        ]) {
+          const block = head?.block;
+          if (!block) continue;
+          expect(block.hash).toBe(tracker.current?.block.hash);
+          const { pending } = block;
+          if (!pending) {
+            committed += 1;
+            continue;
+          }
+          live += 1;
+          expect([1n, 2n]).toContain(pending.blockNumber - block.number);
+          expect(pending.timestamp).toBe(block.timestamp + 2n * (pending.blockNumber - block.number));
+          expect([...pending.words.keys()]).toEqual([ACCOUNT]);
+          const value = pending.words.get(ACCOUNT)?.get(word(1));
+          const sentAt = sent.get(`${pending.blockNumber} ${value}`) ?? Number.NEGATIVE_INFINITY;
+          expect(now() - sentAt).toBeLessThan(MAX_AGE_MS);
+          expect(heads.isTooOld(block)).toBe(false);
+        }
+      }
+      stopWatching();
+    }),
+    { numRuns: runs(100) },
+  );
+  expect(live).toBeGreaterThan(500);
+  expect(committed).toBeGreaterThan(500);
+});
+
+test('listeners get words of a block at most four times a second, the newest, and the committed head when they end', async () => {
+  const { heads, push, frame } = liveChain();
+  const told: (string | undefined)[] = [];
+  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  heads.watch();
+  await push(10, 0);
+  for (let value = 1; value <= 20; value += 1) {
+    frame(11, value);
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  expect(told.length).toBeLessThanOrEqual(6);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(told.at(-1)).toBe(word(20));
+  await vi.advanceTimersByTimeAsync(MAX_AGE_MS);
+  expect(told.at(-1)).toBeUndefined();
+});
+
+test('a new head replaces the block being built at once', async () => {
+  const { heads, push, frame } = liveChain();
+  await push(10, 0);
+  frame(11, 1);
+  const before = heads.current?.block;
+  expect(before?.pending?.blockNumber).toBe(11n);
+  await push(11, 0);
+  expect(heads.current?.block.pending).toBeUndefined();
+  expect(before && heads.isTooOld(before)).toBe(true);
+});
+
+test('after nodes ignored the words quotes are committed for a while, and one failure is reported', async () => {
+  const { heads, push, frame, suspensions } = liveChain();
+  await push(10, 0);
+  frame(11, 1);
+  const head = heads.current as ReportedHead;
+  const failure = new RpcFailure('ignored', 'a node ignores overrides');
+  for (const _ of [1, 2]) heads.suspend(head, failure);
+  heads.suspend(head, new RpcFailure('timeout', 'a node is slow'));
+  expect(suspensions).toEqual([failure]);
+  expect(heads.current?.block.pending).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(60_000);
+  frame(11, 2);
+  expect(heads.current?.block.pending?.blockNumber).toBe(11n);
+});

@@ -1,0 +1,208 @@
+import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
+import type { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { ChainTail } from '../heads/chain-tail.ts';
+import type { HeadListener } from '../heads/head-tracker.ts';
+import type { Heads } from '../heads/heads.ts';
+import type { FeedOfWords } from './live-feed.ts';
+import type { PendingWords } from './pending-words.ts';
+
+export interface LiveHeadsDeps {
+  readonly committed: Heads;
+  readonly feed: Pick<FeedOfWords, 'state' | 'onFrame'>;
+  readonly blockTimeMs: number;
+  /** Words that are older are not used. */
+  readonly maxAgeMs: number;
+  /** Whether an account is one whose words no source may replace, such as a pool or a token. */
+  readonly isProtected: (account: Address) => boolean;
+  /** Takes why words are not used for a while: nodes refused or ignored them. */
+  readonly onSuspended?: (failure: RpcFailure) => void;
+  readonly now?: Clock;
+}
+
+/** Shortest time between two states of the same committed block that are taken, and that listeners get. */
+const TAKE_MS = 100;
+const TELL_MS = 250;
+/** A block is being built at most this far above the head: a source may know a block before our nodes do. */
+const MAX_AHEAD = 2n;
+/** For this long words are not used after nodes refused them, or ignored them. */
+const REFUSED_MS = 1_000;
+const IGNORED_MS = 60_000;
+
+interface Taken {
+  readonly committed: ReportedHead;
+  /** The committed head, or the block that is being built on it. */
+  readonly head: ReportedHead;
+  readonly at: number;
+}
+
+/**
+ * Gives the block that is being built, as a head: the committed head with the words of sources on top. Without words
+ * that hold, it gives the committed head.
+ *
+ * Invariants:
+ * 1. The block being built is above all blocks that were seen, and at most two above the committed head.
+ * 2. Its words are younger than `maxAgeMs`.
+ * 3. A new committed head replaces it at once.
+ */
+export class LiveHeads implements Heads {
+  readonly #deps: LiveHeadsDeps;
+  readonly #now: Clock;
+  readonly #listeners = new Set<HeadListener<ReportedHead>>();
+  #taken: Taken | undefined;
+  #branch: ChainTail | undefined;
+  #watchers = 0;
+  #told: ReportedHead | undefined;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #suspendedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: LiveHeadsDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+    deps.committed.onHead((_, branch) => {
+      this.#branch = branch;
+      this.#tell();
+    });
+    deps.feed.onFrame(() => {
+      if (this.#watchers > 0) this.#tellLater();
+    });
+  }
+
+  get current(): ReportedHead | undefined {
+    return this.#on(this.#deps.committed.current);
+  }
+
+  get top(): bigint {
+    return this.#deps.committed.top;
+  }
+
+  get told(): ReportedHead | undefined {
+    return this.#on(this.#deps.committed.told);
+  }
+
+  get known(): ReportedHead | undefined {
+    return this.#on(this.#deps.committed.known);
+  }
+
+  fresh(): ReportedHead | undefined {
+    return this.#on(this.#deps.committed.fresh());
+  }
+
+  /** Throws as the committed one does. */
+  async head(): Promise<ReportedHead> {
+    return this.#on(await this.#deps.committed.head());
+  }
+
+  /** Whether a block is too old, or was being built and is not any more, or its words are too old. */
+  isTooOld(block: BlockRef): boolean {
+    const { committed, maxAgeMs } = this.#deps;
+    if (committed.isTooOld(block)) return true;
+    if (!block.pending) return false;
+    const head = committed.current?.block;
+    const isOn = head?.hash === block.hash && this.#isAhead(block.pending, head);
+    return !isOn || this.#now() - block.pending.receivedAt >= maxAgeMs;
+  }
+
+  onHead(listener: HeadListener<ReportedHead>): void {
+    this.#listeners.add(listener);
+  }
+
+  watch(): () => void {
+    const stopWatching = this.#deps.committed.watch();
+    this.#watchers += 1;
+    return () => {
+      this.#watchers -= 1;
+      if (this.#watchers === 0) clearTimeout(this.#timer);
+      stopWatching();
+    };
+  }
+
+  reject(head: ReportedHead): void {
+    this.#deps.committed.reject(head);
+  }
+
+  /** Gives only committed heads for a while, after nodes refused or ignored the words of a head. */
+  suspend({ block }: ReportedHead, failure: RpcFailure): void {
+    if (failure.code !== 'refused' && failure.code !== 'ignored') return;
+    // Nodes also refuse a block that was reorganised away.
+    if (this.#deps.committed.current?.block.hash !== block.hash) return;
+    if (this.#now() >= this.#suspendedUntil) this.#deps.onSuspended?.(failure);
+    this.#suspendedUntil = this.#now() + (failure.code === 'ignored' ? IGNORED_MS : REFUSED_MS);
+  }
+
+  /** The committed head with the words that hold now, else the head itself. The same state gives the same object. */
+  #on(head: ReportedHead): ReportedHead;
+  #on(head: ReportedHead | undefined): ReportedHead | undefined;
+  #on(head: ReportedHead | undefined): ReportedHead | undefined {
+    if (!head) return undefined;
+    const now = this.#now();
+    const state = this.#deps.feed.state();
+    const words = state && this.#isUsable(state, head.block) ? state : undefined;
+    const taken = this.#taken;
+    if (taken && taken.committed === head) {
+      const { pending } = taken.head.block;
+      if (pending?.digest === words?.digest) return taken.head;
+      const isRecent = now - taken.at < TAKE_MS && pending?.blockNumber === words?.blockNumber;
+      if (isRecent && !this.isTooOld(taken.head.block)) return taken.head;
+    }
+    const pending = words && this.#pending(head.block, words);
+    this.#taken = { committed: head, head: pending ? { ...head, block: { ...head.block, pending } } : head, at: now };
+    return this.#taken.head;
+  }
+
+  #pending(block: BlockRef, state: PendingWords): PendingState {
+    const { isProtected, blockTimeMs, feed } = this.#deps;
+    const { blockNumber, digest } = state;
+    const secsAhead = Math.round((Number(blockNumber - block.number) * blockTimeMs) / 1_000);
+    let { receivedAt } = state;
+    return {
+      blockNumber,
+      timestamp: state.timestamp ?? block.timestamp + BigInt(secsAhead),
+      words: new Map([...state.words].filter(([account]) => !isProtected(account))),
+      digest,
+      get receivedAt() {
+        const newest = feed.state();
+        if (newest?.digest === digest) receivedAt = newest.receivedAt;
+        return receivedAt;
+      },
+    };
+  }
+
+  #isUsable(state: PendingWords, head: BlockRef): boolean {
+    const now = this.#now();
+    if (state.words.size === 0 || now < this.#suspendedUntil) return false;
+    return this.#isAhead(state, head) && now - state.receivedAt < this.#deps.maxAgeMs;
+  }
+
+  #isAhead({ blockNumber }: { readonly blockNumber: bigint }, { number }: BlockRef): boolean {
+    const { top } = this.#deps.committed;
+    return blockNumber > number && blockNumber > top && blockNumber - number <= MAX_AHEAD;
+  }
+
+  #tellLater(): void {
+    this.#tellAfter(this.#toldAt + TELL_MS - this.#now());
+  }
+
+  #tellAfter(waitMs: number): void {
+    clearTimeout(this.#timer);
+    if (waitMs <= 0) this.#tell();
+    else this.#timer = setTimeout(() => this.#tell(), waitMs).unref();
+  }
+
+  /** Gives listeners the head as it is now, and again when its words become too old. */
+  #tell(): void {
+    clearTimeout(this.#timer);
+    const head = this.current;
+    if (!head || !this.#branch) return;
+    const isNew = head !== this.#told;
+    this.#told = head;
+    this.#toldAt = this.#now();
+    if (isNew) for (const listener of this.#listeners) listener(head, this.#branch);
+    const { pending } = head.block;
+    if (pending && this.#watchers > 0)
+      this.#tellAfter(Math.max(TELL_MS, pending.receivedAt + this.#deps.maxAgeMs - this.#now()));
+  }
+}

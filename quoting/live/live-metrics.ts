@@ -1,0 +1,32 @@
+import { Counter, type Registry } from 'prom-client';
+import type { LiveFeedDeps } from './live-feed.ts';
+
+/** Counts what becomes of the pending state of one chain. */
+export interface LiveObserver {
+  readonly count: LiveFeedDeps['count'];
+  /** Nodes refused or ignored the overrides. */
+  readonly suspended: () => void;
+}
+
+/** Registers the metrics of pending state. */
+export function liveMetrics(registry: Registry): (chainId: number) => LiveObserver {
+  const frames = new Counter({
+    name: 'live_frames_total',
+    help: 'Frames of sources of live prices, and messages or connections that brought none, by outcome',
+    labelNames: ['chain', 'source', 'outcome'],
+    registers: [registry],
+  });
+  const suspensions = new Counter({
+    name: 'live_suspensions_total',
+    help: 'How often live quotes were suspended because nodes did not read the block that is being built',
+    labelNames: ['chain'],
+    registers: [registry],
+  });
+  return (chainId) => {
+    const chain = String(chainId);
+    return {
+      count: (source, outcome) => frames.inc({ chain, source, outcome }),
+      suspended: () => suspensions.inc({ chain }),
+    };
+  };
+}

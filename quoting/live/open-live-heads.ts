@@ -1,0 +1,59 @@
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import type { Environment } from '../../config/read-secret.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Heads } from '../heads/heads.ts';
+import type { PoolDirectory, PoolTable } from '../pools/pool-directory.ts';
+import { protectedAccounts } from '../pools/protected-accounts.ts';
+import { type FeedOfWords, openLiveFeed } from './live-feed.ts';
+import { LiveHeads } from './live-heads.ts';
+import type { LiveObserver } from './live-metrics.ts';
+
+export interface LiveHeadsOptions {
+  readonly directory: PoolDirectory;
+  /** Holds the keys of sources. Default: there are none. */
+  readonly env?: Environment | undefined;
+  /** Gives the observer of a chain's pending state. */
+  readonly observeLive?: ((chainId: number) => LiveObserver) | undefined;
+  /** Makes a feed that processes share. Default: this process reads the sources by itself. */
+  readonly shareFeed?: ((open: () => FeedOfWords) => FeedOfWords) | undefined;
+  readonly logger: Logger;
+}
+
+/** Of a chain whose sources are all off, because their keys are not set. */
+const NO_WORDS: FeedOfWords = { state: () => undefined, onFrame: () => () => undefined, close: () => undefined };
+
+/** Opens the sources of a chain's pending state; undefined for a chain without any. */
+export function openLiveHeads(
+  config: ChainConfig,
+  committed: Heads,
+  { directory, env = {}, observeLive, shareFeed = (open) => open(), logger }: LiveHeadsOptions,
+): { readonly heads: LiveHeads; close(): void } | undefined {
+  const { live, chainId, blockTimeMs } = config;
+  if (!live) return undefined;
+  let table: PoolTable | undefined;
+  // A request that needs the table reports why there is none.
+  void directory.table().then(
+    (it) => {
+      table = it;
+    },
+    () => undefined,
+  );
+  const observer = observeLive?.(chainId);
+  // A head that was not reported for a while says nothing of frames: nobody asked for the chain's head since.
+  const headNumber = () => committed.told?.block.number;
+  const count = observer?.count ?? (() => undefined);
+  const feed = shareFeed(() => openLiveFeed(config, { headNumber, count, env, logger }) ?? NO_WORDS);
+  const heads = new LiveHeads({
+    committed,
+    feed,
+    blockTimeMs,
+    maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
+    isProtected: protectedAccounts(config, () => table),
+    onSuspended: (err) => {
+      observer?.suspended();
+      logger.warn({ err, chainId }, 'nodes do not read the block that is being built: quotes are committed');
+    },
+  });
+  return { heads, close: () => feed.close() };
+}

@@ -1,0 +1,44 @@
+import type { BlockRef } from '../chain/chain-rpc.ts';
+import { blockOverrides, stateOf, wordOverrides } from '../chain/pending-state.ts';
+import type { Snapshot } from './types.ts';
+
+/** `live`: in the block that is being built; `committed`: at the last block of the chain. */
+export const BASES = ['live', 'committed'] as const;
+export type Basis = (typeof BASES)[number];
+
+/** What a quote holds for. Times are Unix seconds. */
+export interface QuoteBasis {
+  readonly kind: Basis;
+  /** The committed block. */
+  readonly blockNumber: number;
+  /** The block that is being built; null for a committed quote, as the fields below. */
+  readonly targetBlockNumber: number | null;
+  readonly targetTimestamp: number | null;
+  /** How old the words of sources were when the quote was read, milliseconds. */
+  readonly sourceAgeMs: number | null;
+}
+
+/** What a snapshot holds for. */
+export function basisOf({ block: { number, pending }, sourceAgeMs }: Snapshot): QuoteBasis {
+  return {
+    kind: pending ? 'live' : 'committed',
+    blockNumber: Number(number),
+    targetBlockNumber: pending ? Number(pending.blockNumber) : null,
+    targetTimestamp: pending ? Number(pending.timestamp) : null,
+    sourceAgeMs: sourceAgeMs ?? null,
+  };
+}
+
+/**
+ * What an `eth_call` at the committed block needs to see what live quotes saw: its third parameter after the block, and
+ * its fourth. Null when no quote is live, so that the call needs neither.
+ *
+ * @returns undefined when the quotes saw different states
+ */
+export function overridesOf(blocks: readonly BlockRef[]) {
+  const live = blocks.filter(({ pending }) => pending);
+  const [first] = live;
+  if (!first?.pending) return null;
+  if (live.some((block) => stateOf(block) !== stateOf(first))) return undefined;
+  return { blockOverrides: blockOverrides(first.pending), stateOverride: wordOverrides(first.pending.words) };
+}

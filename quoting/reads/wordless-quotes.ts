@@ -1,0 +1,39 @@
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { withoutWords } from '../../chain/pending-state.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { PoolAnswers } from '../calls/pool-calls.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+
+/**
+ * What providers quote in the block that is being built if no update lands, read once per pool and such a block. A pool
+ * has a live price only if the words of sources change this.
+ */
+export class WordlessQuotes {
+  #block: { readonly state: string; readonly quotes: Map<Address, CallResult | undefined> } = {
+    state: '',
+    quotes: new Map(),
+  };
+
+  /**
+   * Gives the quotes in the order of the pools; undefined for all at a committed block.
+   *
+   * @param read reads pools at a block
+   */
+  async quotes(
+    { pending, ...committed }: BlockRef,
+    pools: readonly ServedPool[],
+    read: (block: BlockRef, pools: readonly ServedPool[]) => Promise<readonly PoolAnswers[]>,
+  ): Promise<readonly (CallResult | undefined)[]> {
+    if (!pending) return [];
+    const block = withoutWords({ ...committed, pending });
+    // Frames of one block differ in words alone.
+    const state = `${committed.hash} ${pending.blockNumber} ${pending.timestamp}`;
+    if (this.#block.state !== state) this.#block = { state, quotes: new Map() };
+    const { quotes } = this.#block;
+    const unread = pools.filter(({ address }) => !quotes.has(address));
+    const answers = unread.length > 0 ? await read(block, unread) : [];
+    for (const [index, { address }] of unread.entries()) quotes.set(address, answers[index]?.quote);
+    return pools.map(({ address }) => quotes.get(address));
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
+import type { FeedOfWords } from '../live/live-feed.ts';
+import type { PendingWords } from '../live/pending-words.ts';
+
+export interface SharedFeedDeps {
+  /** Opens the sources. */
+  readonly open: () => FeedOfWords;
+  /** Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer. */
+  readonly hold: (id: string) => Promise<boolean>;
+  /** Sends a text to all other processes. Handles its failures itself. */
+  readonly publish: (text: string) => void;
+  readonly now?: Clock;
+}
+
+/** How long a process reads for all after it last said so. */
+export const LEASE_MS = 1_500;
+/** How often {@link SharedFeed.tick} is to be called. */
+export const RENEW_MS = 250;
+/** Least time between two changes that are sent. */
+const PUBLISH_MS = 80;
+/** How often words that still hold are sent whole, for processes that came later. */
+const WHOLE_MS = 1_000;
+/** A process reads the sources by itself once Redis has not answered for this long: not while it connects. */
+const ALONE_AFTER_MS = 1_000;
+
+const number = z.string().regex(/^\d+$/).transform(BigInt);
+const Message = z.object({
+  id: z.string(),
+  digest: z.string(),
+  /** How old the words are, milliseconds. */
+  ageMs: z.number().nonnegative(),
+  /** Absent: those that were sent before with this digest. */
+  content: z
+    .object({
+      blockNumber: number,
+      timestamp: number.nullable(),
+      words: z.array(z.tuple([HexAddress, z.array(z.tuple([HexBytes32, HexBytes32]))])),
+    })
+    .optional(),
+});
+
+/**
+ * The pending words of a chain, whose sources one process reads for all. The others get the words from it. While Redis
+ * does not answer, each process reads the sources by itself.
+ */
+export class SharedFeed implements FeedOfWords {
+  readonly #deps: SharedFeedDeps;
+  readonly #now: Clock;
+  readonly #id = randomUUID();
+  readonly #listeners = new Set<() => void>();
+  #own: FeedOfWords | undefined;
+  #others: PendingWords | undefined;
+  #published: string | undefined;
+  #publishedAt = Number.NEGATIVE_INFINITY;
+  #wholeAt = Number.NEGATIVE_INFINITY;
+  #failingSince = Number.POSITIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(deps: SharedFeedDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
+  }
+
+  onFrame(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  state(): PendingWords | undefined {
+    return this.#own?.state() ?? this.#others;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#own?.close();
+  }
+
+  /** Starts or ends reading the sources, and tells the others that the words still hold. */
+  async tick(): Promise<void> {
+    const isReader = await this.#deps.hold(this.#id).then(
+      (holds) => {
+        this.#failingSince = Number.POSITIVE_INFINITY;
+        return holds;
+      },
+      () => {
+        this.#failingSince = Math.min(this.#failingSince, this.#now());
+        return this.#own !== undefined || this.#now() - this.#failingSince >= ALONE_AFTER_MS;
+      },
+    );
+    if (this.#isClosed) return;
+    if (isReader && !this.#own) this.#open();
+    if (!isReader) {
+      this.#own?.close();
+      this.#own = undefined;
+    }
+    const words = this.#own?.state();
+    if (words) this.#publish(words, words.digest !== this.#published || this.#now() - this.#wholeAt >= WHOLE_MS);
+  }
+
+  /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
+  take(text: string): void {
+    const { id, digest, ageMs, content } = Message.parse(JSON.parse(text));
+    if (id === this.#id) return;
+    const receivedAt = this.#now() - ageMs;
+    const isSame = this.#others?.digest === digest;
+    if (isSame && this.#others) this.#others = { ...this.#others, receivedAt };
+    if (isSame || !content) return;
+    const words = new Map(content.words.map(([account, slots]) => [account, new Map(slots)]));
+    this.#others = { ...content, words, digest, receivedAt };
+    if (!this.#own) this.#tell();
+  }
+
+  #open(): void {
+    this.#own = this.#deps.open();
+    this.#own.onFrame(() => {
+      this.#publishChange();
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Sends words that changed, some time after the last ones. */
+  #publishChange(): void {
+    if (this.#now() - this.#publishedAt < PUBLISH_MS) return;
+    const words = this.#own?.state();
+    if (words && words.digest !== this.#published) this.#publish(words, true);
+  }
+
+  #publish({ digest, receivedAt, blockNumber, timestamp, words }: PendingWords, isWhole: boolean): void {
+    const ageMs = Math.max(0, this.#now() - receivedAt);
+    this.#publishedAt = this.#now();
+    this.#published = digest;
+    if (isWhole) this.#wholeAt = this.#publishedAt;
+    const content = isWhole && {
+      blockNumber: String(blockNumber),
+      timestamp: timestamp === null ? null : String(timestamp),
+      words: [...words].map(([account, slots]) => [account, [...slots]]),
+    };
+    this.#deps.publish(JSON.stringify({ id: this.#id, digest, ageMs, ...(content && { content }) }));
+  }
+}

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { type Hex, keccak256, numberToHex } from 'viem';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { QuoteUpdate } from '../devnet/live/maker.ts';
+import { type Random, seededRandom } from '../devnet/traffic/random.ts';
+import { BOUNDS } from '../quoting/live/frame.ts';
+import { builderSource, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live/live-world.ts';
+
+/*
+ * What a source may send, and when it is silent: no answer says that it is live without being so, and none is live with
+ * words that are too old.
+ */
+
+const MAX_AGE_MS = 1_000;
+/** `LIVE_ROUNDS=500` tries more. */
+const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 25);
+const SEED = fc.readConfigureGlobal().seed ?? 0;
+
+let world: LiveWorld;
+beforeAll(async () => {
+  world = await startLiveWorld({ flatPools: 2, packedPools: 2 }, (market) => ({
+    ...builderSource(market),
+    maxAgeMs: MAX_AGE_MS,
+  }));
+});
+afterAll(() => world?.stop());
+
+const word = (value: number | bigint): Hex => numberToHex(value, { size: 32 });
+const account = (value: number) => `0x${value.toString(16).padStart(40, '0')}`;
+
+/** A frame in the builder's form, whose fields a test chooses. */
+const frameText = (blockNumber: bigint | number, venues: object): string =>
+  JSON.stringify({ slot: 1, blockNumber: Number(blockNumber), timestamp: 1, ...venues });
+
+const venueOf = (accounts: Readonly<Record<string, Readonly<Record<string, string>>>>) => ({
+  [account(7)]: {
+    stateOverride: Object.fromEntries(Object.entries(accounts).map(([at, stateDiff]) => [at, { stateDiff }])),
+  },
+});
+
+/** Messages that are no frames, or frames that must change nothing. */
+function hostileMessage(random: Random, { market }: LiveWorld): string {
+  const { number } = market.builder.block();
+  const [pool] = market.pools;
+  const stamp = { [word(0)]: word(1) };
+  return random.pick([
+    () => 'garbage',
+    () => '{"blockNumber":',
+    () => 'null',
+    () => '[]',
+    () => 'x'.repeat(1_000_000),
+    () => frameText(number, { [account(7)]: { stateOverride: { [account(8)]: { stateDiff: { '0x1': '0xzz' } } } } }),
+    () => frameText(number - 1n, venueOf({ [market.registry]: stamp })),
+    () => frameText(number - 3n, venueOf({ [market.registry]: stamp })),
+    () => frameText(number + 2n, venueOf({ [market.registry]: stamp })),
+    () => frameText(10n ** 15n, venueOf({ [market.registry]: stamp })),
+    // Storage of pools and tokens is not taken from a source.
+    () => frameText(number, venueOf(Object.fromEntries(market.pools.map(({ address }) => [address, stamp])))),
+    () => frameText(number, venueOf({ [market.token0]: stamp, [market.token1]: stamp, [pool?.address ?? '']: stamp })),
+    // Accounts of another chain, and code.
+    () => frameText(number, venueOf({ [account(9)]: { [word(1)]: word(2) } })),
+    () =>
+      frameText(number, {
+        [account(7)]: { stateOverride: { [pool?.address ?? '']: { code: '0x00', stateDiff: {} } } },
+      }),
+    () =>
+      frameText(
+        number,
+        venueOf(Object.fromEntries(Array.from({ length: BOUNDS.accounts + 1 }, (_, at) => [account(at + 100), stamp]))),
+      ),
+  ])();
+}
+
+/** Fails unless what an answer says of its basis is true. */
+async function checkAnswer(updates: readonly QuoteUpdate[]): Promise<{ live: number; all: number }> {
+  const { builder, chain } = world.market;
+  const headBefore = (await chain.client.getBlock()).number;
+  const { results } = await world.batch();
+  let live = 0;
+  for (const result of results) {
+    if (!('quote' in result)) throw new Error(JSON.stringify(result));
+    const { basis, priceProviderStatus } = result.quote;
+    if (basis?.kind !== 'live') {
+      expect(basis).toMatchObject({ targetBlockNumber: null, targetTimestamp: null, sourceAgeMs: null });
+      continue;
+    }
+    live += 1;
+    expect(updates).not.toEqual([]);
+    expect(priceProviderStatus).not.toBe('feed_down');
+    expect(basis.targetBlockNumber).toBe(Number(builder.block().number));
+    expect(basis.targetBlockNumber).toBeGreaterThan(Number(headBefore));
+    expect(basis.targetTimestamp).toBe(Number(builder.block().timeSecs));
+    expect(basis.sourceAgeMs).toBeLessThan(MAX_AGE_MS);
+  }
+  return { live, all: results.length };
+}
+
+/** A result without what differs between reads of one state. */
+const withoutAges = (result: LiveResult) =>
+  'quote' in result ? { ...result.quote, serverTs: 0, basis: { ...result.quote.basis, sourceAgeMs: 0 } } : result;
+type LiveResult = Awaited<ReturnType<LiveWorld['batch']>>['results'][number];
+
+test(`${ROUNDS} rounds of hostile frames change no quote and no label`, { timeout: 600_000 }, async () => {
+  const random = seededRandom(SEED);
+  const { market } = world;
+  let [live, all] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const updates = await updateAll(market, () => BigInt(random.integer(190, 210)));
+    const expected = (await waitForUpdates(world, updates)).results;
+    for (let each = 0; each < 6; each += 1) {
+      market.builder.sendRaw(hostileMessage(random, world));
+      await sleep(random.integer(0, 60));
+      const seen = await checkAnswer(updates);
+      live += seen.live;
+      all += seen.all;
+    }
+    // A message that is too long ends the connection, which is opened again.
+    const after = (await waitForUpdates(world, updates)).results;
+    expect(after.map(withoutAges)).toEqual(expected.map(withoutAges));
+    await market.builder.buildBlock();
+  }
+  expect(live / all).toBeGreaterThan(0.9);
+});
+
+test('a source whose sockets are silent still answers over HTTP', async () => {
+  const { builder } = world.market;
+  const updates = await updateAll(world.market, () => 200n);
+  await waitForUpdates(world, updates);
+  builder.pause();
+  await sleep(2 * MAX_AGE_MS);
+  expect(await checkAnswer(updates)).toMatchObject({ live: 4 });
+  builder.resume();
+});
+
+test('once a source is silent, or its block has landed, quotes are those of the committed head', async () => {
+  const { market, config } = world;
+  const { builder } = market;
+  const sources = [{ kind: 'builder-overrides' as const, wsUrls: [builder.builderStreamUrl], rpcUrls: [] }];
+  const api = world.open({ chain: { ...config, live: { maxAgeMs: MAX_AGE_MS, sources } } });
+  onTestFinished(() => api.stop());
+  for (const end of ['silence', 'block'] as const) {
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(world, updates, api);
+    if (end === 'block') await builder.buildBlock();
+    else builder.pause();
+    await sleep(end === 'block' ? 200 : MAX_AGE_MS);
+    const [live, committed] = await Promise.all(
+      (['live', 'committed'] as const).map(async (basis) =>
+        (await world.batch({ basis }, api)).results.map(withoutAges),
+      ),
+    );
+    expect(live).toEqual(committed);
+    builder.resume();
+  }
+});
+
+test('words of a pool or a token in a frame do not reach a call', async () => {
+  const { market } = world;
+  const updates = await updateAll(market, () => 200n);
+  await waitForUpdates(world, updates);
+  const forged = Object.fromEntries(
+    [market.token0, ...market.pools.map(({ address }) => address)].map((at) => [at, { [keccak256('0x')]: word(1) }]),
+  );
+  market.builder.sendRaw(frameText(market.builder.block().number, venueOf(forged)));
+  await sleep(150);
+  const { overrides } = await world.batch({ include: 'stateOverride' });
+  expect(Object.keys(overrides?.stateOverride ?? {})).toEqual([market.registry]);
+});

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Address, erc20Abi, parseEventLogs, type TransactionReceipt } from 'viem';
+import type { z } from 'zod';
+import type { BatchResponse, Quote } from '../../api/quotes/quote-schema.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { LiveConfig } from '../../config/live-schema.ts';
+import {
+  type LiveMarket,
+  type LiveMarketOptions,
+  priceAround,
+  startLiveMarket,
+} from '../../devnet/live/live-market.fixture.ts';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { type QuoteApi, type QuoteApiOptions, quoteApi } from '../quotes/quote-api.ts';
+import { chainConfig } from '../quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
+
+export type Batch = z.infer<typeof BatchResponse>;
+export type LiveQuote = z.infer<typeof Quote>;
+
+/** A live market, and the API over it with the builder as its source. */
+export interface LiveWorld {
+  readonly market: LiveMarket;
+  readonly api: QuoteApi;
+  /** A further API over the market. */
+  open(options: Partial<QuoteApiOptions>): QuoteApi;
+  readonly config: ChainConfig;
+  readonly served: readonly ServedPool[];
+  /** Quotes all pools; fails unless the response is 200. */
+  batch(body?: object, of?: QuoteApi): Promise<Batch>;
+  stop(): Promise<void>;
+}
+
+export const BLOCK_MS = 12_000;
+
+export async function startLiveWorld(
+  options: LiveMarketOptions = {},
+  live: (market: LiveMarket) => z.input<typeof LiveConfig> = builderSource,
+): Promise<LiveWorld> {
+  const market = await startLiveMarket(options);
+  const { chain, deployment, packed, pools } = market;
+  const served = await Promise.all(
+    pools.map(({ address, layout }) =>
+      servedPool(chain, layout === 'flat' ? deployment : packed, address, 'mean', layout),
+    ),
+  );
+  const config = chainConfig(chain.chainId, [chain.rpcUrl], {
+    blockTimeMs: BLOCK_MS,
+    wsUrls: [chain.rpcUrl.replace(/^http/, 'ws')],
+    live: LiveConfig.parse(live(market)),
+  });
+  const open = (change: Partial<QuoteApiOptions>) =>
+    quoteApi({ chain: config, directory: fixedDirectory(served), ...change });
+  const api = open({});
+  const batch: LiveWorld['batch'] = async (body = {}, of = api) => {
+    const { status, text } = await of.batch({ pools: pools.map(({ address }) => address), ...body });
+    if (status !== 200) throw new Error(`the batch answered ${status}: ${text}`);
+    return JSON.parse(text) as Batch;
+  };
+  return {
+    market,
+    api,
+    open,
+    config,
+    served,
+    batch,
+    async stop() {
+      await api.stop();
+      await market.close();
+    },
+  };
+}
+
+export const builderSource = ({ builder }: LiveMarket): z.input<typeof LiveConfig> => ({
+  sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl], rpcUrls: [builder.builderRpcUrl] }],
+});
+
+export const relayerSource = ({ builder }: LiveMarket): z.input<typeof LiveConfig> => ({
+  sources: [{ kind: 'relayer', wsUrls: [builder.relayerStreamUrl], rpcUrls: [builder.relayerRpcUrl] }],
+});
+
+/** Gives all pools new prices for the block that is being built. @param hundredths of token1 per token0 */
+export async function updateAll({ update, pools }: LiveMarket, hundredths: () => bigint): Promise<QuoteUpdate[]> {
+  const updates: QuoteUpdate[] = [];
+  for (const pool of pools) updates.push(await update(pool, priceAround(hundredths())));
+  return updates;
+}
+
+/** Waits until the API quotes with these updates. */
+export async function waitForUpdates(
+  { batch, market }: LiveWorld,
+  updates: readonly QuoteUpdate[],
+  of?: QuoteApi,
+): Promise<Batch> {
+  const wanted = updates.flatMap(({ words }) => Object.entries(words));
+  for (let tries = 0; tries < 200; tries += 1) {
+    const answer = await batch({ include: 'stateOverride' }, of);
+    const words = answer.overrides?.stateOverride[market.registry]?.stateDiff;
+    if (words && wanted.every(([slot, word]) => words[slot] === word)) return answer;
+    await sleep(20);
+  }
+  const { results, overrides } = await batch({ include: 'stateOverride' }, of);
+  const kinds = results.map((result) => ('quote' in result ? result.quote.basis?.kind : result.error.error));
+  throw new Error(
+    `the API did not take the frame of the builder: ${kinds} ${JSON.stringify(overrides?.blockOverrides)}`,
+  );
+}
+
+/** What a pool paid in a trade, by the transfers of the token. */
+export function paidBy(
+  { token0, token1 }: LiveMarket,
+  { logs }: TransactionReceipt,
+  pool: Address,
+  zeroForOne: boolean,
+) {
+  const token = zeroForOne ? token1 : token0;
+  const transfers = parseEventLogs({ abi: erc20Abi, logs: [...logs], eventName: 'Transfer' });
+  return transfers
+    .filter(({ address, args }) => address.toLowerCase() === token && args.from.toLowerCase() === pool)
+    .reduce((sum, { args }) => sum + args.value, 0n);
+}
