@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 const CLIENT = import.meta.dirname;
 /** The package's subpaths. */
-const ENTRIES = ['math', 'rest', 'stream'].map((name) => join(CLIENT, `${name}.ts`));
+const ENTRIES = ['math', 'rest', 'simulate', 'stream'].map((name) => join(CLIENT, `${name}.ts`));
 
 /**
  * Builds the package: modules with everything that they use, source maps, declarations.

@@ -16,7 +16,7 @@ const INLINE_SCRIPT = /<script>.*?<\/script>/g;
 export async function buildReference(folder: string): Promise<void> {
   const app = await Application.bootstrap({
     name: 'Client of the Pool Trading Data API',
-    entryPoints: ['math', 'rest', 'stream'].map((name) => join(CLIENT, `${name}.ts`)),
+    entryPoints: ['math', 'rest', 'simulate', 'stream'].map((name) => join(CLIENT, `${name}.ts`)),
     tsconfig: join(CLIENT, 'tsconfig.json'),
     readme: join(CLIENT, 'README.md'),
     disableSources: true,

@@ -18,7 +18,7 @@ import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A } from './metadata/listing-fixture.ts';
 
 /** After minifying and gzip, with everything that the subpath uses. */
-const MAX_BYTES = { math: 4_000, rest: 4_000, stream: 6_000 };
+const MAX_BYTES = { math: 4_000, rest: 4_000, simulate: 1_500, stream: 6_000 };
 
 let parent: string;
 let client: InstalledClient;
@@ -84,6 +84,7 @@ test('the first quote of the README has ten lines', async () => {
 
 const TYPED = `import { type ExactInQuote, InsufficientDepthError, quoteExactIn } from 'pool-trading-data-client/math';
 import { createRestClient, ResponseError } from 'pool-trading-data-client/rest';
+import { type SimulatedSwap, simulateExactIn } from 'pool-trading-data-client/simulate';
 import { type StreamState, stream } from 'pool-trading-data-client/stream';
 export async function neverCalled(): Promise<ExactInQuote> {
   const client = createRestClient('http://localhost', { apiKey: 'x' });
@@ -95,6 +96,8 @@ export async function neverCalled(): Promise<ExactInQuote> {
   client.getBidAsk({ chainId: 1 });
   // @ts-expect-error amounts of a walk are bigints
   quoteExactIn([], 1);
+  const quote = await client.getBidAsk({ chainId: 1, poolAddress: '0x', include: 'stateOverride' });
+  (await simulateExactIn({ request: async () => '0x' }, { quote, side: 'bids' }, 1n)) satisfies SimulatedSwap;
   const { depth } = await client.getBidAsk({ chainId: 1, poolAddress: '0x' }, { signal: AbortSignal.abort() });
   return quoteExactIn(depth?.bids ?? [], 1n);
 }

@@ -30,6 +30,8 @@ export async function expectClientExamples(output: string, parent: string): Prom
   const trade = [tokenIn, tokenOut, amountIn];
   const best = await run('best-price', ...trade);
   expect(best.stdout).toMatch(/^0x[0-9a-f]{40} gives [1-9]\d+, \d+\.\d+ on average$/);
+  const simulated = await run('simulate-quote', rpcUrl, best.stdout.slice(0, 42));
+  expect(simulated.stdout).toMatch(/^(live|committed): quoted \d+, simulated \d+$/);
   const router = await routerOf(rpcUrl);
   const { stdout } = await run('execute-route', rpcUrl, router, TRADER, ...trade);
   const [, planned = '', received = ''] = /^planned (\d+), received (\d+)$/.exec(stdout) ?? [];
