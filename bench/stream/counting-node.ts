@@ -10,6 +10,8 @@ export interface CountingNode {
   readonly url: string;
   /** Requests so far. */
   readonly calls: () => number;
+  /** Those of them that are `eth_call`s. */
+  readonly reads: () => number;
   /** When the last `eth_call` at a block was answered, as {@link millisecondsNow}; undefined without one. */
   readonly readDoneAt: (block: Hex) => number | undefined;
   readonly stop: () => Promise<void>;
@@ -19,12 +21,14 @@ export async function startCountingNode(upstream: string): Promise<CountingNode>
   const agent = new Agent({ keepAlive: true });
   const done = new Map<string, number>();
   let calls = 0;
+  let reads = 0;
   const server = createServer((incoming, response) => {
     calls += 1;
     void pass(incoming, response).catch(() => response.destroy());
   });
   const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(incoming);
+    if (body.includes(METHOD)) reads += 1;
     const answer = await post(upstream, agent, body);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(answer);
     const block = blockOfCall(body);
@@ -35,6 +39,7 @@ export async function startCountingNode(upstream: string): Promise<CountingNode>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: () => calls,
+    reads: () => reads,
     readDoneAt: (block) => done.get(block),
     stop: async () => {
       server.closeAllConnections();

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import type { LivePool } from '../../devnet/live/live-pools.fixture.ts';
+import { stopRunningServices } from '../../devnet/services/service-process.ts';
+import { seededRandom } from '../../devnet/traffic/random.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { BLOCK_MS, builderSource } from '../../test/live/live-world.ts';
+import { chainConfig } from '../../test/quotes/quote-world.ts';
+import { serverCpuMs } from '../hostile/cpu-time.ts';
+import { startMeasuredServer } from '../measured-server.ts';
+import { Samples } from '../route/measure.ts';
+import { type CountingNode, startCountingNode } from '../stream/counting-node.ts';
+import { millisecondsNow } from '../stream/now.ts';
+import { awaitOtherBid, readStream } from './readings.ts';
+
+/** Per layout: a third of the pools has no guard. */
+const POOLS = 100;
+const IDLE_MS = 15_000;
+const CHANGED = 10;
+const random = seededRandom(27);
+const write = (line: string) => process.stdout.write(`${line}\n`);
+
+runMain(async () => {
+  const { rounds } = new Command('bench:live')
+    .description(
+      `Live quotes of 200 pools, a third of them with a stop loss, a third with a velocity guard: how long after a frame a
+quote and a stream show it, beside the same after a block; calls to nodes per read of 100 pools without guards, beside
+those of a block; CPU time while nobody asks.`,
+    )
+    .option('--rounds <number>', 'frames and blocks that are timed', '60')
+    .parse()
+    .opts<{ rounds: string }>();
+  try {
+    await bench(Number(rounds));
+  } finally {
+    await stopRunningServices();
+  }
+});
+
+async function bench(rounds: number): Promise<void> {
+  const market = await startLiveMarket({ flatPools: POOLS, packedPools: POOLS });
+  const node = await startCountingNode(market.chain.rpcUrl);
+  const server = await serve(market, node);
+  const base = `${server.urls[0]}/public/v1/evm/${market.chain.chainId}`;
+  try {
+    const idle = await measureIdle(market, server.pid);
+    const { frames, blocks } = await measureLatency(market, base, rounds);
+    const calls = await measureCalls(market, node, base);
+    report({ idle, frames, blocks, calls });
+  } finally {
+    await server.stop();
+    await node.stop();
+    await market.close();
+  }
+}
+
+function serve(market: LiveMarket, node: CountingNode) {
+  const { chain, deployment, packed, pools } = market;
+  const config = chainConfig(chain.chainId, [node.url], {
+    blockTimeMs: BLOCK_MS,
+    wsUrls: [chain.rpcUrl.replace(/^http/, 'ws')],
+    warmBudget: { callsPerMinute: 100_000 },
+  });
+  const live = builderSource(market);
+  const task = {
+    chain: { ...config, live },
+    pools: pools.map(({ address, layout }) => ({ address, layout })),
+    deployments: { flat: deployment, packed },
+  };
+  return startMeasuredServer(new URL('./server.ts', import.meta.url), { BENCH_TASK: JSON.stringify(task) });
+}
+
+const lastPrices = new Map<LivePool, bigint>();
+
+/** Another price than the pool's last one. */
+function otherPrice(pool: LivePool) {
+  const last = lastPrices.get(pool) ?? 190n;
+  const next = last >= 210n ? 190n : last + 1n;
+  lastPrices.set(pool, next);
+  return priceAround(next);
+}
+
+/** Gives pools new prices for the block that is being built, all in one frame. */
+async function update({ builder }: LiveMarket, pools: readonly LivePool[]): Promise<void> {
+  const updates = await Promise.all(pools.map((pool) => pool.maker.sign(builder.block(), otherPrice(pool))));
+  for (const each of updates) builder.submit(each);
+}
+
+/** CPU of a process while nobody asks and ten frames a second have new words, as a part of one core. */
+async function measureIdle(market: LiveMarket, pid: number): Promise<number> {
+  await update(market, market.pools);
+  await sleep(2_000);
+  const before = serverCpuMs(pid);
+  const until = performance.now() + IDLE_MS;
+  while (performance.now() < until) {
+    await update(market, market.pools.slice(0, CHANGED));
+    await sleep(100);
+  }
+  return (serverCpuMs(pid) - before) / IDLE_MS;
+}
+
+interface Latency {
+  readonly quote: Samples;
+  readonly stream: Samples;
+}
+
+/** From a frame, and from a block, to the quote of a pool and to all changed pools of a stream. */
+async function measureLatency(market: LiveMarket, base: string, rounds: number) {
+  const { pools, builder } = market;
+  const reader = readStream(
+    base,
+    pools.map(({ address }) => address),
+  );
+  const frames: Latency = { quote: new Samples(), stream: new Samples() };
+  const blocks: Latency = { quote: new Samples(), stream: new Samples() };
+  const changed = pools.slice(0, CHANGED);
+  const [{ address }] = changed as [LivePool];
+  const url = `${base}/${address}/bid_ask`;
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 10 === 0) {
+      // The last update landed: the block shows its price, until the next one has none.
+      await measureOnce(blocks, reader, changed, url, async () => void (await builder.buildBlock()));
+      await update(market, pools);
+      await sleep(1_000);
+    }
+    await measureOnce(frames, reader, changed, url, async () => {
+      await update(market, changed);
+      builder.sendFrames();
+    });
+    await sleep(random.integer(200, 500));
+  }
+  reader.close();
+  return { frames, blocks };
+}
+
+async function measureOnce(
+  { quote, stream }: Latency,
+  reader: ReturnType<typeof readStream>,
+  changed: readonly LivePool[],
+  url: string,
+  change: () => Promise<void>,
+): Promise<void> {
+  const before = new Map(reader.bids);
+  const shown = before.get(changed[0]?.address as `0x${string}`) ?? '';
+  const isNew = () => changed.every(({ address }) => reader.bids.get(address) !== before.get(address));
+  const streamed = new Promise<number>((resolve, reject) => {
+    setTimeout(() => reject(new Error('the stream did not show the change within 10 s')), 10_000).unref();
+    reader.onMessage(() => {
+      if (isNew()) resolve(millisecondsNow());
+    });
+  });
+  await change();
+  const startedAt = millisecondsNow();
+  quote.add((await awaitOtherBid(url, shown)).at - startedAt);
+  stream.add((await streamed) - startedAt);
+}
+
+/** Calls per read of 100 pools without guards: of the frames of one block, and of a block. */
+async function measureCalls(market: LiveMarket, node: CountingNode, base: string) {
+  const { pools, builder } = market;
+  const plain = pools.filter(({ guard, layout }) => guard === 'none' && layout === 'flat');
+  const reader = readStream(
+    base,
+    plain.map(({ address }) => address),
+  );
+  await update(market, plain);
+  await sleep(2_000);
+  const [calls, messages] = [node.reads(), reader.messages()];
+  let frames = 0;
+  for (; frames < 80; frames += 1) {
+    await update(market, plain.slice(0, CHANGED));
+    await sleep(100);
+  }
+  await sleep(500);
+  const perFrame = (node.reads() - calls) / (reader.messages() - messages);
+  const before = node.reads();
+  const blocks = 10;
+  for (let block = 0; block < blocks; block += 1) {
+    await builder.buildBlock();
+    await sleep(600);
+  }
+  reader.close();
+  return {
+    pools: plain.length,
+    frames,
+    used: reader.messages() - messages,
+    perFrame,
+    perBlock: (node.reads() - before) / blocks,
+  };
+}
+
+interface Result {
+  readonly idle: number;
+  readonly frames: Latency;
+  readonly blocks: Latency;
+  readonly calls: Awaited<ReturnType<typeof measureCalls>>;
+}
+
+function report({ idle, frames, blocks, calls }: Result): void {
+  const line = (name: string, value: string, target: string, isMet: boolean) =>
+    write(`${name.padEnd(52)}${value.padStart(24)}   target ${target.padEnd(8)} ${isMet ? 'pass' : 'MISS'}`);
+  const ms = (samples: Samples, quantile: number) => samples.quantile(quantile) ?? Number.NaN;
+  const shown = (live: Samples, block: Samples) =>
+    `${ms(live, 0.5).toFixed(0)}, ${ms(live, 0.99).toFixed(0)}, ${(ms(live, 0.99) / ms(block, 0.99)).toFixed(2)} x`;
+  write(`p50 ms, p99 ms, and p99 as a multiple of that after a block`);
+  line('frame to quote', shown(frames.quote, blocks.quote), '150 ms', ms(frames.quote, 0.99) <= 150);
+  line('frame to stream', shown(frames.stream, blocks.stream), '250 ms', ms(frames.stream, 0.99) <= 250);
+  const { pools, used, perFrame, perBlock } = calls;
+  line(
+    `calls per used frame, ${pools} pools, ${used} of ${calls.frames} frames used`,
+    perFrame.toFixed(2),
+    '2',
+    perFrame <= 2.01,
+  );
+  write(`calls per block of the same pools${perBlock.toFixed(2).padStart(43)}`);
+  line('CPU with nobody asking, % of a core', (100 * idle).toFixed(2), '2', idle <= 0.02);
+}
