@@ -5,9 +5,12 @@ import { BudgetedRpc } from '../chain/read-schedule/budgeted-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
+import type { Environment } from '../config/read-secret.ts';
 import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
+import type { LiveObserver } from '../quoting/live/live-metrics.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { OnStop } from '../runtime/shutdown.ts';
 import { createBlockFinder } from './blocks/block-finder.ts';
 import { calibrateFactories, type OnCalibration } from './calibration/calibration-job.ts';
 import { defiLlamaPrices } from './fiat/defillama.ts';
@@ -22,6 +25,8 @@ import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
 import { type RefreshDeps, refreshListing } from './listing/refresh-listing.ts';
+import { openLiveBlocks } from './live/live-blocks.ts';
+import { readProtectedAccounts } from './live/protected-accounts.ts';
 import { createStorageCapture, hasStoredPools } from './pool-storage/capture-storage.ts';
 import { createRegistry } from './pools/operator-registry.ts';
 import { createPriceCapture } from './price-health/capture-prices.ts';
@@ -39,9 +44,15 @@ export type CaptureDeps = {
   readonly fiatMaxAgeSecs: number;
   readonly statusMaxAgeSecs: number;
   readonly llamaUrl: string;
+  /** Holds the keys of sources of live prices. Default: there are none. */
+  readonly env?: Environment;
   readonly countCall?: CountChainCall;
+  /** Gives the observer of a chain's pending state. */
+  readonly observeLive?: (chainId: number) => LiveObserver;
   readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
+  /** Registers what ends the sources of live prices. */
+  readonly onStop?: OnStop;
   readonly logger: Logger;
 };
 
@@ -108,27 +119,35 @@ function openChain(chain: ChainConfig, deps: CaptureDeps) {
   const rpc = openRpc(chain, deps);
   const budget = new CallBudget(chain.readBudget.callsPerMinute, CAPTURE_CLASSES);
   const budgeted = new BudgetedRpc(rpc, budget, 'funded');
-  return {
+  const pools = cacheList(() => readPoolValues(deps.database, chain), now);
+  const live = openLiveBlocks({
     chain,
-    rpc,
-    budget,
-    budgeted,
-    findBlockAt: createBlockFinder(budgeted, chain, deps.logger),
-    pools: cacheList(() => readPoolValues(deps.database, chain), now),
-  };
+    quotes: deps.file.quotes,
+    rpc: budgeted,
+    protectedAccounts: cacheList(async () => readProtectedAccounts(deps.database, chain, await pools()), now),
+    env: deps.env ?? {},
+    observer: deps.observeLive?.(chain.chainId),
+    countCall: deps.countCall,
+    logger: deps.logger.child({ chainId: chain.chainId }),
+  });
+  if (live) deps.onStop?.(`live prices of chain ${chain.chainId}`, () => live.close());
+  return { chain, rpc, budget, budgeted, live, findBlockAt: createBlockFinder(budgeted, chain, deps.logger), pools };
 }
 
 /**
  * Makes the jobs of a chain: probes, prices, history, storage and calibration. Funded and remaining pools have separate
  * jobs and nodes, so that neither the number of remaining pools nor failures of their calls delay funded pools.
  */
-function chainJobs({ chain, rpc, budget, budgeted, pools }: ReturnType<typeof openChain>, deps: CaptureDeps): Job[] {
+function chainJobs(
+  { chain, rpc, budget, budgeted, live, pools }: ReturnType<typeof openChain>,
+  deps: CaptureDeps,
+): Job[] {
   const { database, onRead, logger } = deps;
   const { chainId } = chain;
   const guarded = cacheList(async () => readGuardedPools(database, chain, await pools()), now);
   const logUnknown = unknownErrorLog(logger.child({ chainId }));
   const rpcs = { funded: rpc, remaining: openRpc(chain, deps) };
-  const shared = { chainId, budget, rpcs, now, logUnknown };
+  const shared = { chainId, budget, rpcs, live, now, logUnknown };
   const [byGuards, byTokens] = [new Map<Address, ClosedSides>(), new Map<Address, ClosedSides>()];
   const probeGuards = createGuardProbe({ ...shared, pools: guarded, closed: byGuards });
   const probeTransfers = createTransferProbe({ ...shared, pools, closed: byTokens });

@@ -6,6 +6,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
+import { liveMetrics } from '../quoting/live/live-metrics.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
@@ -42,6 +43,8 @@ runMain(async () => {
   await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
   logStart(logger);
   const metrics = createMetrics('capture');
+  const onStop = stopOnSignal(logger);
+  onStop('database', () => database.$client.end());
   const jobs = startJobs(
     captureJobs({
       file,
@@ -49,9 +52,12 @@ runMain(async () => {
       fiatMaxAgeSecs: env.FIAT_PRICE_MAX_AGE_SECS,
       statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
       llamaUrl: env.DEFILLAMA_URL,
+      env: process.env,
       countCall: chainCallCounter(metrics),
+      observeLive: liveMetrics(metrics),
       onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
+      onStop,
       logger,
     }),
     database.$client,
@@ -63,8 +69,6 @@ runMain(async () => {
   const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;
   logger.info({ port: server?.port }, 'capture is running');
 
-  const onStop = stopOnSignal(logger);
-  onStop('database', () => database.$client.end());
   onStop('jobs', () => jobs.stop());
   onStop('health server', () => server?.stop(1_000));
 });

@@ -45,6 +45,8 @@ test('values of every type arrive whole', async () => {
     balance0Raw: 2n ** 256n - 1n,
     balance1Raw: 0n,
     isFunded: true,
+    basis: 'live' as const,
+    tradesLive: null,
   };
   await insertRows(client, priceHealth, [row]);
   expect(await queriesOn(client).select().from(priceHealth)).toEqual([row]);

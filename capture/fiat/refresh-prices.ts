@@ -75,6 +75,8 @@ async function readPricingPools({ database, registry, statusMaxAgeSecs }: FiatDe
     .where(
       and(
         eq(priceHealth.status, 'healthy'),
+        // A live price may never land.
+        eq(priceHealth.basis, 'committed'),
         isRecent,
         sql`(${chainId}, ${token0}) IN (${named})`,
         sql`(${chainId}, ${token1}) IN (${named})`,

@@ -1,23 +1,28 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
-import type { ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
+import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import { MAX_READ_GAS, type ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
+import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import { priceHealth } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
-import type { BoundedAnswer } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
+import { type LiveRead, readLivePrices } from '../live/read-live-prices.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { createPoolReads, type PoolResults, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
-import { type ClosedSides, poolPriceCalls, readPoolPrice } from './pool-price.ts';
+import { type ClosedSides, type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
 export type PriceCaptureDeps = PoolSchedule & {
   readonly database: pg.Pool;
   /** Sides that guards close, and sides whose tokens do not move. */
   readonly closed: readonly ReadonlyMap<Address, ClosedSides>[];
+  /** Absent on a chain without a source of live prices. */
+  readonly live?: LiveBlocks | undefined;
   readonly onRead?: OnRead | undefined;
   readonly logUnknown: LogUnknownError;
 };
@@ -25,13 +30,20 @@ export type PriceCaptureDeps = PoolSchedule & {
 /** Reads the prices of the due pools of a class. @returns number of pools read */
 export type CapturePrices = (kind: CaptureClass) => Promise<number>;
 
+/** The answer of a call at a committed block, and the block that was being built on it; null without one. */
+type PriceAnswer = BoundedAnswer & { readonly head: LiveBlock | null };
+type PriceResults = PoolResults<KnownPool, PriceAnswer>;
+
 /**
  * Makes a function that reads prices and token balances of the pools of a chain, as far as the budget allows. It stores
  * them with the status, block and time. A run throws errors of the node or the database; what was stored before stays,
  * and becomes stale.
+ *
+ * A pool without a price at the committed head is also read in the block that is being built: with a live price, it has
+ * the status and prices of that. So are funded pools, of which is stored whether they trade there.
  */
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
-  const { database, chainId, budget, rpcs, onRead } = deps;
+  const { database, chainId, budget, rpcs, live, onRead } = deps;
   return createPoolReads(
     deps,
     async (pools) => {
@@ -39,11 +51,28 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
       await deleteOtherPoolsOf(database, priceHealth, chainId, pools);
       return pools;
     },
-    (kind) => ({
-      callsOf,
-      send: (calls) => boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls),
-      store: (results) => storePrices(deps, results),
-    }),
+    (kind) => {
+      const target = { rpc: rpcs[kind], chainId };
+      const reserve = () => budget.reserve(kind);
+      return {
+        callsOf,
+        send: async (calls) => {
+          const head = (await live?.now()) ?? null;
+          return head && live
+            ? readBelow(head, { live, target, reserve }, calls)
+            : { ...(await boundedCallsOnce(target, 'latest', calls)), head: null };
+        },
+        store: async (read) => {
+          const committed = read.map((each) => readPrice(each.pool, each.results, deps));
+          const isAlsoLive = (index: number) => committed[index]?.status === 'feed_down' || read[index]?.pool.isFunded;
+          const also = read.filter((_, index) => isAlsoLive(index));
+          const head = read[0]?.answer.head;
+          const found = head && live ? await readLivePrices({ kind, target, budget, blocks: live }, head, also) : [];
+          const liveReads = new Map(also.map(({ pool }, index) => [pool.address, found[index]]));
+          return storePrices(deps, read, liveReads);
+        },
+      };
+    },
     (kind, backlog) => onRead?.(chainId, kind, backlog, budget),
   );
 }
@@ -55,30 +84,85 @@ const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
   balanceCall(token1, address),
 ];
 
+/** Reads at the committed block below the one that is being built; where nodes refuse that, at the latest block alone. */
+async function readBelow(
+  head: LiveBlock,
+  {
+    live,
+    target,
+    reserve,
+  }: { readonly live: LiveBlocks; readonly target: ChainTarget; readonly reserve: () => boolean },
+  calls: readonly BoundedCall[],
+): Promise<PriceAnswer> {
+  const { pending: _, ...committed } = head.block;
+  try {
+    return { ...(await boundedCallsOnce(target, committed, calls)), head };
+  } catch (error) {
+    if (!isBlockRefusal(error) || !reserve()) throw error;
+    live.reject(head);
+    return { ...(await boundedCallsOnce(target, 'latest', calls)), head: null };
+  }
+}
+
+function readPrice(
+  { address, layout }: KnownPool,
+  results: PriceResults['results'],
+  { closed }: Pick<PriceCaptureDeps, 'closed'>,
+): PoolPrice {
+  const isClosed = (side: keyof ClosedSides) => closed.some((sides) => sides.get(address)?.[side]);
+  return readPoolPrice(results, layoutAdapter(layout), { bids: isClosed('bids'), asks: isClosed('asks') });
+}
+
+/** Stores the prices of pools. @returns the outcome of each */
 async function storePrices(
-  { database, chainId, closed, logUnknown }: PriceCaptureDeps,
-  read: readonly PoolResults<KnownPool, BoundedAnswer>[],
+  deps: PriceCaptureDeps,
+  read: readonly PriceResults[],
+  liveReads: ReadonlyMap<Address, LiveRead | undefined>,
 ): Promise<ReadOutcome[]> {
-  const rows = read.map(({ pool: { address, layout, isFunded }, results, answer }) => {
+  const rows = read.map(({ pool, results, answer }) => {
     const [price, , balance0, balance1] = results;
-    logUnknown(address, price);
-    const isClosed = (side: keyof ClosedSides) => closed.some((sides) => sides.get(address)?.[side]);
-    const sides = { bids: isClosed('bids'), asks: isClosed('asks') };
-    const { status, sellX64, buyX64 } = readPoolPrice(results, layoutAdapter(layout), sides);
+    deps.logUnknown(pool.address, price);
+    const shown = shownPrice(deps, { pool, results, answer }, liveReads.get(pool.address));
+    if (!shown) return null;
+    const { status, sellX64, buyX64, ...basis } = shown;
     return {
-      chainId,
-      pool: address,
+      chainId: deps.chainId,
+      pool: pool.address,
       status,
       sellPriceX64: sellX64,
       buyPriceX64: buyX64,
+      ...basis,
       blockNumber: Number(answer.blockNumber),
       blockTimestamp: Number(answer.blockTimestamp),
       balance0Raw: readBalance(balance0),
       balance1Raw: readBalance(balance1),
-      isFunded,
+      isFunded: pool.isFunded,
     };
   });
   const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
-  await upsertRows(database, priceHealth, rows, options);
-  return rows.map(({ sellPriceX64 }) => ({ gas: 0, isFailed: sellPriceX64 === null }));
+  const known = rows.filter((row) => row !== null);
+  await upsertRows(deps.database, priceHealth, known, options);
+  return rows.map((row, index) => {
+    const gas = liveReads.get(read[index]?.pool.address as Address)?.gas ?? 0;
+    // What is usual is left out: calls at the committed head are packed by this.
+    return { gas: gas > MAX_READ_GAS ? gas : 0, isFailed: row?.sellPriceX64 === null };
+  });
+}
+
+/**
+ * Gives the price of a pool by the rule of quotes. Null when it has none at the committed head, and could not be read in
+ * the block that is being built: what was stored before stays.
+ */
+function shownPrice(
+  deps: PriceCaptureDeps,
+  { pool, results, answer: { head } }: PriceResults,
+  read: LiveRead | undefined,
+) {
+  const committed = { ...readPrice(pool, results, deps), basis: 'committed' as const };
+  // Without a block that is being built, no pool has a live price.
+  if (!head) return { ...committed, tradesLive: deps.live ? false : null };
+  if (!read) return committed.status === 'feed_down' ? null : { ...committed, tradesLive: null };
+  const live = read.results && { ...readPrice(pool, read.results, deps), basis: 'live' as const };
+  const tradesLive = live?.status === 'healthy';
+  return { ...(live && committed.status === 'feed_down' ? live : committed), tradesLive };
 }

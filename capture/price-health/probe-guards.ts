@@ -1,6 +1,8 @@
 import type { Address, Hex } from 'viem';
+import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import type { ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import {
   type BoundedAnswer,
@@ -10,6 +12,7 @@ import {
 } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import {
   createPoolReads,
@@ -24,6 +27,8 @@ import type { ClosedSides } from './pool-price.ts';
 export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
   /** Sides that guards closed at the last probe. Each probe updates it. */
   readonly closed: Map<Address, ClosedSides>;
+  /** Absent on a chain without a source of live prices. */
+  readonly live?: Pick<LiveBlocks, 'now' | 'suspend'> | undefined;
   readonly logUnknown: LogUnknownError;
 };
 
@@ -32,16 +37,25 @@ const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
 const UNIT_SWAP = { likelyGas: 240_000, unknownGasLimit: 3_260_000, keptBytes: 4 };
 const SIDES = 2;
 
+type QuotedPool = Pick<PoolResults<GuardedPool, BoundedAnswer>, 'pool' | 'results'>;
+type Outcome = readonly [pool: Address, outcome: ReadOutcome];
+
 /** Probes the guards of the due pools of a class. @returns number of pools whose provider was called */
 export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
 
 /**
  * Makes a probe that finds the sides on which guards reject an output of one unit, as quotes do. It reads the
  * provider's quote under a state override, then simulates that swap of each side with the quote. It finds nothing on
- * nodes without overrides.
+ * nodes without overrides. A pool without a quote at the head is probed in the block that is being built, if it has one
+ * there.
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
-  const { chainId, budget, rpcs, closed } = deps;
+  const { chainId, budget, rpcs, closed, live } = deps;
+  const suspendAt = (head: LiveBlock) => (error: unknown) => {
+    if (!(error instanceof RpcFailure)) throw error;
+    live?.suspend(head, error);
+    return [];
+  };
   let stubs: ReadonlyMap<Address, Hex> = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
     stubs = new Map(pools.map((pool) => [pool.address, stubOf(pool)]));
@@ -49,25 +63,51 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
     return pools;
   };
   return createPoolReads(deps, takePools, (kind) => {
-    const target = { rpc: rpcs[kind], chainId };
+    const sendAt = (block: BlockRef | 'latest', code?: CodeOverrides) => (calls: readonly BoundedCall[]) =>
+      boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, CALL_GAS_CAP, code);
+    const quoteAt = (block: BlockRef | 'latest') => (calls: readonly BoundedCall[]) =>
+      sendAt(block, new Map(calls.map(({ target: pool }) => [pool, stubs.get(pool) ?? '0x'])))(calls);
+    /** Simulates the swaps of pools at the block of their quotes, and notes what guards reject. */
+    const probeAt = async (block: BlockRef | 'latest', quoted: readonly QuotedPool[]): Promise<Outcome[]> => {
+      const groups = quoted.map(unitSwaps);
+      const isQuoted = groups.some((swaps) => swaps.length > 0);
+      const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send: sendAt(block) }) : [];
+      return quoted.map(({ pool }, index) => [
+        pool.address,
+        noteProbe(pool, answers[index] ?? null, groups[index]?.length, deps),
+      ]);
+    };
+    const probeLive = async (head: LiveBlock, down: readonly QuotedPool[]): Promise<Outcome[]> => {
+      const groups = down.map(({ pool }) => callsOf(pool));
+      const quotes = await runWithinBudget(kind, groups, { budget, send: quoteAt(head.block) });
+      return probeAt(
+        head.block,
+        down.flatMap(({ pool }, index) => {
+          const results = quotes[index]?.results;
+          return results ? [{ pool, results }] : [];
+        }),
+      );
+    };
     return {
-      callsOf: ({ address, layout }) => [
-        { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
-      ],
-      send: (calls) => {
-        const overrides = new Map(calls.map(({ target: pool }) => [pool, stubs.get(pool) ?? '0x']));
-        return boundedCallsOnce(target, 'latest', calls, undefined, CALL_GAS_CAP, overrides);
-      },
+      callsOf,
+      send: quoteAt('latest'),
       store: async (quoted) => {
-        const groups = quoted.map(unitSwaps);
-        const send = (calls: readonly BoundedCall[]) => boundedCallsOnce(target, 'latest', calls);
-        const isQuoted = groups.some((swaps) => swaps.length > 0);
-        const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send }) : [];
-        return quoted.map(({ pool }, index) => noteProbe(pool, answers[index] ?? null, groups[index]?.length, deps));
+        const down = quoted.filter(({ results: [quote] }) => !quote?.success);
+        const head = (down.length > 0 && (await live?.now())) || null;
+        if (!head) return (await probeAt('latest', quoted)).map(([, outcome]) => outcome);
+        const up = quoted.filter((each) => !down.includes(each));
+        const outcomes = new Map(await probeAt('latest', up));
+        for (const [pool, outcome] of await probeLive(head, down).catch(suspendAt(head))) outcomes.set(pool, outcome);
+        // Of a pool that was not probed, the last note stays.
+        return quoted.map(({ pool }) => outcomes.get(pool.address) ?? { gas: 0, isFailed: false });
       },
     };
   });
 }
+
+const callsOf = ({ address, layout }: GuardedPool): BoundedCall[] => [
+  { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
+];
 
 /**
  * Notes which sides guards close. Without swaps to simulate nothing is known; without an answer the last note stays.
@@ -98,10 +138,7 @@ function noteProbe(
 const stubOf = ({ layout, priceProvider }: GuardedPool) => layoutAdapter(layout).prices.providerStubCode(priceProvider);
 
 /** Gives the swaps to simulate: those of the bids, then as many of the asks; none without a quote. */
-function unitSwaps({
-  pool: { address, layout, isKnown },
-  results: [quote],
-}: PoolResults<GuardedPool, BoundedAnswer>): BoundedCall[] {
+function unitSwaps({ pool: { address, layout, isKnown }, results: [quote] }: QuotedPool): BoundedCall[] {
   const { calls, gasLimit } = layoutAdapter(layout).unitSwaps;
   const swaps = quote?.success ? calls(quote, CALLER) : null;
   if (!swaps) return [];

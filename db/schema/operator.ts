@@ -45,6 +45,10 @@ export const priceHealth = operator.table('price_health', {
   balance0Raw: wide('balance0_raw', { digits: 78 }),
   balance1Raw: wide('balance1_raw', { digits: 78 }),
   isFunded: boolean('is_funded').notNull().default(false),
+  basis: text('basis', { enum: ['committed', 'live'] })
+    .notNull()
+    .default('committed'),
+  tradesLive: boolean('trades_live'),
 });
 
 /** State read from the storage of pools whose events do not report it. `refusal` says why a read does not count. */

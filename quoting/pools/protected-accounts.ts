@@ -9,10 +9,11 @@ import type { PoolTable } from './pool-directory.ts';
  * @param table undefined while the pools are not known: every account is protected then
  */
 export function protectedAccounts(
-  { chainId, multicall3, deployments }: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
+  chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
   table: () => PoolTable | undefined,
 ): (account: Address) => boolean {
-  const configured = [multicall3, ...deployments.flatMap((deployment) => addressesIn(Object.values(deployment)))];
+  const { chainId } = chain;
+  const configured = configuredAccounts(chain);
   let known: { readonly version: unknown; readonly accounts: ReadonlySet<Address> } | undefined;
   return (account) => {
     const pools = table();
@@ -27,6 +28,12 @@ export function protectedAccounts(
     return known.accounts.has(account);
   };
 }
+
+/** The contracts that the chains file names. */
+export const configuredAccounts = ({ multicall3, deployments }: Pick<ChainConfig, 'multicall3' | 'deployments'>) => [
+  multicall3,
+  ...deployments.flatMap((deployment) => addressesIn(Object.values(deployment))),
+];
 
 const addressesIn = (values: readonly unknown[]): Address[] =>
   values.filter((value): value is Address => typeof value === 'string' && /^0x[0-9a-f]{40}$/.test(value));

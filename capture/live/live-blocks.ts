@@ -1,0 +1,104 @@
+import type { Address } from 'viem';
+import type { BlockHeader, ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
+import { openHeadFeed } from '../../chain/head-feed/head-feed.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import type { QuotesConfig } from '../../config/quotes-schema.ts';
+import type { Environment } from '../../config/read-secret.ts';
+import { chainBounds } from '../../quoting/chain-bounds.ts';
+import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
+import { type LiveFeed, openLiveFeed } from '../../quoting/live/live-feed.ts';
+import { LiveHeads } from '../../quoting/live/live-heads.ts';
+import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { pause } from '../../runtime/pause.ts';
+
+/** A committed head, and the block that is being built on it. */
+export type LiveBlock = ReportedHead & { readonly block: BlockHeader & { readonly pending: PendingState } };
+
+export interface LiveBlocksDeps {
+  readonly chain: ChainConfig;
+  readonly quotes: QuotesConfig;
+  /** Its requests wait for the read budget. */
+  readonly rpc: ChainRpc;
+  /** Gives the accounts whose words no source may replace. */
+  readonly protectedAccounts: () => Promise<ReadonlySet<Address>>;
+  /** Holds the keys of sources. */
+  readonly env: Environment;
+  readonly observer?: LiveObserver | undefined;
+  readonly countCall?: CountChainCall | undefined;
+  readonly logger: Logger;
+}
+
+/** The blocks being built of a chain, for scheduled reads. */
+export interface LiveBlocks extends Pick<LiveHeads, 'reject' | 'suspend'> {
+  /** Gives the block that is being built now, as quotes see it; null without one. Never rejects. */
+  now(): Promise<LiveBlock | null>;
+  /** Closes sources and sockets. */
+  close(): void;
+}
+
+/** A source sends a frame every 100 to 400 ms. Those for a block too far above the head that was known are dropped. */
+const FRAME_WAIT_MS = 600;
+
+/**
+ * Opens the sources of a chain's pending state, and the sockets that push its heads. Without these, the head is polled
+ * when a block is requested.
+ *
+ * @returns undefined for a chain without a source, or without the key of any
+ * @throws ConfigError when the file of a key cannot be read
+ */
+export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
+  const { chain, quotes, rpc, protectedAccounts, env, observer, countCall, logger } = deps;
+  const { live, chainId, blockTimeMs } = chain;
+  if (!live) return undefined;
+  const committed = new HeadTracker<ReportedHead>(rpc, { ...chainBounds(chain, quotes), blockTimeMs });
+  // A head that was not reported for a while says nothing of frames.
+  const headNumber = () => committed.told?.block.number;
+  const feed = openLiveFeed(chain, { headNumber, count: observer?.count ?? (() => undefined), env, logger });
+  if (!feed) return undefined;
+  const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
+  pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
+  let accounts: ReadonlySet<Address> | undefined;
+  const heads = new LiveHeads({
+    committed,
+    feed,
+    blockTimeMs,
+    maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
+    isProtected: (account) => accounts?.has(account) ?? true,
+    onSuspended: (err) => {
+      observer?.suspended();
+      logger.warn({ err, chainId }, 'nodes do not read the block that is being built: prices are committed');
+    },
+  });
+  const now = async (): Promise<LiveBlock | null> => {
+    accounts = await protectedAccounts();
+    const head = await heads.head();
+    if (isLive(head)) return head;
+    await nextWords(feed);
+    const later = await heads.head();
+    return isLive(later) ? later : null;
+  };
+  return {
+    // Reads at the committed head report what is wrong with the nodes or the database.
+    now: () => now().catch(() => null),
+    reject: (head) => heads.reject(head),
+    suspend: (head, failure) => heads.suspend(head, failure),
+    close: () => {
+      pushed?.close();
+      feed.close();
+    },
+  };
+}
+
+const isLive = (head: ReportedHead): head is LiveBlock => head.block.pending !== undefined;
+
+/** Resolves when the words of sources change, or after {@link FRAME_WAIT_MS}. */
+async function nextWords(feed: LiveFeed): Promise<void> {
+  const changed = new AbortController();
+  const stop = feed.onWords(() => changed.abort());
+  await pause(FRAME_WAIT_MS, changed.signal);
+  stop();
+}
