@@ -61,6 +61,7 @@ const RIGHTS = `
   history.fill                        -           arwd      r         -           -           r
   history.quote_minute                -           ar        r         -           -           r
   history.quote_hour                  -           ar        r         -           -           r
+  history.executability_hour          -           arw       r         -           -           r
   history.fiat_price_minute           r           ar        r         -           -           r
   history.fiat_price_hour             r           ar        r         -           -           r
   read_model.trade_candle             -           -         r         -           -           r

@@ -10,3 +10,68 @@ CREATE OR REPLACE VIEW read_model.price_health AS
   FROM operator.price_health;
 COMMENT ON COLUMN read_model.price_health.basis IS
   'live: status and prices of the block that was being built on this one; committed: of this block';
+
+-- Of each hour, how many samples found a funded pool trading: one sample a minute, of the block that capture read.
+CREATE TABLE history.executability_hour (
+  chain_id          int8             NOT NULL,
+  pool              operator.address NOT NULL,
+  hour_ts           int8             NOT NULL,
+  sample_count      int4             NOT NULL,
+  committed_count   int4             NOT NULL,
+  -- Samples that say whether the pool traded at a live price: none of a chain without a source.
+  live_sample_count int4             NOT NULL,
+  live_count        int4             NOT NULL,
+  -- Block of the last sample.
+  last_ts           int8             NOT NULL,
+  PRIMARY KEY (chain_id, pool, hour_ts)
+) PARTITION BY RANGE (hour_ts);
+COMMENT ON COLUMN history.executability_hour.committed_count IS 'Samples of a pool that traded at the end of a block';
+COMMENT ON COLUMN history.executability_hour.live_count IS 'Samples of a pool that traded at a live price in the block that was being built';
+
+-- As before (0005), with the table above.
+CREATE OR REPLACE FUNCTION history.keep_partitions(of_table text, at_ts int8, keep_from int8) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '300ms' AS $$
+DECLARE
+  span int8 := CASE WHEN of_table IN ('quote_minute', 'quote_hour', 'fiat_price_minute', 'executability_hour') THEN 86400
+                    WHEN of_table = 'fiat_price_hour' THEN 2592000 END;
+  from_ts int8 := at_ts - mod(at_ts, span);
+  old text;
+BEGIN
+  IF span IS NULL THEN RAISE EXCEPTION 'history has no partitioned table %', of_table; END IF;
+  FOR place IN 0..1 LOOP
+    BEGIN
+      CONTINUE WHEN to_regclass(format('history.%I', of_table || '_' || from_ts + place * span)) IS NOT NULL;
+      -- Several jobs may come at once. Who waits here delays no reader.
+      PERFORM set_config('lock_timeout', '10s', true);
+      PERFORM pg_advisory_xact_lock(7203147);
+      PERFORM set_config('lock_timeout', '300ms', true);
+      EXECUTE format('CREATE TABLE IF NOT EXISTS history.%I PARTITION OF history.%I FOR VALUES FROM (%s) TO (%s)',
+        of_table || '_' || from_ts + place * span, of_table, from_ts + place * span, from_ts + (place + 1) * span);
+    EXCEPTION WHEN lock_not_available THEN
+      IF place = 0 THEN RAISE; END IF;
+    END;
+  END LOOP;
+  FOR old IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = to_regclass(format('history.%I', of_table))
+      AND substr(c.relname, length(of_table) + 2)::int8 + span <= keep_from
+  LOOP
+    BEGIN
+      EXECUTE format('DROP TABLE history.%I', old);
+    EXCEPTION WHEN lock_not_available THEN RETURN;
+    END;
+  END LOOP;
+END
+$$;
+
+-- Shares of the samples of a pool's hours that begin in [from_ts, to_ts); null without a sample.
+CREATE FUNCTION read_model.executability(of_chain int8, of_pool text, from_ts int8, to_ts int8)
+RETURNS TABLE (committed_share float8, live_share float8)
+LANGUAGE sql STABLE AS $$
+  SELECT sum(committed_count)::float8 / nullif(sum(sample_count), 0), sum(live_count)::float8 / nullif(sum(live_sample_count), 0)
+  FROM history.executability_hour
+  WHERE chain_id = of_chain AND pool = of_pool AND hour_ts >= from_ts AND hour_ts < to_ts
+$$;
+
+GRANT SELECT, INSERT, UPDATE ON history.executability_hour TO ptd_capture;
+GRANT SELECT ON history.executability_hour TO ptd_api, analyst;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type LivePool, ONE } from '../devnet/live/live-pools.fixture.ts';
-import type { MockLiveBuilder } from '../devnet/live/mock-live-builder.ts';
 import { type CapturedWorld, startCapturedWorld } from './live/captured-world.ts';
 import { updateAll, waitForUpdates } from './live/live-world.ts';
 
@@ -21,10 +20,8 @@ let world: CapturedWorld;
 
 beforeAll(async () => {
   // Without HTTP, so that the source can fall silent.
-  const source = (builder: MockLiveBuilder) =>
-    ({ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl] }) as const;
   world = await startCapturedWorld({ flatPools: 3, packedPools: 3 }, ({ market: { builder } }) => ({
-    sources: [source(builder)],
+    sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl] }],
   }));
 });
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { EXECUTABILITY_EXAMPLE, Executability } from '../../db/listing/executability.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { poolParams } from '../declaration/pool-page.ts';
 import { Amount, Before, HISTORY, limitOf, nextBefore } from './declare-page.ts';
@@ -51,6 +52,9 @@ const Day = z
         'What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price.',
       ),
     fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
+    executability: Executability.describe(
+      'How often the pool could be traded with, by samples of the day, which are kept for `quoteHourDays`.',
+    ),
     final: z.boolean().describe('Whether the whole day is final.'),
   })
   .openapi('PoolDay', { description: 'A day of a pool.' });
@@ -87,6 +91,7 @@ const DAYS_EXAMPLE: DaysPage = {
         worseShare: 0.05,
         unknownShare: 1 / 3,
       },
+      executability: EXECUTABILITY_EXAMPLE,
       final: true,
     },
   ],

@@ -1,3 +1,4 @@
+import { EXECUTABILITY_EXAMPLE } from '../../db/listing/executability.ts';
 import { POOL_ANALYTICS_EXAMPLE } from '../../db/listing/pool-analytics.ts';
 import type { PoolRecord } from '../../db/listing/pool-record.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
@@ -75,6 +76,7 @@ const POOL: PoolRecord = {
       phases: ['afterSwap'],
     },
   },
+  executability: EXECUTABILITY_EXAMPLE,
   analytics24h: POOL_ANALYTICS_EXAMPLE,
 };
 

@@ -233,6 +233,7 @@ test('any query gets the very page that the contract describes', async () => {
           token1FiatPrice: null,
           ...(query.include24h === 'true' && {
             tvlFiat,
+            executability: { committedShare: null, liveShare: null, ownLandedShare: null },
             analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }),
           }),
         })),

@@ -161,8 +161,11 @@ export type ShownRow = Omit<PoolAtRead, 'day'> & { readonly [Field in keyof Day]
 export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: number): Statement {
   const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
-    'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window`;
+    'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
+    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', NULL) AS executability`;
   const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool`;
+  // Hours that began in the window.
+  const executed = `CROSS JOIN LATERAL read_model.executability(k.chain_id, k.pool, w.${window.fromTs} + 1, w.${window.toTs} + 1) e`;
   const text = `
     SELECT r.${pool.record},
       json_build_array(p0.${price.usd}, p1.${price.usd}) AS prices,
@@ -176,6 +179,7 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
       AND h.${health.capturedAt} > now() - make_interval(secs => ${maxAgeSecs})
     LEFT JOIN ${PRICE} p0 ON p0.${price.chainId} = k.chain_id AND p0.${price.token} = r.${pool.token0}
     LEFT JOIN ${PRICE} p1 ON p1.${price.chainId} = k.chain_id AND p1.${price.token} = r.${pool.token1}
+    ${include24h ? executed : ''}
     ORDER BY k.position`;
   return { name: include24h ? 'records-24h' : 'records', text, values: [found.chainIds, found.pools] };
 }

@@ -131,9 +131,10 @@ function filterKey(
 }
 
 function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, total: number): ReadyBody {
-  const pools = rows.map(({ analytics, window, tvlFiat, ...row }) =>
-    showPool({ ...row, day: analytics === null || window === null ? null : { analytics, window, tvlFiat } }),
-  );
+  const pools = rows.map(({ analytics, window, tvlFiat, executability, ...row }) => {
+    const isRequested = analytics !== null && window !== null && executability !== null;
+    return showPool({ ...row, day: isRequested ? { analytics, window, tvlFiat, executability } : null });
+  });
   const end = offset + pools.length;
   const nextOffset = pools.length > 0 && end < total ? end : null;
   return new ReadyBody(joinJson({ data: pools.map((pool) => new ReadyJson(pool)), total, nextOffset }).join(''));

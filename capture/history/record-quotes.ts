@@ -20,12 +20,13 @@ const HOUR_CLOSES_SECS = 300;
 const keepMinutes = loadStatement('./keep-quote-minutes.sql', import.meta.url);
 const poolsToSample = loadStatement<{ readonly pool: Address }>('./pools-to-sample.sql', import.meta.url);
 const insertSamples = loadStatement('./insert-quote-samples.sql', import.meta.url);
+const countSamples = loadStatement('./count-samples.sql', import.meta.url);
 const keepHours = loadStatement('./keep-quote-hours.sql', import.meta.url);
 const insertHours = loadStatement('./insert-quote-hours.sql', import.meta.url);
 
 /**
  * Samples what funded pools quote. It reads the most valuable ones now, with depth; for the others it takes the prices
- * that capture read last. It also writes the bars of hours that ended, and drops old days.
+ * that capture read last. It also counts how often pools trade, writes the bars of hours that ended, and drops old days.
  *
  * @param nowSecs Unix seconds
  * @throws an error of Postgres; an RpcFailure when depth was not read, after all else is written
@@ -37,13 +38,14 @@ export async function recordQuotes(
   const [minutesFrom, hoursFrom] = [nowSecs - kept.quoteMinuteDays * DAY, nowSecs - kept.quoteHourDays * DAY];
   const byValue = (await pools()).filter(({ isFunded }) => isFunded).sort((a, b) => b.valueUsd - a.valueUsd);
   const funded = byValue.map(({ address }) => address);
-  await keepMinutes(database, [chainId, funded, minutesFrom]);
+  await keepMinutes(database, [chainId, funded, minutesFrom, hoursFrom]);
   const due = await poolsToSample(database, [chainId, funded.slice(0, kept.depthPools), minutesFrom]);
   const failure = await recordDepth(due.map(({ pool }) => pool)).then(
     () => null,
     (error: unknown) => error,
   );
   await insertSamples(database, [chainId, funded, minutesFrom]);
+  await countSamples(database, [chainId, funded, minutesFrom]);
   const closed = nowSecs - HOUR_CLOSES_SECS;
   await keepHours(database, [Math.floor(minutesFrom / DAY) * DAY, hoursFrom, closed]);
   await insertHours(database, [chainId, Math.max(minutesFrom, hoursFrom), closed - (closed % 3_600)]);

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Executability } from './executability.ts';
 import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
 
 const Address = z
@@ -157,6 +158,9 @@ export const PoolRecord = z
     tvlFiat: FiatNumber.nullable().optional().openapi({
       description: 'Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true.',
     }),
+    executability: Executability.optional().describe(
+      'How often the pool could be traded with, by samples in the hours that began in the window of `analytics24h`; only with include24h=true.',
+    ),
     analytics24h: PoolAnalytics.optional(),
   })
   .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { showPool } from './show-pool.ts';
 
 const record = '{"pair":"A/B","extensions":[]}';
+const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null };
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
 
 test('the status follows the stored fields', () => {
@@ -19,10 +20,10 @@ test.each([
       record,
       status: 'healthy',
       prices: [0.5, null],
-      day: { analytics: '{"transfers":3}', window, tvlFiat },
+      day: { analytics: '{"transfers":3}', window, tvlFiat, executability },
     }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
 });

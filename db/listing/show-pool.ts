@@ -1,11 +1,12 @@
 import { joinJson, joinObjects, ReadyJson } from '../../runtime/joined-json.ts';
+import type { Executability } from './executability.ts';
 import type { PoolAnalytics } from './pool-analytics.ts';
 import type { PoolRecord } from './pool-record.ts';
 
 /** The stored part of a {@link PoolRecord}: all fields that do not depend on when it is read. */
 export type StoredRecord = Omit<
   PoolRecord,
-  'priceProviderStatus' | 'token0FiatPrice' | 'token1FiatPrice' | 'tvlFiat' | 'analytics24h'
+  'priceProviderStatus' | 'token0FiatPrice' | 'token1FiatPrice' | 'tvlFiat' | 'executability' | 'analytics24h'
 >;
 
 /** The 24-hour window that all pools of a chain share. */
@@ -28,6 +29,7 @@ export type PoolAtRead = {
     readonly window: AnalyticsWindow;
     /** USD, a JSON number as text; null when unknown. */
     readonly tvlFiat: string | null;
+    readonly executability: Executability;
   } | null;
 };
 
@@ -39,5 +41,8 @@ export function showPool({ record, status, prices, day }: PoolAtRead): string {
   if (day === null) return shown;
   const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
   const tvlFiat = new ReadyJson(String(day.tvlFiat));
-  return joinObjects(shown, joinJson({ tvlFiat, analytics24h: new ReadyJson(analytics24h) }).join(''));
+  return joinObjects(
+    shown,
+    joinJson({ tvlFiat, executability: day.executability, analytics24h: new ReadyJson(analytics24h) }).join(''),
+  );
 }

@@ -1,0 +1,17 @@
+import { z } from '@hono/zod-openapi';
+
+const Share = z.number().min(0).max(1).nullable();
+
+/** How often a pool could be traded with. Capture samples funded pools once a minute. */
+export const Executability = z.strictObject({
+  committedShare: Share.describe('Share of sampled blocks at whose end the pool traded; null without a sample.'),
+  liveShare: Share.describe(
+    'Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices.',
+  ),
+  ownLandedShare: Share.describe(
+    'Share of updates of this service that landed in their block. Always null: what is stored does not tell.',
+  ),
+});
+export type Executability = z.infer<typeof Executability>;
+
+export const EXECUTABILITY_EXAMPLE: Executability = { committedShare: 0.55, liveShare: 0.98, ownLandedShare: null };
