@@ -11,6 +11,19 @@ CREATE OR REPLACE VIEW read_model.price_health AS
 COMMENT ON COLUMN read_model.price_health.basis IS
   'live: status and prices of the block that was being built on this one; committed: of this block';
 
+ALTER TABLE history.quote_minute ADD COLUMN basis text NOT NULL DEFAULT 'committed';
+
+CREATE OR REPLACE VIEW read_model.quote_sample AS
+  SELECT chain_id, pool::text AS pool, block_timestamp, block_number, status, bid_x64, ask_x64,
+         -- A division would round.
+         (bid_x64 + ask_x64) * 0.5 AS mid_x64, is_change,
+         bid_depth_raw[1] AS bid_depth_10bps_raw, bid_depth_raw[2] AS bid_depth_25bps_raw,
+         bid_depth_raw[3] AS bid_depth_50bps_raw, bid_depth_raw[4] AS bid_depth_100bps_raw,
+         ask_depth_raw[1] AS ask_depth_10bps_raw, ask_depth_raw[2] AS ask_depth_25bps_raw,
+         ask_depth_raw[3] AS ask_depth_50bps_raw, ask_depth_raw[4] AS ask_depth_100bps_raw, basis
+  FROM history.quote_minute;
+COMMENT ON COLUMN read_model.quote_sample.basis IS 'As in price_health';
+
 -- Of each hour, how many samples found a funded pool trading: one sample a minute, of the block that capture read.
 CREATE TABLE history.executability_hour (
   chain_id          int8             NOT NULL,

@@ -84,6 +84,13 @@ async function logActivity({ database, config }: CapturedWorld, samples: readonl
   }
 }
 
+async function storedSamples({ database }: CapturedWorld): Promise<Set<string>> {
+  const { rows } = await database.query<Record<'pool' | 'at' | 'status' | 'basis', string>>(
+    'SELECT pool, block_timestamp AS at, status, basis FROM read_model.quote_sample WHERE NOT is_change',
+  );
+  return new Set(rows.map(({ pool, at, status, basis }) => [pool, at, status, basis].join(' ')));
+}
+
 async function daysApi({ market, file, database }: CapturedWorld): Promise<Hono> {
   const { chain, pools, deployment, packed } = market;
   const served = pools.map(({ address, layout }) =>
@@ -123,6 +130,16 @@ test.each([
   for (const is of ['isCommitted', 'isLive'] as const) {
     expect(new Set(samples.map((sample) => sample[is])), is).toEqual(new Set([true, false]));
   }
+  // What was sampled of a block without a price of its own is the live price.
+  const isDown = ({ isCommitted, isLive }: Sample) => !isCommitted && !(hasSource && isLive);
+  expect(await storedSamples(world)).toEqual(
+    new Set(
+      samples.map((sample) => {
+        const basis = sample.isCommitted || isDown(sample) ? 'committed' : 'live';
+        return [sample.pool, sample.blockTs, isDown(sample) ? 'feed_down' : 'healthy', basis].join(' ');
+      }),
+    ),
+  );
   await capture();
   const { data } = await listing.page(config.chainId, { count: 500, minTvlFiat: 0, include24h: true });
   const app = await daysApi(world);

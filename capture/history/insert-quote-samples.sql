@@ -1,8 +1,8 @@
 -- By block time: the same blocks give the same samples. A price that was not read again gives none. Besides one sample per
 -- minute, a pool has at most 10 per hour that record a change of status.
-INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change)
+INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change, basis)
 SELECT p.chain_id, p.pool, p.block_timestamp, p.block_number, p.status, p.sell_price_x64, p.buy_price_x64,
-       coalesce(p.block_timestamp / 60 = last.block_timestamp / 60, false)
+       coalesce(p.block_timestamp / 60 = last.block_timestamp / 60, false), p.basis
 FROM operator.price_health p
 LEFT JOIN LATERAL (
   SELECT q.block_timestamp, q.status FROM history.quote_minute q
