@@ -16,7 +16,7 @@ import { mountHandlers } from './harness/mount-handlers.ts';
 import { ONCHAIN_SCHEMA } from './harness/onchain-tables.ts';
 import { type CapturedWorld, startCapturedWorld } from './live/captured-world.ts';
 import { waitForUpdates } from './live/live-world.ts';
-import { fixedDirectory, servedPool } from './quotes/served-pool.ts';
+import { fixedDirectory } from './quotes/served-pool.ts';
 
 /*
  * The shares of blocks in which pools could be traded with are those that calls of the chain give, block by block, with
@@ -91,15 +91,10 @@ async function storedSamples({ database }: CapturedWorld): Promise<Set<string>> 
   return new Set(rows.map(({ pool, at, status, basis }) => [pool, at, status, basis].join(' ')));
 }
 
-async function daysApi({ market, file, database }: CapturedWorld): Promise<Hono> {
-  const { chain, pools, deployment, packed } = market;
-  const served = pools.map(({ address, layout }) =>
-    servedPool(chain, layout === 'flat' ? deployment : packed, address, 'mean', layout),
-  );
+function daysApi({ served, file, database }: CapturedWorld): Hono {
   const app = new Hono();
   const chains = new Map(file.chains.map((each) => [each.chainId, each]));
-  const directory = fixedDirectory(await Promise.all(served));
-  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database }));
+  mountHandlers(app, bindRoutes(historyResource, { chains, directory: fixedDirectory(served), database }));
   return app;
 }
 
@@ -142,7 +137,7 @@ test.each([
   );
   await capture();
   const { data } = await listing.page(config.chainId, { count: 500, minTvlFiat: 0, include24h: true });
-  const app = await daysApi(world);
+  const app = daysApi(world);
   for (const { address } of market.pools) {
     const own = samples.filter(({ pool }) => pool === address);
     const row = data.find(({ poolAddress }) => poolAddress === address);

@@ -12,7 +12,6 @@ import { createIndexedDatabase, type IndexedDatabase } from '../harness/indexed-
 import { setIndexedBlock } from '../harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { type listingReader, readListing } from '../metadata/listing-reader.ts';
-import { servedPool } from '../quotes/served-pool.ts';
 import { type LiveWorld, startLiveWorld } from './live-world.ts';
 
 /** A live market whose pools capture reads: indexed, funded, and with the builder as their source. */
@@ -137,8 +136,11 @@ function deploymentOf({ market: { deployment, packed } }: LiveWorld, layout: 'fl
 }
 
 /** Says of the pools that they are indexed, and hold priced tokens. */
-async function seedMarket({ market, config: { chainId } }: LiveWorld, { url, client }: IndexedDatabase): Promise<void> {
-  const { token0, token1, pools, deployment, packed, chain } = market;
+async function seedMarket(
+  { market, served, config: { chainId } }: LiveWorld,
+  { url, client }: IndexedDatabase,
+): Promise<void> {
+  const { token0, token1, pools, deployment, packed } = market;
   const seeder = openSeeder(url);
   for (const address of [token0, token1]) {
     await seedToken(seeder.db, { chainId, address, decimals: 18 });
@@ -148,7 +150,7 @@ async function seedMarket({ market, config: { chainId } }: LiveWorld, { url, cli
     const own = layout === 'flat' ? deployment : packed;
     const pool = { chainId, address, token0, token1, factory: own.poolFactory, priceProvider: provider };
     await seedPools(seeder.db, [{ pool, state: { balance0Raw: FUNDS, balance1Raw: FUNDS } }]);
-    const { extensions } = await servedPool(chain, own, address, 'mean', layout);
+    const extensions = served.find((each) => each.address === address)?.extensions ?? [];
     for (const [index, extension] of extensions.entries()) {
       const stamp = { blockNumber: 1, blockTimestamp: 1 };
       const row = { address: extension.address, phases: [...extension.phases], ...stamp };
