@@ -673,6 +673,15 @@ export interface components {
             priceVelocityGuardAddress?: string;
             /** @description Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true. */
             tvlFiat?: number | null;
+            /** @description How often the pool could be traded with, by samples in the hours that began in the window of `analytics24h`; only with include24h=true. */
+            executability?: {
+                /** @description Share of sampled blocks at whose end the pool traded; null without a sample. */
+                committedShare: number | null;
+                /** @description Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices. */
+                liveShare: number | null;
+                /** @description Share of updates of this service that landed in their block. Always null: what is stored does not tell. */
+                ownLandedShare: number | null;
+            };
             analytics24h?: components["schemas"]["PoolAnalytics"];
         };
         /** @description Figures of the last 24 hours; only with include24h=true. */
@@ -1071,6 +1080,15 @@ export interface components {
             /** @description What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price. */
             lpReturn: number | null;
             fillQuality: components["schemas"]["FillQuality"];
+            /** @description How often the pool could be traded with, by samples of the day, which are kept for `quoteHourDays`. */
+            executability: {
+                /** @description Share of sampled blocks at whose end the pool traded; null without a sample. */
+                committedShare: number | null;
+                /** @description Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices. */
+                liveShare: number | null;
+                /** @description Share of updates of this service that landed in their block. Always null: what is stored does not tell. */
+                ownLandedShare: number | null;
+            };
             /** @description Whether the whole day is final. */
             final: boolean;
         };
@@ -1578,6 +1596,11 @@ export interface operations {
                      *               ]
                      *             }
                      *           },
+                     *           "executability": {
+                     *             "committedShare": 0.55,
+                     *             "liveShare": 0.98,
+                     *             "ownLandedShare": null
+                     *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
                      *             "toTs": 1795000000,
@@ -1815,6 +1838,11 @@ export interface operations {
                      *                 "afterSwap"
                      *               ]
                      *             }
+                     *           },
+                     *           "executability": {
+                     *             "committedShare": 0.55,
+                     *             "liveShare": 0.98,
+                     *             "ownLandedShare": null
                      *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
@@ -2881,6 +2909,11 @@ export interface operations {
                      *             "within1BpShare": 0.95,
                      *             "worseShare": 0.05,
                      *             "unknownShare": 0.3333333333333333
+                     *           },
+                     *           "executability": {
+                     *             "committedShare": 0.55,
+                     *             "liveShare": 0.98,
+                     *             "ownLandedShare": null
                      *           },
                      *           "final": true
                      *         }

@@ -95,10 +95,10 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
 
 const isLive = (head: ReportedHead): head is LiveBlock => head.block.pending !== undefined;
 
-/** Resolves when the words of sources change, or after {@link FRAME_WAIT_MS}. */
+/** Resolves when a source sends a frame, or after {@link FRAME_WAIT_MS}. */
 async function nextWords(feed: LiveFeed): Promise<void> {
   const changed = new AbortController();
-  const stop = feed.onWords(() => changed.abort());
+  const stop = feed.onFrame(() => changed.abort());
   await pause(FRAME_WAIT_MS, changed.signal);
   stop();
 }
