@@ -18,6 +18,10 @@ export interface ServedChain {
   readonly url: string;
   /** Whether heads are followed by WebSocket, which anvil speaks on the same port. */
   readonly hasSocket?: boolean;
+  /** Default: that of the file. */
+  readonly blockTimeMs?: number;
+  /** Sources of prices in the block that is being built. */
+  readonly live?: ChainInput['live'];
   readonly scenario: Scenario;
 }
 
@@ -61,7 +65,7 @@ export function buildChainsFile(
 }
 
 function chainEntry(
-  { chainId, name, kind, url, hasSocket = false, scenario: { deployment, packed } }: ServedChain,
+  { chainId, name, kind, url, hasSocket = false, scenario: { deployment, packed }, ...chain }: ServedChain,
   builders: readonly BuilderEntry[],
   blockTimeMs: number,
   interpretations: boolean,
@@ -71,7 +75,7 @@ function chainEntry(
     name,
     rpcUrls: [url],
     ...(hasSocket && { wsUrls: [url.replace(/^http/, 'ws')] }),
-    blockTimeMs,
+    blockTimeMs: chain.blockTimeMs ?? blockTimeMs,
     multicall3: deployment.multicall3,
     deployments: [
       {
@@ -84,6 +88,7 @@ function chainEntry(
         : []),
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
+    ...(chain.live && { live: chain.live }),
   };
 }
 

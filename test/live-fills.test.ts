@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { afterEach, expect, test } from 'vitest';
 import { quoteExactIn } from '../client/math.ts';
-import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import {
   builderSource,

@@ -1,4 +1,5 @@
 import type { ServedChain } from '../chains-config.ts';
+import type { LivePool } from '../live/live-pools.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 
 export interface ExampleContext {
@@ -6,6 +7,8 @@ export interface ExampleContext {
   readonly apiKey: string;
   readonly market: ServedChain;
   readonly pool: ScenarioPool;
+  /** One whose price lives with the builder. */
+  readonly livePool: Pick<LivePool, 'address'>;
   /** File with the body of a quote update. */
   readonly quoteUpdate: string;
   /** Base address of the mock builder that is looked at. */
@@ -23,7 +26,8 @@ const AMOUNT = 10n;
 const JSON_BODY = `-H 'Content-Type: application/json'`;
 
 /** One request of each kind, to be copied from a terminal. */
-export function examples({ api, apiKey, market, pool, quoteUpdate, builder }: ExampleContext): readonly Example[] {
+export function examples({ api, apiKey, market, pool, livePool, ...context }: ExampleContext): readonly Example[] {
+  const { quoteUpdate, builder } = context;
   const { tokens, pools } = market.scenario;
   const base = `${api}/public/v1/evm/${market.chainId}`;
   const batch = {
@@ -42,6 +46,10 @@ export function examples({ api, apiKey, market, pool, quoteUpdate, builder }: Ex
       line: `curl -s '${base}/metadata?count=2&include24h=true'`,
     },
     { shows: 'what one pool pays and asks, bin by bin', line: `curl -s ${base}/${pool.address}/bid_ask` },
+    {
+      shows: 'what a pool pays in the block that is being built: its price lives with a builder until it lands',
+      line: `curl -s '${base}/${livePool.address}/bid_ask?depth=false&basis=live'`,
+    },
     {
       shows: 'the best prices of three pools at once',
       line: `curl -s ${JSON_BODY} -d '${JSON.stringify(batch)}' ${base}/bid_ask/batch`,

@@ -7,14 +7,20 @@ import { createTraffic } from '../traffic.ts';
 import type { Part } from './supervisor.ts';
 
 const BLOCK_TIME_SECS = 1;
+/** Of a builder, which has time to show several prices for each of its blocks. */
+const SLOT_SECS = 4;
 /** Ten minutes, for the indexer's reads of the past: a demo that runs for days must not grow with every block. */
 const KEPT_STATES = 600;
 
 /** A devnet chain before it runs, and what its packed pools are like. */
-export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & { readonly packed: PackedVariant };
+export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & {
+  readonly packed: PackedVariant;
+  /** A builder builds its blocks, this many seconds apart. Default: the node mines. */
+  readonly slotSecs?: number;
+};
 
 export const DEMO_CHAINS: readonly DemoChain[] = [
-  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: packedVariant('sumOnEdges') },
+  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: packedVariant('sumOnEdges'), slotSecs: SLOT_SECS },
   { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient') },
 ];
 
@@ -22,18 +28,22 @@ export interface ChainPart extends Part {
   readonly url: string;
 }
 
+/** A builder decides the order of a block's transactions; its rarer blocks have room for as much traffic. */
+const BUILT_ARGS = ['--order', 'fifo', '--gas-limit', String(SLOT_SECS * 30_000_000)];
+
 /** A local chain that mines at once, for a quick scenario. */
-export async function startChain({ chainId }: DemoChain): Promise<ChainPart> {
-  const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES });
+export async function startChain({ chainId, slotSecs }: DemoChain): Promise<ChainPart> {
+  const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES, args: slotSecs ? BUILT_ARGS : [] });
   return { ...anvil, note: anvil.url };
 }
 
-/** Deploys the protocol, tokens and pools, then lets the chain mine a block every second. */
+/** Deploys the protocol, tokens and pools, then lets the chain mine a block every second unless a builder will. */
 export async function openMarket(
-  { chainId, packed }: DemoChain,
+  { chainId, packed, slotSecs }: DemoChain,
   rpcUrl: string,
 ): Promise<Part & Pick<ServedChain, 'scenario'>> {
-  const scenario = await runScenario({ rpcUrl, chainId, packed, blockTimeSecs: BLOCK_TIME_SECS });
+  const blockTimeSecs = slotSecs ? 0 : BLOCK_TIME_SECS;
+  const scenario = await runScenario({ rpcUrl, chainId, packed, blockTimeSecs });
   return { scenario, note: `${scenario.pools.length} pools`, stop: async () => undefined };
 }
 

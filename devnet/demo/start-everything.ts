@@ -2,11 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildChainsFile, type ServedChain } from '../chains-config.ts';
+import type { LivePool } from '../live/live-pools.ts';
 import { ServiceError } from '../services/service-error.ts';
 import { createTempFolder, type TempFolder } from '../services/temp-folder.ts';
 import { type BuildersPart, startBuilders } from './builders.ts';
 import { examples } from './examples.ts';
 import { startDatabase, startQueueStore } from './infrastructure.ts';
+import { startLivePrices } from './live-prices.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
 import type { DemoOptions } from './options.ts';
 import { openLogs } from './process-logs.ts';
@@ -53,12 +55,26 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   });
 }
 
+/** A chain that is served, and its pools with live prices. */
+type DemoMarket = ServedChain & { readonly livePools: readonly LivePool[] };
+
 /** A chain, its pools and those who trade in them. */
-async function startMarket(supervisor: Supervisor, chain: DemoChain, options: DemoOptions): Promise<ServedChain> {
+async function startMarket(supervisor: Supervisor, chain: DemoChain, options: DemoOptions): Promise<DemoMarket> {
   const { url } = await supervisor.start(chain.name, () => startChain(chain));
   const { scenario } = await supervisor.start(`pools of ${chain.name}`, () => openMarket(chain, url));
+  const { slotSecs } = chain;
+  const builder =
+    slotSecs === undefined
+      ? undefined
+      : await supervisor.start(`builder of ${chain.name}`, () =>
+          startLivePrices(url, scenario, { ...options, slotSecs }),
+        );
   await supervisor.start(`traffic of ${chain.name}`, () => startTraffic(url, scenario, options));
-  return { ...chain, url, hasSocket: true, scenario };
+  const served = { ...chain, url, hasSocket: true };
+  if (slotSecs === undefined || builder === undefined) return { ...served, scenario, livePools: [] };
+  const { live, tokens, pools: livePools } = builder;
+  const market = { ...scenario, tokens: [...scenario.tokens, ...tokens] };
+  return { ...served, blockTimeMs: slotSecs * 1_000, live, scenario: market, livePools };
 }
 
 async function writeChainsFile(
@@ -80,13 +96,15 @@ async function writeSettings(folder: string, settings: Readonly<Record<string, s
 }
 
 /** The market and pool that the examples speak of, and a file with a quote update. */
-async function prepareExamples(folder: string, markets: readonly ServedChain[]) {
+async function prepareExamples(folder: string, markets: readonly DemoMarket[]) {
   const market = markets.find(({ kind }) => kind === 'ethereum');
   const pool = market?.scenario.pools.find(({ busy }) => busy);
+  const livePool = market?.livePools[0];
   if (market === undefined || pool === undefined) throw new Error('the demo has no pool that trades on Ethereum');
+  if (livePool === undefined) throw new Error('the demo has no pool with live prices on Ethereum');
   const quoteUpdate = join(folder, 'quote-update.json');
   await writeFile(quoteUpdate, JSON.stringify(await signQuoteUpdate(market, pool), undefined, 2));
-  return { market, pool, quoteUpdate };
+  return { market, pool, livePool, quoteUpdate };
 }
 
 const LISTING_LIMIT_MS = 60_000;

@@ -6,7 +6,7 @@ import { RpcError, request } from '../json-rpc.ts';
 import { packedPoolErrors, packedStopLossAbi } from '../packed/abi.ts';
 import { poolErrors, priceVelocityGuardAbi, providerAbi, stopLossAbi } from '../protocol-abi.ts';
 import type { LiveTrade } from './build-block.ts';
-import type { LivePool } from './live-pools.fixture.ts';
+import type { LivePool } from './live-pools.ts';
 import type { AccountWords } from './pending-updates.ts';
 
 /** Every error that a swap of a live pool may meet. */

@@ -7,7 +7,7 @@ import { deployPackedProtocol, type PackedDeployment } from '../packed/deploy.ts
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { type Anvil, startAnvil } from '../services/anvil.ts';
 import type { LiveTrade } from './build-block.ts';
-import { createLivePool, type LivePool, type LiveSetup, ONE } from './live-pools.fixture.ts';
+import { createLivePool, type LivePool, type LiveSetup, ONE } from './live-pools.ts';
 import type { QuoteUpdate } from './maker.ts';
 import { type LiveBuilderOptions, type MockLiveBuilder, startMockLiveBuilder } from './mock-live-builder.ts';
 import { deployRegistry, type FeedPrice } from './registry.ts';

@@ -7,7 +7,7 @@ import type { BuiltBlock } from './build-block.ts';
 import { quoteAt, tradeAt } from './live-calls.fixture.ts';
 import { decodeBuilderFrame, mergedWords, requestForm } from './live-forms.fixture.ts';
 import { type LiveMarket, priceAround, startLiveMarket } from './live-market.fixture.ts';
-import { type LivePool, ONE } from './live-pools.fixture.ts';
+import { type LivePool, ONE } from './live-pools.ts';
 import { blockAfter, ETHEREUM_SLOTS } from './pending-block.ts';
 
 const SALE = { zeroForOne: true, amountSpecified: ONE };

@@ -170,6 +170,7 @@ async function expectExamplesToWork(output: string): Promise<void> {
   const answers: unknown[] = [];
   for (const [, line = ''] of output.matchAll(/^ +(curl .+)$/gm)) {
     if (line.endsWith('/pamm-quote')) await expectToReachFiveBuilders(line);
+    else if (line.includes('basis=live')) await expectLivePrice(line);
     else answers.push(JSON.parse(await runLine(line)));
   }
   const [chains, listing, quote, batch, route, received] = answers;
@@ -216,6 +217,13 @@ async function expectToReachFiveBuilders(line: string): Promise<void> {
   const accepted = { accepted: true, providers: Array(5).fill({ accepted: true }) };
   const send = async () => expect(JSON.parse(await runLine(line))).toMatchObject(accepted);
   await vi.waitFor(send, { timeout: 30_000, interval: 200 });
+}
+
+/** Asks until the price is live: for a moment after each block no update is there for the next one. */
+async function expectLivePrice(line: string): Promise<void> {
+  const live = { priceProviderStatus: 'healthy', basis: { kind: 'live', sourceAgeMs: expect.any(Number) } };
+  const ask = async () => expect(JSON.parse(await runLine(line))).toMatchObject(live);
+  await vi.waitFor(ask, { timeout: 30_000, interval: 200 });
 }
 
 async function runLine(line: string): Promise<string> {
