@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findings } from './explorer/axe.ts';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
 import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
@@ -9,7 +8,6 @@ import { stopClock } from './explorer/still-clock.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A, CHAIN_B } from './metadata/listing-fixture.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Of a busy machine. */
 const TIMEOUT_MS = 30_000;
 const PHONE = { width: 360, height: 740 };
@@ -51,17 +49,6 @@ async function close(expected = /^$/): Promise<void> {
 const rows = (page: Page) => page.locator('tbody tr[data-pool]');
 const pathOf = (pool: { readonly address: string }) => `/pool/${CHAIN_A}/${pool.address}`;
 const figure = (page: Page, term: string) => page.locator(`[data-figure=${term}]`);
-
-/** Serious findings of axe, which runs outside of the page's own policy. */
-async function findings(page: Page): Promise<string[]> {
-  const session = await page.context().newCDPSession(page);
-  const run = `${AXE}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).slice(0, 3).join(' '))))`;
-  const { result } = await session.send('Runtime.evaluate', { expression: run, awaitPromise: true });
-  await session.detach();
-  return JSON.parse(result.value as string);
-}
 
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -73,16 +73,40 @@ export function followDepth(chainId: number, pool: string, onChange: (live: Live
   });
 }
 
+type Show = (pool: string, live: LiveQuote) => void;
+
+/** How long live prices stay when a block ends them. */
+const NEXT_LIVE_MS = 1_000;
+
+/** Shows a committed price after a live one only if no live one follows: makers need a moment for the next block. */
+function bridgeBlocks(show: Show, signal: AbortSignal): Show {
+  /** Pools that show a live price, and the committed one that waits. */
+  const waiting = new Map<string, LiveQuote | null>();
+  return (pool, live) => {
+    const before = waiting.get(pool);
+    if (!live.quote) waiting.delete(pool);
+    else if (live.quote.basis?.kind === 'live') waiting.set(pool, null);
+    else if (before !== undefined) {
+      waiting.set(pool, live);
+      if (before !== null) return;
+      setTimeout(() => {
+        const last = waiting.get(pool);
+        if (!last || signal.aborted) return;
+        waiting.delete(pool);
+        show(pool, last);
+      }, NEXT_LIVE_MS);
+      return;
+    }
+    show(pool, live);
+  };
+}
+
 /** Follows pools, but not while the page is hidden. @returns stops it */
-function follow(
-  chainId: number,
-  pools: readonly string[],
-  depth: boolean,
-  show: (pool: string, live: LiveQuote) => void,
-): () => void {
+function follow(chainId: number, pools: readonly string[], depth: boolean, onQuote: Show): () => void {
   let stop = new AbortController();
   const begin = async () => {
     const { signal } = stop;
+    const show = bridgeBlocks(onQuote, signal);
     try {
       for await (const { quotes, stale } of stream({ url: location.origin, chainId, pools, depth, signal })) {
         for (const [pool, quote] of quotes) show(pool, { quote, failure: null });

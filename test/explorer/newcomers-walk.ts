@@ -8,7 +8,8 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * What somebody does who just started the demo: opens the first address that it printed, finds the best pool of a pair,
- * sees its depth move with trades, asks for a route, and runs the line that the page shows.
+ * sees its depth move with trades, asks for a route, runs the line that the page shows, and sees prices that are live in
+ * block after block.
  *
  * @param printed all that the demo has printed
  */
@@ -45,6 +46,18 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
       amountIn: '2000000000000000000',
       amountOut: expect.stringMatching(/^\d{9,}$/),
     });
+
+    await page.goto('/');
+    await page.getByLabel('Search').fill('duo/uno');
+    await page
+      .locator('tbody tr[data-pool]')
+      .filter({ has: page.locator('.live') })
+      .first()
+      .locator('th > a')
+      .click();
+    const target = page.locator('[data-figure=target]');
+    const first = await target.textContent();
+    await expect.poll(() => target.textContent(), { timeout: TIMEOUT_MS }).not.toBe(first);
     expect([errors, foreign]).toEqual([[], []]);
   } finally {
     await browser.close();

@@ -1,27 +1,12 @@
-import { Redis } from 'ioredis';
 import { toHex } from 'viem';
-import { inject } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import { readPageFiles } from '../../api/explorer/page-files.ts';
-import { mountExplorer } from '../../api/explorer/pages.ts';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
-import { bindResources } from '../../api/resources.ts';
-import { startStreams } from '../../api/stream/streams.ts';
-import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
-import { LimitsConfig } from '../../config/limits-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { openChain } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { startServer } from '../../runtime/http-server.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, NOW, openListing } from '../metadata/listing-fixture.ts';
 import {
   chainConfig,
-  eagerQuotes,
   evenShares,
   makePool,
   movePrice,
@@ -33,6 +18,7 @@ import {
 } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 import { BINS, MARKET, type MarketPool, seedMarket } from './seed-market.ts';
+import { serveExplorer } from './serve-explorer.ts';
 
 /** The service in this process over a still chain, with its web page. Nothing moves unless the test moves it. */
 export type ExplorerWorld = {
@@ -76,48 +62,16 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
     chainConfig(CHAIN_A, [node.url], { name: 'devnet-a', explorerUrl: 'https://explorer.example', deployments }),
     chainConfig(CHAIN_B, ['http://127.0.0.1:1'], { name: 'Devnet-B', deployments }),
   ];
-  const logger = createLogger('test', 'silent');
-  const metrics = createMetrics('test');
-  const deps = { quotes: eagerQuotes, directory, countCall: () => undefined, logger };
-  const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
-  const config = StreamConfig.parse({});
-  const streams = startStreams({ chains, config, directory, metrics, logger, database: listing.pool });
-  const app = createApp(
-    bindResources({
-      chains,
-      directory,
-      database: listing.pool,
-      statusMaxAgeSecs: 86_400,
-      endpoints: new Map(),
-      streams,
-      trustedProxies: 0,
-      submit: () => Promise.reject(new Error('not for this test')),
-      lags: () => [
-        lagOf(CHAIN_A, 'devnet-a'),
-        lagOf(CHAIN_B, 'Devnet-B', { stalled: true, headBlock: null, lagBlocks: null }),
-      ],
-      ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
-    }),
-    {
-      verifyKey: async () => null,
-      rateLimit: {
-        limits: LimitsConfig.parse({ enabled: false }),
-        // Limits are off: it never connects.
-        redis: new Redis(inject('redisUrl'), { lazyConnect: true }),
-        prefix: 'test',
-        trustedProxies: 0,
-      },
-      webSockets: { streams },
-      metrics,
-      logger,
-      pages: await pagesOf(),
-    },
-  );
-  const server = await startServer(app, '127.0.0.1', 0, { webSockets: WEB_SOCKET_PATHS });
+  const served = await serveExplorer({
+    configs,
+    directory,
+    listing,
+    lags: [lagOf(CHAIN_A, 'devnet-a'), lagOf(CHAIN_B, 'Devnet-B', { stalled: true, headBlock: null, lagBlocks: null })],
+  });
   const [first, second, hostile] = pools;
   if (!first || !second || !hostile) throw new Error('the market has too few pools');
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url: served.url,
     pools: [first, second],
     hostile,
     tokens: first.tokens,
@@ -130,9 +84,7 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
       await sendSwap(world.chain, world.deployment, { pool: first.address, zeroForOne: false, amountSpecified });
     },
     stop: async () => {
-      streams.stop();
-      await server.stop(100);
-      await Promise.all(chains.values().map((chain) => chain.stop()));
+      await served.stop();
       await Promise.all([node.stop(), listing.close(), world.stop()]);
     },
   };
@@ -165,9 +117,4 @@ async function servedAs({ chain, deployment }: QuoteWorld, { address, symbols }:
     token0: { address: known.token0.address, symbol: symbols[0], decimals: 18 },
     token1: { address: known.token1.address, symbol: symbols[1], decimals: 6 },
   };
-}
-
-async function pagesOf(): Promise<NonNullable<Parameters<typeof createApp>[1]['pages']>> {
-  const files = await readPageFiles({ name: 'Pools & more', logo: undefined });
-  return (app) => mountExplorer(app, files);
 }

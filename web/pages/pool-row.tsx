@@ -6,6 +6,7 @@ import { followQuote, type LiveQuote } from '../live.ts';
 import { here } from '../location.ts';
 import { AgeBadge, freshness, now, PRICE_LIMITS } from '../parts/age.tsx';
 import { Reasons, StatusChip, TierChip } from '../parts/chips.tsx';
+import { LiveDot } from '../parts/live-dot.tsx';
 import { PairName } from '../parts/token.tsx';
 import { priceOfX64, spreadBps } from '../quantities.ts';
 
@@ -26,6 +27,7 @@ export function PoolRow({ pool }: { readonly pool: Pool }) {
           <bdi>{pool.chain}</bdi>
           <TierChip tier={tierQualification} />
           <StatusChip status={quote?.priceProviderStatus ?? pool.priceProviderStatus} />
+          <LiveDot quote={quote} />
           <Reasons codes={reasonCodes} />
         </span>
       </th>

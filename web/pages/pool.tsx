@@ -8,12 +8,14 @@ import { here } from '../location.ts';
 import { AgeBadge, freshness, LISTING_LIMITS, now, PRICE_LIMITS } from '../parts/age.tsx';
 import { Reasons, StatusChip, TierChip } from '../parts/chips.tsx';
 import { CurlBox } from '../parts/copy.tsx';
+import { LiveDot } from '../parts/live-dot.tsx';
 import { Notice, Skeleton } from '../parts/notice.tsx';
 import { PairName, tokensOf } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { priceOfX64, spreadBps } from '../quantities.ts';
 import { DepthPanel } from './depth-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
+import { LivePrice } from './live-price.tsx';
 import { DayFigures, Guards, PoolDetails } from './pool-details.tsx';
 import { Trades } from './trades.tsx';
 
@@ -53,6 +55,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
           <bdi>{pool.chain}</bdi>
           <TierChip tier={pool.classificationSummary.tierQualification} />
           <StatusChip status={live.quote?.priceProviderStatus ?? pool.priceProviderStatus} />
+          <LiveDot quote={live.quote} />
         </span>
         <a class="button" href={`/route?chain=${chainId}&in=${pool.token0}&out=${pool.token1}`}>
           Quote a trade
@@ -62,6 +65,7 @@ function Shown({ pool, chainId, failure }: ShownProps) {
       {failure && <Notice tone="bad">{failure}</Notice>}
       {live.failure && <Notice tone="bad">Price: {live.failure}</Notice>}
       <Prices quote={live.quote} />
+      <LivePrice quote={live.quote} chainId={chainId} pool={pool.poolAddress} />
       <section aria-labelledby="depth">
         <h2 id="depth">Depth</h2>
         <DepthPanel quote={live.quote} tokens={tokens} />
