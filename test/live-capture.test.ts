@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type LivePool, ONE } from '../devnet/live/live-pools.fixture.ts';
+import { type LivePool, ONE } from '../devnet/live/live-pools.ts';
 import { type CapturedWorld, startCapturedWorld } from './live/captured-world.ts';
 import { updateAll, waitForUpdates } from './live/live-world.ts';
 

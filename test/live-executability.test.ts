@@ -9,7 +9,7 @@ import { sellAndBuyPrices } from '../devnet/actions.ts';
 import { quoteAt } from '../devnet/live/live-calls.fixture.ts';
 import { decodeBuilderFrame, mergedWords, requestForm } from '../devnet/live/live-forms.fixture.ts';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
-import { type LivePool, ONE } from '../devnet/live/live-pools.fixture.ts';
+import { type LivePool, ONE } from '../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import { NO_ACTIVITY } from '../indexer/reducers/activity.ts';
 import { mountHandlers } from './harness/mount-handlers.ts';

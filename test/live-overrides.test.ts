@@ -4,7 +4,7 @@ import { createPublicClient, http, type PublicClient } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { RoutePlan } from '../api/route/route-response.ts';
-import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import {
   type Batch,

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { QuoteUpdate } from '../devnet/live/maker.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import { BOUNDS } from '../quoting/live/frame.ts';
+import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
 import { builderSource, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live/live-world.ts';
+import { fixedDirectory } from './quotes/served-pool.ts';
 
 /*
  * What a source may send, and when it is silent: no answer says that it is live without being so, and none is live with
@@ -166,4 +168,17 @@ test('words of a pool or a token in a frame do not reach a call', async () => {
   await sleep(150);
   const { overrides } = await world.batch({ include: 'stateOverride' });
   expect(Object.keys(overrides?.stateOverride ?? {})).toEqual([market.registry]);
+});
+
+test('quotes become live in an API that started before its first index', async () => {
+  const directory = fixedDirectory(world.served);
+  let isIndexed = false;
+  const api = world.open({
+    directory: { table: () => (isIndexed ? directory.table() : Promise.reject(new PoolsUnknownError(true, null))) },
+  });
+  onTestFinished(() => api.stop());
+  const updates = await updateAll(world.market, () => 200n);
+  await expect(world.batch({}, api)).rejects.toThrow('503');
+  isIndexed = true;
+  await waitForUpdates(world, updates, api);
 });

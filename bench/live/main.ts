@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
-import type { LivePool } from '../../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { runMain } from '../../runtime/run-main.ts';

@@ -67,7 +67,7 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     feed,
     blockTimeMs,
     maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
-    isProtected: (account) => accounts?.has(account) ?? true,
+    protectedAccounts: () => accounts,
     onSuspended: (err) => {
       observer?.suspended();
       logger.warn({ err, chainId }, 'nodes do not read the block that is being built: prices are committed');

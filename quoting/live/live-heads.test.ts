@@ -53,7 +53,7 @@ function liveChain() {
     },
     blockTimeMs: BLOCK_MS,
     maxAgeMs: MAX_AGE_MS,
-    isProtected: (account) => account === TOKEN,
+    protectedAccounts: () => new Set([TOKEN]),
     onSuspended: (failure) => suspensions.push(failure),
     now,
   });

@@ -15,8 +15,8 @@ export interface LiveHeadsDeps {
   readonly blockTimeMs: number;
   /** Words that are older are not used. */
   readonly maxAgeMs: number;
-  /** Whether an account is one whose words no source may replace, such as a pool or a token. */
-  readonly isProtected: (account: Address) => boolean;
+  /** The accounts whose words no source may replace, such as pools and tokens; while they are unknown, no words are used. */
+  readonly protectedAccounts: () => ReadonlySet<Address> | undefined;
   /** Takes why words are not used for a while: nodes refused or ignored them. */
   readonly onSuspended?: (failure: RpcFailure) => void;
   readonly now?: Clock;
@@ -154,14 +154,15 @@ export class LiveHeads implements Heads {
   }
 
   #pending(block: BlockRef, state: PendingWords): PendingState {
-    const { isProtected, blockTimeMs, feed } = this.#deps;
+    const { protectedAccounts, blockTimeMs, feed } = this.#deps;
+    const isKept = protectedAccounts();
     const { blockNumber, digest } = state;
     const secsAhead = Math.round((Number(blockNumber - block.number) * blockTimeMs) / 1_000);
     let { receivedAt } = state;
     return {
       blockNumber,
       timestamp: state.timestamp ?? block.timestamp + BigInt(secsAhead),
-      words: new Map([...state.words].filter(([account]) => !isProtected(account))),
+      words: new Map([...state.words].filter(([account]) => !isKept?.has(account))),
       digest,
       get receivedAt() {
         const newest = feed.state();
@@ -173,7 +174,7 @@ export class LiveHeads implements Heads {
 
   #isUsable(state: PendingWords, head: BlockRef): boolean {
     const now = this.#now();
-    if (state.words.size === 0 || now < this.#suspendedUntil) return false;
+    if (state.words.size === 0 || now < this.#suspendedUntil || !this.#deps.protectedAccounts()) return false;
     return this.#isAhead(state, head) && now - state.receivedAt < this.#deps.maxAgeMs;
   }
 

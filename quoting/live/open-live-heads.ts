@@ -2,6 +2,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { cacheResult } from '../../runtime/result-cache.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { PoolDirectory, PoolTable } from '../pools/pool-directory.ts';
 import { protectedAccounts } from '../pools/protected-accounts.ts';
@@ -32,13 +33,15 @@ export function openLiveHeads(
   const { live, chainId, blockTimeMs } = config;
   if (!live) return undefined;
   let table: PoolTable | undefined;
-  // A request that needs the table reports why there is none.
-  void directory.table().then(
-    (it) => {
-      table = it;
-    },
-    () => undefined,
-  );
+  // Before the first index there are no pools. A request that needs the table reports why there is none.
+  const askForTable = cacheResult(async () => {
+    table = await directory.table().catch(() => undefined);
+  }, 0);
+  const knownTable = (): PoolTable | undefined => {
+    if (!table) void askForTable();
+    return table;
+  };
+  knownTable();
   const observer = observeLive?.(chainId);
   // A head that was not reported for a while says nothing of frames: nobody asked for the chain's head since.
   const headNumber = () => committed.told?.block.number;
@@ -49,7 +52,7 @@ export function openLiveHeads(
     feed,
     blockTimeMs,
     maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
-    isProtected: protectedAccounts(config, () => table),
+    protectedAccounts: protectedAccounts(config, knownTable),
     onSuspended: (err) => {
       observer?.suspended();
       logger.warn({ err, chainId }, 'nodes do not read the block that is being built: quotes are committed');

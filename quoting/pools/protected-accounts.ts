@@ -3,21 +3,21 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { PoolTable } from './pool-directory.ts';
 
 /**
- * Tells whether an account is one whose storage no source of pending state may replace: pools, tokens, extensions and
- * the contracts of the chains file. With other words there a quote could be made to look right.
+ * Gives the accounts whose storage no source of pending state may replace: pools, tokens, extensions and the contracts
+ * of the chains file. With other words there a quote could be made to look right.
  *
- * @param table undefined while the pools are not known: every account is protected then
+ * @param table undefined while the pools are not known; then these accounts are not known either
  */
 export function protectedAccounts(
   chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
   table: () => PoolTable | undefined,
-): (account: Address) => boolean {
+): () => ReadonlySet<Address> | undefined {
   const { chainId } = chain;
   const configured = configuredAccounts(chain);
   let known: { readonly version: unknown; readonly accounts: ReadonlySet<Address> } | undefined;
-  return (account) => {
+  return () => {
     const pools = table();
-    if (!pools) return true;
+    if (!pools) return undefined;
     const { version } = pools.graph(chainId);
     if (known?.version !== version) {
       const ofPools = pools.ofChain(chainId).flatMap(({ address, token0, token1, extensions }) => {
@@ -25,7 +25,7 @@ export function protectedAccounts(
       });
       known = { version, accounts: new Set([...configured, ...ofPools]) };
     }
-    return known.accounts.has(account);
+    return known.accounts;
   };
 }
 

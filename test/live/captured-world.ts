@@ -5,7 +5,7 @@ import { captureJobs } from '../../capture/capture-jobs.ts';
 import { ChainsFile, DeploymentConfig } from '../../config/chains-schema.ts';
 import type { LiveConfig } from '../../config/live-schema.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
-import { ONE } from '../../devnet/live/live-pools.fixture.ts';
+import { ONE } from '../../devnet/live/live-pools.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../harness/indexed-database.ts';
