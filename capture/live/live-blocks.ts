@@ -40,7 +40,7 @@ export interface LiveBlocks extends Pick<LiveHeads, 'reject' | 'suspend'> {
   close(): void;
 }
 
-/** A source sends a frame every 100 to 400 ms. Those for a block too far above the head that was known are dropped. */
+/** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way. */
 const FRAME_WAIT_MS = 600;
 
 /**
@@ -61,12 +61,17 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
   if (!feed) return undefined;
   const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
+  const maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
+  let frameAt = Number.NEGATIVE_INFINITY;
+  feed.onFrame(() => {
+    frameAt = performance.now();
+  });
   let accounts: ReadonlySet<Address> | undefined;
   const heads = new LiveHeads({
     committed,
     feed,
     blockTimeMs,
-    maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
+    maxAgeMs,
     protectedAccounts: () => accounts,
     onSuspended: (err) => {
       observer?.suspended();
@@ -77,7 +82,9 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     accounts = await protectedAccounts();
     const head = await heads.head();
     if (isLive(head)) return head;
-    await nextWords(feed);
+    // Reads do not wait for sources that are silent.
+    if (performance.now() - frameAt > maxAgeMs) return null;
+    await nextFrame(feed);
     const later = await heads.head();
     return isLive(later) ? later : null;
   };
@@ -95,10 +102,10 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
 
 const isLive = (head: ReportedHead): head is LiveBlock => head.block.pending !== undefined;
 
-/** Resolves when a source sends a frame, or after {@link FRAME_WAIT_MS}. */
-async function nextWords(feed: LiveFeed): Promise<void> {
-  const changed = new AbortController();
-  const stop = feed.onFrame(() => changed.abort());
-  await pause(FRAME_WAIT_MS, changed.signal);
+/** Resolves when a frame is used, or after {@link FRAME_WAIT_MS}. */
+async function nextFrame(feed: LiveFeed): Promise<void> {
+  const used = new AbortController();
+  const stop = feed.onFrame(() => used.abort());
+  await pause(FRAME_WAIT_MS, used.signal);
   stop();
 }
