@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type LivePool, ONE } from '../devnet/live/live-pools.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { type CapturedWorld, startCapturedWorld } from './live/captured-world.ts';
 import { updateAll, waitForUpdates } from './live/live-world.ts';
 
@@ -15,6 +16,8 @@ const JUMP = 210n;
 /** Longer than words are used without a renewal. */
 const SILENCE_MS = 9_000;
 const CALLS_PER_MINUTE = 20;
+/** A few frames: a builder sends one in 100 ms. */
+const FRAMES_MS = 400;
 
 let world: CapturedWorld;
 
@@ -111,6 +114,20 @@ test('reads in the block being built take calls from the budget', async () => {
   const sent = least.calls.filter((method) => method.startsWith('eth_') && method !== 'eth_subscribe');
   expect(sent.length).toBeGreaterThan(4);
   expect(sent.length).toBeLessThanOrEqual(CALLS_PER_MINUTE);
+});
+
+test.each(['refuse', 'ignore'] as const)('nodes that %s overrides leave the committed status', async (how) => {
+  const { market, openCapture } = world;
+  await waitForUpdates(world, await updateAll(market, () => 200n));
+  await capturedAs(all('healthy'));
+  const proxy = await startRpcProxy(market.chain.rpcUrl);
+  proxy.misbehave({ kind: 'noOverrides', how });
+  const other = openCapture({ rpcUrls: [proxy.url] });
+  await sleep(FRAMES_MS);
+  await other.run(['price-health', 'listing']);
+  expect(await statuses()).toEqual(all('feed_down'));
+  await other.stop();
+  await proxy.stop();
 });
 
 test('a source that falls silent leaves the committed status, until it is back', { timeout: 60_000 }, async () => {

@@ -35,7 +35,7 @@ export interface LiveRead {
  * sources change what its provider quotes.
  *
  * @returns in the order of the pools; undefined for a pool that was not read, because budget or gas was exhausted, or
- *   nodes failed
+ *   nodes did not answer
  */
 export async function readLivePrices(
   { kind, target, budget, blocks }: LivePriceDeps,
@@ -61,7 +61,9 @@ export async function readLivePrices(
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
     blocks.suspend(head, error);
-    return pools.map(() => undefined);
+    // Where nodes do not read the block that is being built, quotes are committed too.
+    const isUnreadable = error.code === 'refused' || error.code === 'ignored';
+    return pools.map(() => (isUnreadable ? { results: null, gas: 0 } : undefined));
   }
 }
 

@@ -29,6 +29,8 @@ export interface CaptureOptions {
   /** Default: those of the world. */
   readonly live?: z.input<typeof LiveConfig> | null;
   readonly callsPerMinute?: number;
+  /** Default: the node of the market. */
+  readonly rpcUrls?: readonly string[];
 }
 
 export interface Capture {
@@ -96,12 +98,16 @@ export async function startCapturedWorld(
 function openJobs(
   database: pg.Pool,
   world: LiveWorld,
-  { live, callsPerMinute = 10_000 }: CaptureOptions & Pick<Required<CaptureOptions>, 'live'>,
+  {
+    live,
+    callsPerMinute = 10_000,
+    rpcUrls = world.config.rpcUrls,
+  }: CaptureOptions & Pick<Required<CaptureOptions>, 'live'>,
 ): Capture {
   const { live: _, ...chain } = world.config;
   const deployments = [deploymentOf(world, 'flat'), deploymentOf(world, 'packed')];
   const file = ChainsFile.parse({
-    chains: [{ ...chain, ...(live && { live }), deployments, readBudget: { callsPerMinute } }],
+    chains: [{ ...chain, rpcUrls, ...(live && { live }), deployments, readBudget: { callsPerMinute } }],
     quotes: { maxAgeMs: 86_400_000 },
   });
   const stops: (() => unknown)[] = [];
