@@ -14,7 +14,7 @@ import { type CountingNode, startCountingNode } from '../stream/counting-node.ts
 import { millisecondsNow } from '../stream/now.ts';
 import { awaitOtherBid, readStream } from './readings.ts';
 
-/** Per layout: a third of the pools has no guard. */
+/** Per layout. */
 const POOLS = 100;
 const IDLE_MS = 15_000;
 const CHANGED = 10;
@@ -24,9 +24,8 @@ const write = (line: string) => process.stdout.write(`${line}\n`);
 runMain(async () => {
   const { rounds } = new Command('bench:live')
     .description(
-      `Live quotes of 200 pools, a third of them with a stop loss, a third with a velocity guard: how long after a frame a
-quote and a stream show it, beside the same after a block; calls to nodes per read of 100 pools without guards, beside
-those of a block; CPU time while nobody asks.`,
+      `Live quotes of 200 pools, half of them packed: how long after a frame a quote and a stream show it, beside the same
+after a block; calls to nodes per read of the 100 flat pools, beside those of a block; CPU time while nobody asks.`,
     )
     .option('--rounds <number>', 'frames and blocks that are timed', '60')
     .parse()
@@ -39,7 +38,7 @@ those of a block; CPU time while nobody asks.`,
 });
 
 async function bench(rounds: number): Promise<void> {
-  const market = await startLiveMarket({ flatPools: POOLS, packedPools: POOLS });
+  const market = await startLiveMarket({ flatPools: POOLS, packedPools: POOLS, guards: ['none'] });
   const node = await startCountingNode(market.chain.rpcUrl);
   const server = await serve(market, node);
   const base = `${server.urls[0]}/public/v1/evm/${market.chain.chainId}`;
@@ -156,10 +155,10 @@ async function measureOnce(
   stream.add((await streamed) - startedAt);
 }
 
-/** Calls per read of 100 pools without guards: of the frames of one block, and of a block. */
+/** Calls per read of the flat pools: of the frames of one block, and of a block. */
 async function measureCalls(market: LiveMarket, node: CountingNode, base: string) {
   const { pools, builder } = market;
-  const plain = pools.filter(({ guard, layout }) => guard === 'none' && layout === 'flat');
+  const plain = pools.filter(({ layout }) => layout === 'flat');
   const reader = readStream(
     base,
     plain.map(({ address }) => address),

@@ -7,15 +7,17 @@ import { deployPackedProtocol, type PackedDeployment } from '../packed/deploy.ts
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { type Anvil, startAnvil } from '../services/anvil.ts';
 import type { LiveTrade } from './build-block.ts';
-import { createLivePool, type LivePool, type LiveSetup, ONE } from './live-pools.ts';
+import { createLivePool, type LiveGuard, type LivePool, type LiveSetup, ONE } from './live-pools.ts';
 import type { QuoteUpdate } from './maker.ts';
 import { type LiveBuilderOptions, type MockLiveBuilder, startMockLiveBuilder } from './mock-live-builder.ts';
 import { deployRegistry, type FeedPrice } from './registry.ts';
 
 export interface LiveMarketOptions {
-  /** Pools of each layout. Every third one has no guard, a stop loss, a velocity guard. Default: 3. */
+  /** Pools of each layout. Default: 3. */
   readonly flatPools?: number;
   readonly packedPools?: number;
+  /** What pools get in turn. Default: every third one has no guard, a stop loss, a velocity guard. */
+  readonly guards?: readonly LiveGuard[];
   /** Of the packed pools. Default: the one of the rule `sumOnEdges`. */
   readonly variant?: PackedVariant;
   readonly builder?: LiveBuilderOptions;
@@ -81,10 +83,11 @@ async function prepareSetup(chain: DevChain, variant = packedVariant('sumOnEdges
 }
 
 async function createPools(setup: LiveSetup, options: LiveMarketOptions): Promise<LivePool[]> {
-  const { flatPools = 3, packedPools = 3 } = options;
+  const { flatPools = 3, packedPools = 3, guards } = options;
   const pools: LivePool[] = [];
-  for (let number = 0; number < flatPools; number++) pools.push(await createLivePool(setup, 'flat', number));
-  for (let number = 0; number < packedPools; number++) pools.push(await createLivePool(setup, 'packed', number));
+  for (let number = 0; number < flatPools; number++) pools.push(await createLivePool(setup, 'flat', number, guards));
+  for (let number = 0; number < packedPools; number++)
+    pools.push(await createLivePool(setup, 'packed', number, guards));
   return pools;
 }
 

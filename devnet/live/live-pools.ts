@@ -50,11 +50,17 @@ const BIN_SHARES = 100n * ONE;
  * yet.
  *
  * @param number of the pool: it selects feed, guard and salt
+ * @param guards those that pools get in turn
  */
-export async function createLivePool(setup: LiveSetup, layout: LivePool['layout'], number: number): Promise<LivePool> {
+export async function createLivePool(
+  setup: LiveSetup,
+  layout: LivePool['layout'],
+  number: number,
+  guards: readonly LiveGuard[] = LIVE_GUARDS,
+): Promise<LivePool> {
   const { chain, registry, token0, token1 } = setup;
   const deployment = setup[layout];
-  const guard = LIVE_GUARDS[number % LIVE_GUARDS.length] ?? 'none';
+  const guard = guards[number % guards.length] ?? 'none';
   const feed = feedId(`live ${layout} ${number}`);
   const venue = deployment.swapRouter;
   const maker = createMaker(chain, { privateKey: keccak256(feed), registry, venue, feedId: feed });
