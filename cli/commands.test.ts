@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { holderOfKey, keyIdOf } from '../db/api-keys.ts';
+import { findKey, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
 import { ownEnvironment, ownMain } from '../devnet/services/own-process.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
@@ -28,6 +28,8 @@ afterAll(async () => {
   await database.drop();
 });
 
+const holderOfKey = async (key: string) => (await findKey(client, key))?.holder ?? null;
+
 async function keyWith(label: string) {
   const keys: { label: string; keyId: string; revokedAt: string }[] = JSON.parse(
     (await cli('keys', 'list', '--json')).stdout,
@@ -47,12 +49,12 @@ async function cli(name: string, ...parameters: string[]) {
 test('a key is issued once, listed by its visible part, and revoked', async () => {
   const { stdout: key } = await cli('keys', 'issue', 'Alice & Co');
   const listed = await keyWith('Alice & Co');
-  expect(await holderOfKey(client, key)).toBe(listed.keyId);
+  expect(await holderOfKey(key)).toBe(listed.keyId);
   expect(listed).toMatchObject({ revokedAt: null, replaces: null });
   expect(key.startsWith(listed.keyId)).toBe(true);
   const revoked = await cli('keys', 'revoke', listed.keyId, '--json');
   expect([revoked.exitCode, JSON.parse(revoked.stdout)]).toEqual([0, { keyId: listed.keyId, revoked: true }]);
-  expect(await holderOfKey(client, key)).toBeNull();
+  expect(await holderOfKey(key)).toBeNull();
   const again = await cli('keys', 'revoke', listed.keyId);
   expect(again).toEqual({ exitCode: 1, stdout: '', stderr: `no key in use has the id ${listed.keyId}` });
 });
@@ -62,23 +64,34 @@ test('a key is rotated, with and without a time of grace', async () => {
   const rotated = await cli('keys', 'rotate', first.keyId, '--grace', '24h', '--json');
   const second = JSON.parse(rotated.stdout);
   expect(second).toMatchObject({ replaces: first.keyId, graceSecs: 86_400 });
-  for (const { key } of [first, second]) expect(await holderOfKey(client, key)).toBe(first.keyId);
+  for (const { key } of [first, second]) expect(await holderOfKey(key)).toBe(first.keyId);
   const { revokedAt } = await keyWith('Bob');
   expect(Math.abs(Date.parse(revokedAt) - Date.now() - 86_400_000)).toBeLessThan(60_000);
 
   const twice = await cli('keys', 'rotate', first.keyId);
   expect(twice).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('rotated already') });
   const { stdout: third } = await cli('keys', 'rotate', second.keyId);
-  expect(await Promise.all([first.key, second.key, third].map((key) => holderOfKey(client, key)))).toEqual([
+  expect(await Promise.all([first.key, second.key, third].map((key) => holderOfKey(key)))).toEqual([
     first.keyId,
     null,
     first.keyId,
   ]);
   expect((await cli('keys', 'revoke', first.keyId)).exitCode).toBe(0);
-  expect(await holderOfKey(client, first.key)).toBeNull();
+  expect(await holderOfKey(first.key)).toBeNull();
   expect((await cli('keys', 'list')).stdout).toMatch(
     new RegExp(`^${keyIdOf(third)}  Bob .* -  +${second.keyId}$`, 'm'),
   );
+});
+
+test('a key publishes quotes if it was issued so, and after a rotation', async () => {
+  const { keyId } = JSON.parse((await cli('keys', 'issue', 'Maker', '--publish-quotes', '--json')).stdout);
+  const rotated = JSON.parse((await cli('keys', 'rotate', keyId, '--json')).stdout);
+  const { stdout: other } = await cli('keys', 'issue', 'Other');
+  expect(await findKey(client, rotated.key)).toEqual({ holder: keyId, publishesQuotes: true });
+  expect(await findKey(client, other)).toMatchObject({ publishesQuotes: false });
+  const listed = (await cli('keys', 'list')).stdout;
+  expect(listed).toMatch(new RegExp(`^${rotated.keyId}  Maker +yes `, 'm'));
+  expect(listed).toMatch(new RegExp(`^${keyIdOf(other)}  Other +no `, 'm'));
 });
 
 test('a curator is named, verified step by step, and forgotten', async () => {

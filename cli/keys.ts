@@ -4,12 +4,21 @@ import { graceArgument } from './arguments.ts';
 import { addCommand, databaseProgram, type JsonOption, onDatabase, runCommand } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-const COLUMNS = { KEY: 'keyId', LABEL: 'label', ISSUED: 'createdAt', ENDS: 'revokedAt', REPLACES: 'replaces' };
+const COLUMNS = {
+  KEY: 'keyId',
+  LABEL: 'label',
+  PUBLISHES: 'publishesQuotes',
+  ISSUED: 'createdAt',
+  ENDS: 'revokedAt',
+  REPLACES: 'replaces',
+};
 
+type IssueOptions = JsonOption & { publishQuotes?: true };
 type RotateOptions = JsonOption & { grace: number };
 
 const program = databaseProgram('keys', 'Trading API keys. A change counts in every API process within 3 seconds.', [
   'keys -- issue "Alice & Co"                      prints the key, this once',
+  'keys -- issue "Maker & Co" --publish-quotes     its quote updates may become live quotes',
   'keys -- rotate ptd_0123456789ab                 new key; the old one ends now',
   'keys -- rotate ptd_0123456789ab --grace 24h     new key; the old one ends in a day',
   'keys -- revoke ptd_0123456789ab',
@@ -18,9 +27,10 @@ const program = databaseProgram('keys', 'Trading API keys. A change counts in ev
 
 addCommand(program, 'issue', 'make a key and print it: it cannot be shown again')
   .argument('<label>', 'what you call its holder')
+  .option('--publish-quotes', 'its quote updates may become live quotes: only if its holder said so')
   .action(
-    onDatabase(async (database, label: string, _: JsonOption) => {
-      const issued = await issueApiKey(database, label);
+    onDatabase(async (database, label: string, { publishQuotes }: IssueOptions) => {
+      const issued = await issueApiKey(database, label, { publishesQuotes: publishQuotes ?? false });
       return { value: issued, text: `${issued.key}\n` };
     }),
   );

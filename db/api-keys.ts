@@ -9,9 +9,13 @@ import { inTransaction, type Queryable } from './transaction.ts';
 /**
  * The stored row of a key, without its hash. The key itself is never stored. `keyId` is its visible start, by which
  * people and logs name it. `revokedAt` is when it ended, or will end after a rotation with a grace period. `replaces`
- * is the `keyId` of the previous key of the same holder, if any.
+ * is the `keyId` of the previous key of the same holder, if any. `publishesQuotes`: its quote updates may become live
+ * quotes of this service.
  */
 export type ApiKeyRecord = Omit<typeof apiKeys.$inferSelect, 'keyHash'>;
+
+/** What a valid key stands for: see {@link findKey}. */
+export type FoundKey = { readonly holder: string; readonly publishesQuotes: boolean };
 
 export type IssuedKey = { readonly keyId: string; readonly key: string };
 
@@ -34,24 +38,25 @@ const checksumOf = (text: string) => `_${crc32(text).toString(16).padStart(8, '0
  * Makes a key of 256 random bits. Its text is returned only here: the table holds a hash of it.
  *
  * @param label what the operator calls its holder
- * @param replaces visible part of the previous key of the same holder, if any
+ * @param options `replaces`: visible part of the previous key of the same holder, by default none. `publishesQuotes`: by
+ *   default false
  */
 export async function issueApiKey(
   database: Queryable,
   label: string,
-  replaces: string | null = null,
+  options: Partial<Pick<ApiKeyRecord, 'replaces' | 'publishesQuotes'>> = {},
 ): Promise<IssuedKey> {
   const keyId = `ptd_${randomBytes(ID_BYTES).toString('hex')}`;
   const text = `${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
   const key = text + checksumOf(text);
   await queriesOn(database)
     .insert(apiKeys)
-    .values({ keyHash: hashKey(key), keyId, label, replaces });
+    .values({ keyHash: hashKey(key), keyId, label, ...options });
   return { keyId, key };
 }
 
 /**
- * Makes a new key for the holder of a key in use. The old key ends after `graceSecs`; 0 ends it at once. Of concurrent
+ * Makes a new key for the holder of a key in use, which publishes quotes if the old one does. The old key ends after `graceSecs`; 0 ends it at once. Of concurrent
  * rotations of a key, only one succeeds.
  *
  * @returns the new key; null when no key in use has this visible part, or when it has been rotated already
@@ -62,8 +67,9 @@ export function rotateApiKey(database: pg.Pool, keyId: string, graceSecs: number
       .update(apiKeys)
       .set({ revokedAt: sql`now() + make_interval(secs => ${graceSecs})` })
       .where(and(eq(apiKeys.keyId, keyId), isNull(apiKeys.revokedAt)))
-      .returning({ label: apiKeys.label });
-    return ended ? issueApiKey(client, ended.label, keyId) : null;
+      .returning({ label: apiKeys.label, publishesQuotes: apiKeys.publishesQuotes });
+    if (!ended) return null;
+    return issueApiKey(client, ended.label, { replaces: keyId, publishesQuotes: ended.publishesQuotes });
   });
 }
 
@@ -83,17 +89,18 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
 }
 
 /**
- * Finds the holder of a key. A holder is named by the visible part of the first key, from which rotations led to this
+ * Finds the holder of a key, and whether its quote updates may be published. A holder is named by the visible part of the first key, from which rotations led to this
  * one. A function of the database looks up the hash, because the API may not read the table.
  *
  * @returns null when the key is unknown or has ended
  */
-export async function holderOfKey(database: Queryable, key: string): Promise<string | null> {
+export async function findKey(database: Queryable, key: string): Promise<FoundKey | null> {
   if (keyIdOf(key) === null) return null;
-  const { rows } = await database.query<{ holder: string | null }>('SELECT operator.holder_of_key($1) AS holder', [
-    hashKey(key),
-  ]);
-  return rows[0]?.holder ?? null;
+  const { rows } = await database.query<FoundKey>(
+    'SELECT holder, publishes_quotes AS "publishesQuotes" FROM operator.find_key($1)',
+    [hashKey(key)],
+  );
+  return rows[0] ?? null;
 }
 
 /** Which of the given keys have not ended. Arguments and result are the visible parts of keys. */

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loginUrl } from '../devnet/services/process-logins.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
-import { holderOfKey, issueApiKey, keyIdOf, keysInUse } from './api-keys.ts';
+import { findKey, issueApiKey, keyIdOf, keysInUse } from './api-keys.ts';
 import { actAs } from './process-roles.ts';
 
 /* What an attacker gets who runs statements as the API, which has its own login. */
@@ -22,8 +22,8 @@ afterAll(async () => {
 
 test('of a key that it knows, it learns whether it is in use', async () => {
   const { key, keyId } = await issueApiKey(database.client, 'Alice');
-  expect(await holderOfKey(api, key)).toBe(keyId);
-  expect(await holderOfKey(api, `${key.slice(0, -2)}__`)).toBeNull();
+  expect(await findKey(api, key)).toEqual({ holder: keyId, publishesQuotes: false });
+  expect(await findKey(api, `${key.slice(0, -2)}__`)).toBeNull();
   expect(await keysInUse(api, [keyIdOf(key) ?? '', 'ptd_000000000000'])).toEqual(new Set([keyId]));
 });
 
@@ -32,7 +32,7 @@ test.each([
   ['who has keys', 'SELECT key_id FROM operator.api_key'],
   ['keys as its login', 'SET ROLE NONE; TABLE operator.api_key'],
   ['keys by a copy', 'COPY operator.api_key TO STDOUT'],
-  ['its function, rewritten', 'ALTER FUNCTION operator.holder_of_key SECURITY INVOKER'],
+  ['its function, rewritten', 'ALTER FUNCTION operator.find_key SECURITY INVOKER'],
   ['the audit trail', 'TABLE operator.pamm_submission'],
   ['the view of the audit trail', 'TABLE read_model.pamm_answer'],
   ['curators', 'TABLE operator.curator'],

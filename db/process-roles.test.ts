@@ -142,7 +142,7 @@ const GRANTED = {
     'pg_catalog.pg_try_advisory_xact_lock(integer,integer)',
   ],
   ptd_capture: ['history.keep_partitions(text,bigint,bigint)', 'pg_catalog.pg_advisory_xact_lock(bigint)'],
-  ptd_api: ['operator.holder_of_key(bytea)', 'operator.keys_in_use(text[])'],
+  ptd_api: ['operator.find_key(bytea)', 'operator.holder_of_key(bytea)', 'operator.keys_in_use(text[])'],
   ptd_builders: [],
   ptd_operator: [],
   analyst: [],
@@ -218,6 +218,7 @@ test('only the indexer makes schemas, nobody tables in those that are there, and
   );
   const pinned = { settings: ['search_path=pg_catalog, pg_temp'], callers: ['ptd_api'] };
   expect(functions).toEqual([
+    { name: 'find_key', ...pinned },
     { name: 'holder_of_key', ...pinned },
     { name: 'keep_partitions', settings: [...pinned.settings, 'lock_timeout=300ms'], callers: ['ptd_capture'] },
     { name: 'keys_in_use', ...pinned },

@@ -8,6 +8,8 @@ export type KeyIdentity = {
   readonly keyId: string;
   /** Visible part of the holder's first key. All keys that were rotated from that key share it. */
   readonly holder: string;
+  /** Whether its quote updates may become live quotes of this service. Absent: they may not. */
+  readonly publishesQuotes?: boolean;
 };
 
 /**

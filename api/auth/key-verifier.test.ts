@@ -38,7 +38,7 @@ test('a key is valid from its issue to its revocation, and no longer than 3 seco
   let now = 0;
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'a market maker');
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   expect(await revokeApiKey(pool, keyId)).toBe(true);
   now = 3_000;
   expect(await verify(key)).toBeNull();
@@ -53,9 +53,18 @@ test('a rotated key has the holder of the first one, however often it was rotate
     if (next === null) throw new Error('the key is not in use');
     keys.push(next);
   }
-  for (const { keyId, key } of keys) expect(await verify(key)).toEqual({ keyId, holder: first.keyId });
+  for (const { keyId, key } of keys)
+    expect(await verify(key)).toEqual({ keyId, holder: first.keyId, publishesQuotes: false });
   const namesake = await issueApiKey(pool, 'a market maker');
   expect(await verify(namesake.key)).toMatchObject({ holder: namesake.keyId });
+});
+
+test('a rotated key publishes quotes if the first one does', async () => {
+  const verify = verifier();
+  const publishing = await issueApiKey(pool, 'a market maker', { publishesQuotes: true });
+  const next = await rotateApiKey(pool, publishing.keyId, 3_600);
+  for (const key of [publishing.key, next?.key ?? ''])
+    expect(await verify(key)).toMatchObject({ publishesQuotes: true });
 });
 
 test('a key that is issued after it was tried works within 3 seconds', async () => {
@@ -66,7 +75,7 @@ test('a key that is issued after it was tried works within 3 seconds', async () 
   expect(await verify(key)).toBeNull();
   await pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
   now = 3_000;
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
 });
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
@@ -100,7 +109,7 @@ test('a key without a checksum, issued before there was one, stays valid', async
   const { keyId, key } = await issueApiKey(pool, 'of 0.1.0');
   const old = key.slice(0, -9);
   await pool.query('UPDATE operator.api_key SET key_hash = sha256($1::bytea) WHERE key_id = $2', [old, keyId]);
-  expect(await verifier()(old)).toEqual({ keyId, holder: keyId });
+  expect(await verifier()(old)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
 });
 
 test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}`])('%j is no key', async (text) => {
@@ -122,10 +131,10 @@ test('without the database a known key stays valid and an unknown one is 503', a
   const verify = verifier(() => now, unreachable);
   const { keyId, key } = await issueApiKey(pool, 'known');
   const { key: other } = await issueApiKey(pool, 'unknown');
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   await unreachable.end();
   now = 60_000;
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   await expect(verify(other)).rejects.toMatchObject({ status: 503 });
 });
 
@@ -133,11 +142,11 @@ test('a known key is not held up by a database that hangs', async () => {
   let now = 0;
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'in a hurry');
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   const holder = await pool.connect();
   await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
   now = 3_000;
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   await holder.query('ROLLBACK');
   holder.release();
 });
@@ -154,7 +163,7 @@ test('however many requests carry a known key, one at a time asks for it, also o
   const verify = verifier(() => now, counted);
   const { keyId, key } = await issueApiKey(pool, 'busy');
   const askOften = () => Promise.all(Array.from({ length: 50 }, () => verify(key)));
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   now = 2_000;
   expect((await askOften()).every((identity) => identity?.keyId === keyId)).toBe(true);
   expect(queries).toBe(2);
@@ -177,14 +186,14 @@ test('a client that tries key after key is held up without the database; others 
   const verify = verifier(() => now);
   const { keyId, key } = await issueApiKey(pool, 'behind the same address');
   const { key: late } = await issueApiKey(pool, 'late, behind the same address');
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   for (let tries = 1; tries < 50; tries++) expect(await verify(unknownKey(tries))).toBeNull();
   const held = { status: 429, headers: { 'Retry-After': '10' } };
   await expect(verify(unknownKey(50))).rejects.toMatchObject(held);
   await expect(verify(late)).rejects.toMatchObject(held);
   expect(await verify(unknownKey(51), '10.0.0.2')).toBeNull();
   now = 5_000;
-  expect(await verify(key)).toEqual({ keyId, holder: keyId });
+  expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   now = 10_000;
   expect(await verify(late)).not.toBeNull();
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { holderOfKey, keyIdOf } from '../../db/api-keys.ts';
+import { findKey, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { clientLimit } from '../../runtime/rate-window.ts';
@@ -33,8 +33,8 @@ export function createKeyVerifier(database: Queryable, now: () => number = Date.
   const countTry = clientLimit(KEY_TRIES, now);
   const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {
     const at = now();
-    const holder = await holderOfKey(database, key);
-    const verdict = { identity: holder === null ? null : { keyId, holder }, at };
+    const found = await findKey(database, key);
+    const verdict = { identity: found && { keyId, ...found }, at };
     if ((verdicts.peek(digest)?.at ?? at) <= at) verdicts.set(digest, verdict);
     return verdict;
   };

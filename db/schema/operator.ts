@@ -31,6 +31,7 @@ export const apiKeys = operator.table('api_key', {
   createdAt: instant('created_at').notNull().defaultNow(),
   revokedAt: instant('revoked_at'),
   replaces: text('replaces'),
+  publishesQuotes: boolean('publishes_quotes').notNull().default(false),
 });
 
 export const priceHealth = operator.table('price_health', {
