@@ -5,7 +5,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
-import { openChains } from '../quoting/open-chains.ts';
+import { liveWarnings, openChains } from '../quoting/open-chains.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -62,8 +62,9 @@ async function serve(): Promise<void> {
   const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
+  const warnings = async () => ({ ...(await pamm.warnings()), ...liveWarnings(chains) });
   const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
-  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings: pamm.warnings });
+  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings });
   onStop('indexing watch', () => operations.stop());
 
   const routes = bindResources({

@@ -46,7 +46,7 @@ export const wordOverrides = perObject(
 );
 
 /** The pending block's number and time as the block overrides of `eth_call`. */
-export const blockOverrides = ({ blockNumber, timestamp }: PendingState) => ({
+export const blockOverrides = ({ blockNumber, timestamp }: Pick<PendingState, 'blockNumber' | 'timestamp'>) => ({
   number: `0x${blockNumber.toString(16)}` as Hex,
   time: `0x${timestamp.toString(16)}` as Hex,
 });

@@ -3,8 +3,10 @@ import pg from 'pg';
 import type { Address } from 'viem';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
+import { canTraceWrites } from '../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
+import { hasOwnSource } from '../config/live-schema.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { readSecret } from '../config/read-secret.ts';
 import { rolesOfLogin } from '../db/process-roles.ts';
@@ -18,7 +20,7 @@ const CALL_TIMEOUT_MS = 10_000;
 
 const command = new Command('config:check')
   .description(
-    'Validate a chains file, and warn when one login of the database serves several processes; with --rpc, also ask every RPC URL for its chain id, each factory for code, and its newest pools for their layout',
+    'Validate a chains file, and warn when one login of the database serves several processes; with --rpc, also ask every RPC URL for its chain id, each factory for code, its newest pools for their layout, and nodes for what live sources need',
   )
   .argument('[file]', 'path of the chains file (default: CHAINS_CONFIG)')
   .option('--rpc', 'ask the chains')
@@ -81,7 +83,17 @@ async function checkChain(chain: ChainConfig) {
     .map(({ chainId, factory, layout, answersLike }) => {
       return { chainId, url, problem: `pools of ${factory} answer like ${answersLike}, not ${layout}` };
     });
-  return { findings: [...findings, ...wrong], factories };
+  const live = findings.length > 0 ? [] : await liveFindings(chain, url);
+  return { findings: [...findings, ...wrong, ...live], factories };
+}
+
+/** What the source of kind `own` lacks. */
+async function liveFindings(chain: ChainConfig, url: string): Promise<Finding[]> {
+  if (!hasOwnSource(chain)) return [];
+  const canTrace = await canTraceWrites(openChainRpc(chain, CALL_TIMEOUT_MS)).catch(() => false);
+  const problem =
+    'the live source `own` needs `debug_traceCall` with `prestateTracer` and block overrides: no node has it';
+  return canTrace ? [] : [{ chainId: chain.chainId, url, problem }];
 }
 
 const layoutLine = ({ chainId, factory, pools, answersLike }: FactoryLayout) =>

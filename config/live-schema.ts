@@ -12,8 +12,15 @@ const remoteSource = <const K extends string>(kind: K) =>
     })
     .refine(({ wsUrls, rpcUrls }) => wsUrls.length + rpcUrls.length > 0, 'needs a URL in wsUrls or rpcUrls');
 
+/** The quote updates that pass through this service, of keys that publish them. */
+const OwnSourceConfig = z.strictObject({ kind: z.literal('own') });
+
 /** One source of pending state, told apart by `kind`: each names the form of its messages. */
-const LiveSourceConfig = z.discriminatedUnion('kind', [remoteSource('builder-overrides'), remoteSource('relayer')]);
+const LiveSourceConfig = z.discriminatedUnion('kind', [
+  remoteSource('builder-overrides'),
+  remoteSource('relayer'),
+  OwnSourceConfig,
+]);
 
 /** Where prices come from that live with block builders before they land. */
 export const LiveConfig = z
@@ -22,7 +29,7 @@ export const LiveConfig = z
     sources: z.array(LiveSourceConfig).min(1),
   })
   .describe(
-    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710), `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
+    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates)); all but `own` have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
   );
 
 const MIN_AGE_MS = 1_000;
@@ -32,5 +39,10 @@ const MAX_AGE_MS = 8_000;
 export const liveMaxAgeMs = ({ maxAgeMs }: Pick<LiveConfig, 'maxAgeMs'>, blockTimeMs: number): number =>
   maxAgeMs ?? Math.min(MAX_AGE_MS, Math.max(MIN_AGE_MS, Math.round((blockTimeMs * 2) / 3)));
 
+/** Whether quote updates that makers publish are a source. */
+export const hasOwnSource = ({ live }: { readonly live?: LiveConfig | undefined }): boolean =>
+  live?.sources.some(({ kind }) => kind === 'own') ?? false;
+
 export type LiveSourceConfig = z.infer<typeof LiveSourceConfig>;
+export type RemoteSourceConfig = Exclude<LiveSourceConfig, { kind: 'own' }>;
 export type LiveConfig = z.infer<typeof LiveConfig>;

@@ -33,11 +33,9 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
 function withResolvedUrls({ wsUrls, live, ...chain }: ChainConfig, env: Environment): ChainConfig {
   const rpc = (url: string) => resolveEnvReference(url, env, RpcUrl, chain.chainId);
   const ws = (url: string) => resolveEnvReference(url, env, WsUrl, chain.chainId);
-  const sources = live?.sources.map((source) => ({
-    ...source,
-    wsUrls: source.wsUrls.map(ws),
-    rpcUrls: source.rpcUrls.map(rpc),
-  }));
+  const sources = live?.sources.map((source) =>
+    source.kind === 'own' ? source : { ...source, wsUrls: source.wsUrls.map(ws), rpcUrls: source.rpcUrls.map(rpc) },
+  );
   return {
     ...chain,
     rpcUrls: chain.rpcUrls.map(rpc),

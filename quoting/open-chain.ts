@@ -10,6 +10,7 @@ import { HeadTracker } from './heads/head-tracker.ts';
 import type { FeedOfWords } from './live/live-feed.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { openLiveHeads } from './live/open-live-heads.ts';
+import type { OwnSourceDeps } from './live/own-source.ts';
 import { type ChainQuotes, openCommittedQuotes, openLiveQuotes } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import type { Basis } from './quote-basis.ts';
@@ -39,6 +40,8 @@ export interface Chain extends ChainConfig, ChainQuotes {
   readonly liveQuotes: ChainQuotes | undefined;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
+  /** What the operator should know of live prices; undefined when there is nothing. */
+  liveWarning(): string | undefined;
   /** Stops reading. Resolves when the run in progress is over. */
   stop(): Promise<void>;
 }
@@ -59,14 +62,16 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
   const committed = openCommittedQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
   const shareFeed = sharing && ((open: () => FeedOfWords) => sharing.shareFeed(config, open));
-  const sources = openLiveHeads(config, heads, { ...deps, shareFeed });
+  const listen = sharing && ((listener: Parameters<OwnSourceDeps['listen']>[0]) => sharing.listen(chainId, listener));
+  const sources = openLiveHeads(config, heads, { ...deps, rpc, shareFeed, listen });
   const live = sources && openLiveQuotes(common, sources.heads, committed);
   const stop = async () => {
     feed?.close();
     sources?.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
-  return { ...config, ...committed, liveQuotes: live, estimates, stop };
+  const liveWarning = () => sources?.warning();
+  return { ...config, ...committed, liveQuotes: live, estimates, liveWarning, stop };
 }
 
 /** Makes an observer that also passes on to routes how curves became known. */

@@ -28,6 +28,15 @@ export interface ChainsDeps {
   readonly logger: Logger;
 }
 
+/** What the operator should know of live prices, by chain. */
+export const liveWarnings = (chains: ReadonlyMap<number, Chain>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    chains.values().flatMap((chain) => {
+      const warning = chain.liveWarning();
+      return warning === undefined ? [] : [[`live-${chain.chainId}`, warning]];
+    }),
+  );
+
 /** Opens all chains of the configuration, and loads their pools once there is an index. */
 export function openChains(
   { chains: configs, env, quotes, database, redisUrl, queuePrefix, metrics, logger }: ChainsDeps,

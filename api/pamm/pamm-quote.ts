@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import { type ProviderResult, QueuesUnavailableError, type QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import type { Endpoint } from '../../builders/submit/endpoints.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
+import { hasOwnSource } from '../../config/live-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { requiredKey } from '../auth/authenticate.ts';
 import { defineResource } from '../declaration/api-route.ts';
@@ -9,6 +10,7 @@ import { badRequest, unavailable } from '../errors.ts';
 import { chainIdParam, type ServedChains, servedChain } from '../request.ts';
 import { type QuoteBody, readQuoteBody } from './body-shape.ts';
 import { submitQuoteUpdate } from './declaration.ts';
+import type { PublishUpdate } from './publish-update.ts';
 import { toQuoteUpdate } from './quote-values.ts';
 
 /** Longest time from arrival to the response, as the contract has it. */
@@ -28,6 +30,8 @@ export type PammDeps = {
   /** Usable builder endpoints by chain. */
   readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
   readonly submit: QuoteDispatcher['submit'];
+  /** Takes accepted updates of keys that publish them, on chains with a source of kind `own`. Default: none are published. */
+  readonly publish?: PublishUpdate;
   /** Longest time from arrival to the response, 500 ms by default; a request can only lower it. */
   readonly responseTimeoutMs?: number;
 };
@@ -44,22 +48,25 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const update = toQuoteUpdate(body, chain, Date.now());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
   if (endpoints.length === 0) throw unavailable();
-  const { holder } = requiredKey(c);
+  const { holder, publishesQuotes } = requiredKey(c);
+  const isPublished = publishesQuotes && chain.hasOwnSource;
   const longestMs = (deps.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) - RESPONSE_MARGIN_MS;
-  const results = await submit(deps, update, holder, endpoints, {
+  const times = {
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
     queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + MIN_QUEUEING_MS),
-  });
+  };
+  const publish = () => deps.publish?.(update, { kind: chain.kind, holder, arrivedAtMs });
+  const results = await submit(deps, update, holder, endpoints, times, isPublished ? publish : undefined);
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }
 
 /** Gives the chain of the path, if it takes updates. @throws ApiError 404 or 400 */
-function pammChain(chains: ServedChains, chainIdText: string): { chainId: number; kind: PammConfig['kind'] } {
+function pammChain(chains: ServedChains, chainIdText: string) {
   const chain = servedChain(chains, chainIdText);
   const kind = chain.pamm?.kind ?? CONTRACT_CHAINS.get(chain.chainId);
   if (!kind) throw badRequest(`chain_id ${chain.chainId} takes no quote updates`);
-  return { chainId: chain.chainId, kind };
+  return { chainId: chain.chainId, kind, hasOwnSource: hasOwnSource(chain) };
 }
 
 /** How long to wait for builders, milliseconds from arrival. The request can only lower `longestMs`. */

@@ -7,6 +7,7 @@ import { connectFailFast, connectQueueing } from '../../runtime/redis-connection
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { ServedChains } from '../request.ts';
 import type { PammDeps } from './pamm-quote.ts';
+import { createPublisher } from './publish-update.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
@@ -69,7 +70,12 @@ export function startPamm(options: PammOptions): Pamm {
   });
 
   return {
-    deps: { ...options, endpoints, submit: (...args) => dispatcher.submit(...args) },
+    deps: {
+      ...options,
+      endpoints,
+      submit: (...args) => dispatcher.submit(...args),
+      publish: createPublisher(redis, queuePrefix, logger),
+    },
     warnings: async () => ((await workerMissing()) ? WORKER_MISSING : {}),
     async stop() {
       clearInterval(sweeper);

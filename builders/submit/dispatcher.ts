@@ -68,6 +68,7 @@ export class QuoteDispatcher {
    * @param holder whose key the update came with; a holder cannot update uuids that another one used first
    * @param waitUntilMs when to return at the latest; a time in the past means as soon as everything is queued
    * @param queueUntilMs when to give up queueing
+   * @param onRegistered called once the update is the newest of its uuid, which belongs to the holder; must not throw
    * @returns one result per endpoint, in their order
    * @throws QueuesUnavailableError when the update could be queued nowhere by then
    */
@@ -76,6 +77,7 @@ export class QuoteDispatcher {
     holder: string,
     endpoints: readonly Endpoint[],
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
+    onRegistered?: () => void,
   ): Promise<ProviderResult[]> {
     if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
     const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
@@ -89,7 +91,7 @@ export class QuoteDispatcher {
       });
     });
     try {
-      await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
+      await this.#enqueueAll(submission, holder, endpoints, queueUntilMs, onRegistered);
       this.#log.submitted(submission);
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
@@ -125,11 +127,18 @@ export class QuoteDispatcher {
     holder: string,
     endpoints: readonly Endpoint[],
     untilMs: number,
+    onRegistered: (() => void) | undefined,
   ): Promise<void> {
     let queued = 0;
     let failure: unknown;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
+    void registering.then(
+      (registration) => {
+        if (registration === 'newest' || registration === 'same') onRegistered?.();
+      },
+      () => undefined, // Each attempt below reports why.
+    );
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);

@@ -1,10 +1,16 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
+import {
+  type LiveConfig,
+  type LiveSourceConfig,
+  liveMaxAgeMs,
+  type RemoteSourceConfig,
+} from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Frame } from './frame.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
+import { OwnSource, type OwnSourceDeps } from './own-source.ts';
 import { FrameMerger, type FrameOutcome, type PendingWords } from './pending-words.ts';
 
 export interface LiveFeedDeps {
@@ -14,6 +20,8 @@ export interface LiveFeedDeps {
   readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
   /** Holds the keys that `apiKeyEnv` names. */
   readonly env: Environment;
+  /** What the source of kind `own` needs. Absent: it is off. */
+  readonly own?: OwnSourceDeps | undefined;
   readonly logger: Logger;
   /** Default: `performance.now`. */
   readonly now?: Clock;
@@ -29,25 +37,25 @@ export class LiveFeed {
   readonly #merger: FrameMerger;
   readonly #headNumber: LiveFeedDeps['headNumber'];
   readonly #listeners = new Set<() => void>();
-  readonly #sources: readonly LiveSource[];
+  readonly #sources: readonly { close(): void }[];
 
   /** Opens the sources; {@link openLiveFeed} reads their keys. */
   constructor(
     { chainId, blockTimeMs, live }: ChainOfFeed & { readonly live: LiveConfig },
-    { headNumber, count, env, logger, now = () => performance.now() }: LiveFeedDeps,
+    { headNumber, count, env, own, logger, now = () => performance.now() }: LiveFeedDeps,
   ) {
     this.#headNumber = headNumber;
     this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
-    this.#sources = live.sources.map((config) => {
+    this.#sources = live.sources.flatMap((config): readonly { close(): void }[] => {
       const onFrame = (frame: Frame) => {
         const outcome = this.#take(config, frame);
         count(config.kind, outcome);
         return outcome === 'used';
       };
       const countFault = (fault: SourceFault) => count(config.kind, fault);
-      const apiKey = keyOf(config, env);
-      const options = { chainId, config, apiKey, onFrame, count: countFault, logger: logger.child({ chainId }), now };
-      return new LiveSource(options);
+      const options = { chainId, onFrame, count: countFault, now };
+      if (config.kind === 'own') return own ? [new OwnSource({ ...options, ...own, blockTimeMs })] : [];
+      return [new LiveSource({ ...options, config, apiKey: keyOf(config, env), logger: logger.child({ chainId }) })];
     });
   }
 
@@ -82,12 +90,13 @@ export class LiveFeed {
 /**
  * Opens the live sources of a chain.
  *
- * @returns undefined when the chain has none, or none whose key is set
+ * @returns undefined when the chain has none, or all are off, as without their key
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveFeed({ live, ...chain }: ChainOfFeed, deps: LiveFeedDeps): LiveFeed | undefined {
   const { chainId } = chain;
   const sources = (live?.sources ?? []).filter((config) => {
+    if (config.kind === 'own') return deps.own !== undefined;
     const isUsable = config.apiKeyEnv === undefined || keyOf(config, deps.env) !== undefined;
     const { kind, apiKeyEnv } = config;
     if (!isUsable) deps.logger.warn({ chainId, kind, apiKeyEnv }, 'live source is off: its key is not set');
@@ -96,5 +105,5 @@ export function openLiveFeed({ live, ...chain }: ChainOfFeed, deps: LiveFeedDeps
   return sources.length === 0 ? undefined : new LiveFeed({ ...chain, live: { ...live, sources } }, deps);
 }
 
-const keyOf = ({ apiKeyEnv }: LiveSourceConfig, env: Environment): string | undefined =>
+const keyOf = ({ apiKeyEnv }: RemoteSourceConfig, env: Environment): string | undefined =>
   apiKeyEnv === undefined ? undefined : readSecret(apiKeyEnv, env);

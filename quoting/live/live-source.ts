@@ -1,5 +1,5 @@
 import { CircuitBreaker, type Clock } from '../../chain/circuit-breaker.ts';
-import type { LiveSourceConfig } from '../../config/live-schema.ts';
+import type { RemoteSourceConfig } from '../../config/live-schema.ts';
 import { HttpFailure, sendRequest } from '../../runtime/http-request.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -14,7 +14,7 @@ export type SourceFault = FrameFault | 'unreachable' | 'timeout';
 export interface LiveSourceOptions {
   readonly chainId: number;
   /** With its `env:` references resolved. */
-  readonly config: LiveSourceConfig;
+  readonly config: RemoteSourceConfig;
   /** Sent to every URL of the source, never logged. Default: none is sent. */
   readonly apiKey?: string | undefined;
   /** Takes a frame, and returns whether it was used. Must not throw. */
@@ -35,7 +35,7 @@ interface Form {
   readonly parse: (text: string, chainId: number) => Frame | undefined;
 }
 
-const FORMS: Readonly<Record<LiveSourceConfig['kind'], Form>> = {
+const FORMS: Readonly<Record<RemoteSourceConfig['kind'], Form>> = {
   'builder-overrides': {
     keyHeader: 'authorization',
     method: 'titan_getPammStateOverrides',

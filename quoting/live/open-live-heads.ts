@@ -1,5 +1,6 @@
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import { hasOwnSource, liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
@@ -9,6 +10,8 @@ import { protectedAccounts } from '../pools/protected-accounts.ts';
 import { type FeedOfWords, openLiveFeed } from './live-feed.ts';
 import { LiveHeads } from './live-heads.ts';
 import type { LiveObserver } from './live-metrics.ts';
+import type { OwnSourceDeps } from './own-source.ts';
+import { TraceWatch } from './trace-watch.ts';
 
 export interface LiveHeadsOptions {
   readonly directory: PoolDirectory;
@@ -18,18 +21,28 @@ export interface LiveHeadsOptions {
   readonly observeLive?: ((chainId: number) => LiveObserver) | undefined;
   /** Makes a feed that processes share. Default: this process reads the sources by itself. */
   readonly shareFeed?: ((open: () => FeedOfWords) => FeedOfWords) | undefined;
+  /** Passes on the quote updates of the chain that makers publish. Default: they are no source. */
+  readonly listen?: OwnSourceDeps['listen'] | undefined;
+  readonly rpc: ChainRpc;
   readonly logger: Logger;
 }
 
-/** Of a chain whose sources are all off, because their keys are not set. */
+export interface OpenLiveHeads {
+  readonly heads: LiveHeads;
+  /** What the operator should know; undefined when there is nothing. */
+  warning(): string | undefined;
+  close(): void;
+}
+
+/** Of a chain whose sources are all off, as without their keys. */
 const NO_WORDS: FeedOfWords = { state: () => undefined, onFrame: () => () => undefined, close: () => undefined };
 
 /** Opens the sources of a chain's pending state; undefined for a chain without any. */
 export function openLiveHeads(
   config: ChainConfig,
   committed: Heads,
-  { directory, env = {}, observeLive, shareFeed = (open) => open(), logger }: LiveHeadsOptions,
-): { readonly heads: LiveHeads; close(): void } | undefined {
+  { directory, env = {}, observeLive, shareFeed = (open) => open(), listen, rpc, logger }: LiveHeadsOptions,
+): OpenLiveHeads | undefined {
   const { live, chainId, blockTimeMs } = config;
   if (!live) return undefined;
   let table: PoolTable | undefined;
@@ -46,7 +59,9 @@ export function openLiveHeads(
   // A head that was not reported for a while says nothing of frames: nobody asked for the chain's head since.
   const headNumber = () => committed.told?.block.number;
   const count = observer?.count ?? (() => undefined);
-  const feed = shareFeed(() => openLiveFeed(config, { headNumber, count, env, logger }) ?? NO_WORDS);
+  const watch = hasOwnSource(config) && listen ? new TraceWatch(rpc, logger.child({ chainId })) : undefined;
+  const own = watch && listen && { rpc, heads: committed, listen, canTrace: () => watch.isAvailable };
+  const feed = shareFeed(() => openLiveFeed(config, { headNumber, count, env, own, logger }) ?? NO_WORDS);
   const heads = new LiveHeads({
     committed,
     feed,
@@ -58,5 +73,12 @@ export function openLiveHeads(
       logger.warn({ err, chainId }, 'nodes do not read the block that is being built: quotes are committed');
     },
   });
-  return { heads, close: () => feed.close() };
+  return {
+    heads,
+    warning: () => watch?.warning,
+    close() {
+      watch?.stop();
+      feed.close();
+    },
+  };
 }

@@ -28,7 +28,7 @@ interface Part {
   readonly words: Words;
   readonly timestamp: bigint | null;
   readonly receivedAt: number;
-  /** Number of its frame: frames count from 1 as they arrive. */
+  /** Number of the first frame with these words: frames count from 1 as they arrive. */
   readonly order: number;
 }
 
@@ -42,7 +42,8 @@ type Content = Omit<PendingWords, 'digest' | 'receivedAt'>;
  *    it for `maxAgeMs`, or when it is more than two above the head: a source that is wrong stops the others no longer.
  * 2. A frame replaces all words that its source sent of its venues, and of all other venues if it is complete.
  * 3. A venue's words that its source did not renew within `maxAgeMs` are left out.
- * 4. Where two venues or sources give a slot different words, the newer frame wins.
+ * 4. Where two venues or sources give a slot different words, the newer frame wins. One that gives a venue's words of before,
+ *    the same object, only renews them.
  */
 export class FrameMerger {
   readonly #maxAgeMs: number;
@@ -78,9 +79,13 @@ export class FrameMerger {
     const receivedAt = this.#now();
     this.#numberSentAt = receivedAt;
     this.#frames += 1;
-    const before = isComplete ? undefined : this.#parts.get(source);
-    const parts = new Map([...(before ?? [])].filter(([venue]) => !frame.venues.has(venue)));
-    for (const [venue, words] of frame.venues) parts.set(venue, { words, timestamp, receivedAt, order: this.#frames });
+    const before = this.#parts.get(source);
+    const parts = new Map(isComplete ? [] : [...(before ?? [])].filter(([venue]) => !frame.venues.has(venue)));
+    for (const [venue, words] of frame.venues) {
+      const last = before?.get(venue);
+      const order = last?.words === words ? last.order : this.#frames;
+      parts.set(venue, { words, timestamp, receivedAt, order });
+    }
     this.#parts.set(source, withinBounds(parts));
     this.#isOutdated = true;
     return 'used';

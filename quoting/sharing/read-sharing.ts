@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { FeedOfWords } from '../live/live-feed.ts';
+import { ownUpdatesChannel } from '../live/own-update.ts';
 import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
 import { FORMAT } from './messages.ts';
 import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
@@ -34,6 +35,7 @@ export class ReadSharing {
   readonly #claimed: Counter<'chain'>;
   readonly #chains = new Map<string, ChainReads>();
   readonly #feeds = new Map<string, SharedFeed>();
+  readonly #listeners = new Map<string, (text: string) => void>();
   readonly #stopTicks: (() => void)[] = [];
   #isFailing = false;
   #isClosed = false;
@@ -114,6 +116,17 @@ export class ReadSharing {
     return feed;
   }
 
+  /** Passes on the quote updates of a chain that makers publish, to one listener at a time. @returns ends that */
+  listen(chainId: number, listener: (text: string) => void): () => void {
+    const channel = ownUpdatesChannel(this.#deps.prefix, chainId);
+    this.#listeners.set(channel, listener);
+    void this.#subscriber.subscribe(channel).catch(this.#fail);
+    return () => {
+      this.#listeners.delete(channel);
+      if (!this.#isClosed) void this.#subscriber.unsubscribe(channel).catch(this.#fail);
+    };
+  }
+
   stop(): void {
     this.#isClosed = true;
     for (const stop of this.#stopTicks) stop();
@@ -125,7 +138,8 @@ export class ReadSharing {
   #take(channel: string, text: string): void {
     const [, name = '', kind] = /^(.*):(reads|requests|words)$/.exec(channel) ?? [];
     try {
-      if (kind === 'words') this.#feeds.get(name)?.take(text);
+      if (kind === undefined) this.#listeners.get(channel)?.(text);
+      else if (kind === 'words') this.#feeds.get(name)?.take(text);
       else this.#chains.get(name)?.take(kind as 'reads' | 'requests', text);
     } catch (error) {
       this.#deps.logger.warn({ err: error, channel }, 'a message of another process was not understood');

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import type { Address, Hex } from 'viem';
+import type { TracedCall } from '../../chain/trace-writes.ts';
+import type { Words } from './frame.ts';
+import type { OwnUpdate } from './own-update.ts';
+
+/** The newest update of a sender's uuid, and what is known of it. */
+export interface OwnSlot {
+  /** Stands for sender and uuid. */
+  readonly venue: Address;
+  update: OwnUpdate;
+  /** When the update came, by the clock of the source. */
+  receivedAt: number;
+  /** The call that the update makes, once it was read. */
+  call: Promise<TracedCall | undefined> | undefined;
+  /** Hash of the head at which the update was traced last. */
+  tracedAt: Hex | undefined;
+  /** A trace that failed is repeated from then on. */
+  retryAt: number;
+  /** What a frame last said of the venue. */
+  words: Words | undefined;
+}
+
+export interface OwnSender {
+  /** By uuid, those that wait for a trace the longest first. */
+  readonly slots: Map<string, OwnSlot>;
+  /** One trace at a time, so that words of a newer update come later. */
+  isTracing: boolean;
+}
+
+/** The block that is being built. */
+export interface OwnTarget {
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Bounds of what is kept: 64 MiB of transactions. Beyond one, the oldest is left out. */
+export const OWN_BOUNDS = {
+  senders: 64,
+  /** Of one sender. */
+  uuids: 64,
+  /** Of all transactions of one sender. */
+  characters: 1_048_576,
+  ageMs: 120_000,
+} as const;
+
+/** The newest update of each sender and uuid, within {@link OWN_BOUNDS}. Does no I/O. */
+export class OwnUpdates {
+  /** Those that wait for a trace the longest first. */
+  readonly #senders = new Map<string, OwnSender>();
+
+  get isEmpty(): boolean {
+    return this.#senders.size === 0;
+  }
+
+  /** Takes an update. @returns undefined when one that is as new is known */
+  take(update: OwnUpdate, now: number): OwnSlot | undefined {
+    const { sender: name, uuid } = update;
+    const sender = this.#senders.get(name) ?? { slots: new Map<string, OwnSlot>(), isTracing: false };
+    const known = sender.slots.get(uuid);
+    if (known && known.update.seq >= update.seq) return undefined;
+    const slot = known ?? {
+      venue: venueOf(update),
+      update,
+      receivedAt: now,
+      call: undefined,
+      retryAt: 0,
+      tracedAt: undefined,
+      words: undefined,
+    };
+    // An update that waits for a trace gives its place to a newer one.
+    if (known?.tracedAt) sender.slots.delete(uuid);
+    Object.assign(slot, { update, receivedAt: now, call: undefined, tracedAt: undefined, retryAt: 0 });
+    sender.slots.set(uuid, slot);
+    leaveOut(sender.slots, ({ size }) => size > OWN_BOUNDS.uuids);
+    leaveOut(sender.slots, (slots) => charactersOf(slots) > OWN_BOUNDS.characters);
+    this.#senders.set(name, sender);
+    leaveOut(this.#senders, ({ size }) => size > OWN_BOUNDS.senders);
+    return slot;
+  }
+
+  /** Leaves out what is not good for this block or any after it, or too old. */
+  expire({ blockNumber }: OwnTarget, now: number): void {
+    for (const [name, { slots }] of this.#senders) {
+      for (const [uuid, { update, receivedAt }] of slots) {
+        const isPast = update.tx !== '0x' && update.untilBlock < blockNumber;
+        if (isPast || now - receivedAt > OWN_BOUNDS.ageMs) slots.delete(uuid);
+      }
+      if (slots.size === 0) this.#senders.delete(name);
+    }
+  }
+
+  /** The next update to trace at a head: senders take turns. */
+  next(hash: Hex, target: OwnTarget, now: number): { readonly sender: OwnSender; readonly slot: OwnSlot } | undefined {
+    for (const [name, sender] of this.#senders) {
+      if (sender.isTracing) continue;
+      const slot = sender.slots
+        .values()
+        .find((it) => it.tracedAt !== hash && now >= it.retryAt && isGoodFor(it.update, target));
+      if (!slot) continue;
+      this.#senders.delete(name);
+      this.#senders.set(name, sender);
+      return { sender, slot };
+    }
+    return undefined;
+  }
+
+  /** The words by venue that were found at a head. */
+  words(hash: Hex): Map<Address, Words> {
+    const slots = this.#senders.values().flatMap((sender) => sender.slots.values());
+    return new Map(
+      slots.flatMap(({ venue, words, tracedAt }) =>
+        tracedAt === hash && words?.size ? [[venue, words] as const] : [],
+      ),
+    );
+  }
+}
+
+function isGoodFor({ tx, fromBlock, untilBlock, untilSecs }: OwnUpdate, { blockNumber, timestamp }: OwnTarget) {
+  const isInTime = untilSecs === undefined || timestamp <= untilSecs;
+  return tx !== '0x' && fromBlock <= blockNumber && blockNumber <= untilBlock && isInTime;
+}
+
+function venueOf({ sender, uuid }: OwnUpdate): Address {
+  return `0x${createHash('sha256').update(`${uuid} ${sender}`).digest('hex').slice(0, 40)}`;
+}
+
+const charactersOf = (slots: ReadonlyMap<string, OwnSlot>): number =>
+  slots.values().reduce((sum, { update }) => sum + update.tx.length, 0);
+
+/** Removes the first entries while there are too many. */
+function leaveOut<K, V>(map: Map<K, V>, isTooMany: (map: Map<K, V>) => boolean): void {
+  for (const key of map.keys()) {
+    if (!isTooMany(map)) return;
+    map.delete(key);
+  }
+}

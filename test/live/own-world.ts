@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Hex } from 'viem';
+import { createApp } from '../../api/app.ts';
+import { createKeyVerifier } from '../../api/auth/key-verifier.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { pammResource } from '../../api/pamm/pamm-quote.ts';
+import { startPamm } from '../../api/pamm/start-pamm.ts';
+import { type ChainConfig, PammConfig } from '../../config/chains-schema.ts';
+import { LimitsConfig } from '../../config/limits-schema.ts';
+import { issueApiKey } from '../../db/api-keys.ts';
+import { migrate } from '../../db/migrate.ts';
+import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createMetrics } from '../../runtime/metrics.ts';
+import { createDatabase } from '../harness/database.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
+import { newUuid } from '../pamm/sample-updates.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { type Batch, type LiveWorld, startLiveWorld } from './live-world.ts';
+
+/** What a maker sends besides its transaction. */
+export interface Sent {
+  readonly key: string;
+  readonly uuid: Hex;
+  readonly seq: number;
+  readonly tx: string;
+  readonly blockNumber: number;
+}
+
+/** A live market whose one source is `own`, the API that takes quote updates, and an API of quotes, behind a proxy of the node. */
+export interface OwnWorld {
+  readonly market: LiveWorld['market'];
+  readonly served: LiveWorld['served'];
+  readonly config: ChainConfig;
+  readonly proxy: RpcProxy;
+  readonly quotes: StreamApi;
+  readonly prefix: string;
+  readonly redisUrl: string;
+  /** Issues a key in Postgres. */
+  issue(publishesQuotes: boolean): Promise<string>;
+  /** Posts an update; gives the response's status and text. */
+  send(sent: Sent): Promise<{ readonly status: number; readonly text: string }>;
+  /** Sends an update of a maker for its block, by default as the first one of a new uuid. */
+  sendUpdate(key: string, update: QuoteUpdate, change?: Partial<Sent>): Promise<Sent>;
+  batch(): Promise<Batch>;
+  stop(): Promise<void>;
+}
+
+export async function startOwnWorld(
+  options: LiveMarketOptions,
+  pammRedisUrl: (url: string) => string = (url) => url,
+): Promise<OwnWorld> {
+  const world = await startLiveWorld(options, () => ({ sources: [{ kind: 'own' }] }));
+  await world.api.stop(); // It shares no source.
+  const { market, served } = world;
+  const [proxy, database] = await Promise.all([startRpcProxy(market.chain.rpcUrl), createDatabase()]);
+  await migrate(database.url);
+  const pool = new pg.Pool({ connectionString: database.url });
+  pool.on('error', () => undefined);
+  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const redis = await createRedisDatabase(prefix);
+  // Nothing takes the updates from the queue: a source does not wait for builders.
+  const builders = [{ id: 'titan', transport: 'quote-stream', url: 'ws://127.0.0.1:1' }];
+  const pammConfig = PammConfig.parse({ kind: 'ethereum', builders });
+  const config: ChainConfig = { ...world.config, rpcUrls: [proxy.url], pamm: pammConfig };
+  const quotes = await startStreamApi({
+    chain: config,
+    directory: fixedDirectory(served),
+    sharedBy: { redisUrl: redis.url, prefix },
+  });
+  const logger = createLogger('test', 'silent');
+  const pamm = startPamm({
+    chains: new Map([[config.chainId, config]]),
+    env: {},
+    redisUrl: pammRedisUrl(redis.url),
+    queuePrefix: prefix,
+    responseTimeoutMs: 100,
+    metrics: createMetrics('test'),
+    logger,
+  });
+  const limiter = new Redis(redis.url, { lazyConnect: true });
+  const app = createApp(bindRoutes(pammResource, pamm.deps), {
+    verifyKey: createKeyVerifier(pool),
+    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiter, prefix, trustedProxies: 0 },
+    metrics: createMetrics('test'),
+    logger,
+  });
+  const server = await startServer(app, '127.0.0.1', 0);
+  const post = (path: string, key: string, body: object) =>
+    fetch(`http://127.0.0.1:${server.port}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+  const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber }) => {
+    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq };
+    const response = await post(`/public/v1/evm/${config.chainId}/pamm-quote`, key, body);
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    market,
+    served,
+    config,
+    proxy,
+    quotes,
+    prefix,
+    redisUrl: redis.url,
+    issue: async (publishesQuotes) => (await issueApiKey(pool, 'maker', { publishesQuotes })).key,
+    send,
+    async sendUpdate(key, { transaction, block }, change) {
+      const sent = { key, uuid: newUuid(), seq: 1, tx: transaction, blockNumber: Number(block.number), ...change };
+      const { status, text } = await send(sent);
+      if (status !== 200) throw new Error(`the update was answered with ${status}: ${text}`);
+      return sent;
+    },
+    async batch() {
+      const response = await fetch(`${quotes.base}/bid_ask/batch`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ pools: market.pools.map(({ address }) => address), include: 'stateOverride' }),
+      });
+      return (await response.json()) as Batch;
+    },
+    async stop() {
+      await server.stop(1_000);
+      await pamm.stop();
+      limiter.disconnect();
+      await quotes.stop();
+      await pool.end();
+      await Promise.all([proxy.stop(), database.drop(), redis.drop(), market.close()]);
+    },
+  };
+}
+
+/** The words that quotes of a batch used, of one account by slot. */
+export const usedWords = ({ overrides }: Batch, account: string): Readonly<Record<string, string>> =>
+  (overrides?.stateOverride as Record<string, { stateDiff: Record<string, string> }> | undefined)?.[account]
+    ?.stateDiff ?? {};
+
+/** `live` or `committed` of each quote, or the error instead of it. */
+export const kindsOf = ({ results }: Batch): readonly (string | undefined)[] =>
+  results.map((result) => ('quote' in result ? result.quote.basis?.kind : result.error.error));
