@@ -8,6 +8,7 @@ import { connectDevChain } from '../devnet/dev-chain.ts';
 import { PACKED_VARIANTS } from '../devnet/packed/variants.ts';
 import { createPool, evenBins } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { ownMain } from '../devnet/services/own-process.ts';
 import { loginUrl } from '../devnet/services/process-logins.ts';
@@ -119,6 +120,24 @@ describe('with --rpc', () => {
     const { exitCode, stdout } = await check([await fileWith({}, factories), '--rpc']);
     const found = [pools, anchored, regular].map((it) => `chain ${CHAIN_ID}, ${anvil.url}: no code at factory ${it}`);
     expect([exitCode, stdout]).toEqual([1, found.join('\n')]);
+  });
+
+  test('a node that does not find what transactions write is found where published updates are a source', async () => {
+    const live = { sources: [{ kind: 'own' }] };
+    const proxy = await startRpcProxy(anvil.url);
+    proxy.misbehave(
+      { kind: 'error', code: -32_601, message: 'not available' },
+      ({ method }) => method === 'debug_traceCall',
+    );
+    const without = await check([await fileWith({ live, rpcUrls: [proxy.url] }), '--rpc']);
+    expect(without.exitCode).toBe(1);
+    expect(without.stdout).toContain(
+      `chain ${CHAIN_ID}, ${proxy.url}: the live source \`own\` needs \`debug_traceCall\``,
+    );
+    const further = await fileWith({ live, rpcUrls: [proxy.url, anvil.url] });
+    expect((await check([further, '--rpc'])).stdout).toContain('no problem found');
+    expect((await check([await fileWith({ rpcUrls: [proxy.url] }), '--rpc'])).exitCode).toBe(0);
+    await proxy.stop();
   });
 
   test('the newest pools of each factory report their layout; another than the file says is found', async () => {

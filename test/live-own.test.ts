@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { keccak256 } from 'viem';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { keccak256, parseTransaction } from 'viem';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
 import { createMaker, type QuoteUpdate } from '../devnet/live/maker.ts';
-import { kindsOf, type OwnWorld, startOwnWorld, usedWords } from './live/own-world.ts';
+import type { PendingBlock } from '../devnet/live/pending-block.ts';
+import { encodeOwnUpdate, ownUpdatesChannel } from '../quoting/live/own-update.ts';
+import { kindsOf, type OwnWorld, PLAIN_CHAIN, startOwnWorld, usedWords } from './live/own-world.ts';
+import { newUuid, signedTx } from './pamm/sample-updates.ts';
+import type { StreamApi } from './stream/stream-api.ts';
 
 /* Quotes from nothing but the updates that makers send to this service for builders. */
 
@@ -21,6 +24,12 @@ beforeEach(async () => {
 /** Signed for the block being built; the builder of the market does not get it. */
 const sign = ({ maker }: LivePool, hundredths: bigint): Promise<QuoteUpdate> =>
   maker.sign(world.market.builder.block(), priceAround(hundredths));
+
+const blockAfter = ({ number, timeSecs, slot }: PendingBlock): PendingBlock => ({
+  number: number + 1n,
+  timeSecs: timeSecs + 12n,
+  slot: slot + 1n,
+});
 
 const pools = () => world.market.pools;
 const LIVE = ['live', 'live', 'live', 'live'];
@@ -85,7 +94,7 @@ test('an update that reverts, is of another block or of a key that does not publ
   const publishing = await world.issue(true);
   const secret = await world.issue(false);
   const [one, two, three] = pools() as [LivePool, LivePool, LivePool];
-  const everything = new Redis(inject('redisUrl')); // Channels are those of all databases of the server.
+  const everything = world.admin.duplicate(); // Channels are those of all databases of the server.
   const published: string[] = [];
   await everything.psubscribe('*');
   everything.on('pmessage', (_pattern, channel: string, text: string) => published.push(`${channel} ${text}`));
@@ -100,13 +109,97 @@ test('an update that reverts, is of another block or of a key that does not publ
   });
   expect(intruder.address).toBe(one.maker.address);
   await world.sendUpdate(publishing, await intruder.sign(block, priceAround(200n)));
-  const later = await three.maker.sign({ ...block, number: block.number + 1n }, priceAround(200n));
+  const later = await three.maker.sign(blockAfter(block), priceAround(200n));
   await world.sendUpdate(publishing, later);
   const unpublished = await sign(two, 200n);
   await world.sendUpdate(secret, unpublished);
+  const elsewhere = { transaction: await signedTx(PLAIN_CHAIN), block };
+  await world.sendUpdate(publishing, elsewhere, { chainId: PLAIN_CHAIN });
   await sleep(1_000);
   expect(kindsOf(await world.batch())).toEqual(COMMITTED);
   expect(own()).toHaveLength(2);
-  expect(published.filter((text) => text.includes(unpublished.transaction.slice(2)))).toEqual([]);
+  for (const { transaction } of [unpublished, elsewhere]) {
+    expect(published.filter((text) => text.includes(transaction.slice(2)))).toEqual([]);
+  }
   everything.disconnect();
+  // The one that came early is good for the block after this one.
+  await world.market.builder.buildBlock();
+  await untilKinds(['committed', 'committed', 'live', 'committed']);
+});
+
+test('an update that is good for several blocks is traced at each head, and in no block after its last one', async () => {
+  const { proxy, admin, market, prefix, config } = world;
+  const [pool] = pools() as [LivePool];
+  const { builder } = market;
+  const block = builder.block();
+  // Its price is for the second of its blocks: as on BSC, it stays the maker's until then.
+  const next = blockAfter(block);
+  const update = await pool.maker.sign(next, priceAround(200n));
+  const before = proxy.requests.length;
+  const { data } = parseTransaction(update.transaction);
+  const tracedAt = () =>
+    proxy.requests.slice(before).flatMap(({ method, params }) => {
+      const [call, at] = params as [{ data: string }, { blockHash: string }];
+      return method === 'debug_traceCall' && call.data === data ? [at.blockHash] : [];
+    });
+  const message = encodeOwnUpdate({
+    sender: 'maker',
+    uuid: newUuid(),
+    seq: 1n,
+    tx: update.transaction,
+    fromBlock: block.number,
+    untilBlock: next.number,
+    sentAtMs: Date.now(),
+  });
+  await admin.publish(ownUpdatesChannel(prefix, config.chainId), message);
+  const heads: string[] = [];
+  for (const kind of ['committed', 'live', 'committed']) {
+    heads.push((await market.chain.client.getBlock()).hash);
+    if (kind === 'live') await untilKinds(['live', 'committed', 'committed', 'committed']);
+    await sleep(500);
+    expect(kindsOf(await world.batch())[0]).toBe(kind);
+    await builder.buildBlock();
+  }
+  expect(tracedAt()).toEqual(heads.slice(0, 2));
+});
+
+test('one process reads the updates for all; another one takes over', { timeout: 30_000 }, async () => {
+  const own = await startOwnWorld({ flatPools: 1, packedPools: 1 });
+  onTestFinished(() => own.stop());
+  const key = await own.issue(true);
+  const { builder } = own.market;
+  const others = [await own.openQuotes(), await own.openQuotes()];
+  onTestFinished(async () => void (await Promise.all(others.map((api) => api.stop()))));
+  const updateAll = async (hundredths: bigint) => {
+    for (const { maker } of own.market.pools) {
+      await own.sendUpdate(key, await maker.sign(builder.block(), priceAround(hundredths)));
+    }
+  };
+  const untilLive = async (api: StreamApi) =>
+    expect.poll(async () => kindsOf(await own.batch(api)), { timeout: 5_000 }).toEqual(['live', 'live']);
+  await updateAll(200n);
+  for (const api of [...others, own.quotes]) await untilLive(api);
+  expect(await own.readers()).toBe(1);
+  await own.stopQuotes();
+  await expect.poll(own.readers, { timeout: 5_000 }).toBe(0);
+  await expect.poll(own.readers, { timeout: 5_000 }).toBe(1);
+  await builder.buildBlock();
+  await updateAll(201n);
+  for (const api of others) await untilLive(api);
+});
+
+test('where Redis refuses what is published, updates are taken as before', async () => {
+  const { admin, pammUser, prefix } = world;
+  const key = await world.issue(true);
+  const [pool] = pools() as [LivePool];
+  const { transaction: tx, block } = await sign(pool, 200n);
+  const send = () => world.send({ key, uuid: newUuid(), seq: 1, tx, blockNumber: Number(block.number) });
+  // A user whose channels were taken away is cut off, and connects again.
+  await admin.acl('SETUSER', pammUser, 'resetchannels', `&${prefix}:answers:*`);
+  await expect.poll(async () => (await send()).status, { timeout: 5_000 }).toBe(200);
+  const answers = await Promise.all(Array.from({ length: 20 }, send));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  const refused = ((await admin.acl('LOG')) as unknown[][]).map((entry) => entry.join(' '));
+  expect(refused).toContainEqual(expect.stringContaining(ownUpdatesChannel(prefix, world.config.chainId)));
+  await admin.acl('SETUSER', pammUser, 'resetchannels', `&${prefix}:*`);
 });

@@ -51,6 +51,23 @@ test('a venue of a frame loses its words of before, other venues keep theirs unl
   expect(merger.state()).toBeUndefined();
 });
 
+test('a frame with the same words only renews them: newer words of another venue still win, and all hold on', () => {
+  const { merger, clock } = mergerOf();
+  const before = words({ 1: 1, 2: 1 });
+  merger.take(one, frame(10, { [A]: before }), 9n);
+  clock.ms = 100;
+  merger.take(two, frame(10, { [B]: words({ 1: 2 }) }), 9n);
+  clock.ms = 900;
+  merger.take(one, frame(10, { [A]: before }), 9n);
+  expect(merger.state()).toMatchObject({ words: words({ 1: 2, 2: 1 }), receivedAt: 100 });
+  clock.ms = 1_200;
+  expect(merger.state()).toMatchObject({ words: before, receivedAt: 900 });
+  // The same words in another object are a newer frame.
+  merger.take(two, frame(10, { [B]: words({ 1: 2 }) }), 9n);
+  merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }), 9n);
+  expect(merger.state()?.words).toEqual(before);
+});
+
 test('the newest frame wins where words differ, and the oldest frame with words in the result gives its time', () => {
   const { merger, clock } = mergerOf();
   merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }, { timestamp: 120n }), 9n);

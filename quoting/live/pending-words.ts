@@ -111,10 +111,10 @@ export class FrameMerger {
       .filter(({ receivedAt }) => !this.#isOld(receivedAt))
       .sort((one, other) => other.order - one.order);
     const words = new Map<Address, Map<Hex, Hex>>();
-    // The newest frame comes first, so that the last one that adds a word is the oldest with words in the result.
+    // The newest words come first.
     const used = parts.filter((part) => addMissing(words, part.words));
-    const { receivedAt } = used.at(-1) ?? {};
-    if (receivedAt === undefined) return undefined;
+    if (used.length === 0) return undefined;
+    const receivedAt = Math.min(...used.map((part) => part.receivedAt));
     const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
     const content = { blockNumber: this.#blockNumber, timestamp, words };
     const last = this.#state;

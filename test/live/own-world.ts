@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Hex } from 'viem';
+import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { createKeyVerifier } from '../../api/auth/key-verifier.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
@@ -14,11 +15,14 @@ import { migrate } from '../../db/migrate.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { userRules } from '../../devnet/services/redis.ts';
+import { ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { createDatabase } from '../harness/database.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
+import { eventually } from '../pamm/eventually.ts';
 import { newUuid } from '../pamm/sample-updates.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
@@ -31,7 +35,12 @@ export interface Sent {
   readonly seq: number;
   readonly tx: string;
   readonly blockNumber: number;
+  /** Default: the chain of the market. */
+  readonly chainId?: number;
 }
+
+/** A chain that takes quote updates and has no source of live prices. */
+export const PLAIN_CHAIN = 31_338;
 
 /** A live market whose one source is `own`, the API that takes quote updates, and an API of quotes, behind a proxy of the node. */
 export interface OwnWorld {
@@ -47,19 +56,31 @@ export interface OwnWorld {
   /** Posts an update; gives the response's status and text. */
   send(sent: Sent): Promise<{ readonly status: number; readonly text: string }>;
   /** Sends an update of a maker for its block, by default as the first one of a new uuid. */
-  sendUpdate(key: string, update: QuoteUpdate, change?: Partial<Sent>): Promise<Sent>;
-  batch(): Promise<Batch>;
+  sendUpdate(key: string, update: Pick<QuoteUpdate, 'transaction' | 'block'>, change?: Partial<Sent>): Promise<Sent>;
+  batch(of?: StreamApi): Promise<Batch>;
+  /** A further API of quotes, which shares the source. */
+  openQuotes(): Promise<StreamApi>;
+  /** Stops the first one. */
+  stopQuotes(): Promise<void>;
+  /** How many processes read the source. */
+  readers(): Promise<unknown>;
+  /** Of Redis, as whom the API takes quote updates. */
+  readonly pammUser: string;
+  /** A connection to Redis that may do everything. */
+  readonly admin: Redis;
   stop(): Promise<void>;
 }
 
+/** @param prepare changes the node before the APIs start */
 export async function startOwnWorld(
   options: LiveMarketOptions,
-  pammRedisUrl: (url: string) => string = (url) => url,
+  prepare: (proxy: RpcProxy) => void = () => undefined,
 ): Promise<OwnWorld> {
   const world = await startLiveWorld(options, () => ({ sources: [{ kind: 'own' }] }));
   await world.api.stop(); // It shares no source.
   const { market, served } = world;
   const [proxy, database] = await Promise.all([startRpcProxy(market.chain.rpcUrl), createDatabase()]);
+  prepare(proxy);
   await migrate(database.url);
   const pool = new pg.Pool({ connectionString: database.url });
   pool.on('error', () => undefined);
@@ -69,16 +90,26 @@ export async function startOwnWorld(
   const builders = [{ id: 'titan', transport: 'quote-stream', url: 'ws://127.0.0.1:1' }];
   const pammConfig = PammConfig.parse({ kind: 'ethereum', builders });
   const config: ChainConfig = { ...world.config, rpcUrls: [proxy.url], pamm: pammConfig };
-  const quotes = await startStreamApi({
-    chain: config,
-    directory: fixedDirectory(served),
-    sharedBy: { redisUrl: redis.url, prefix },
-  });
+  const openQuotes = () =>
+    startStreamApi({ chain: config, directory: fixedDirectory(served), sharedBy: { redisUrl: redis.url, prefix } });
+  const quotes = await openQuotes();
+  let stopped: Promise<void> | undefined;
+  const stopQuotes = () => {
+    stopped ??= quotes.stop();
+    return stopped;
+  };
+  const admin = new Redis(inject('redisUrl'));
+  const readers = async () => (await admin.pubsub('NUMSUB', ownUpdatesChannel(prefix, config.chainId)))[1];
+  await eventually(async () => (await readers()) === 1, 5_000);
+  const pammUser = `pamm-${prefix}`;
+  await admin.acl('SETUSER', pammUser, 'on', `>${pammUser}`, ...userRules(prefix));
+  const pammUrl = new URL(redis.url);
+  Object.assign(pammUrl, { username: pammUser, password: pammUser });
   const logger = createLogger('test', 'silent');
   const pamm = startPamm({
-    chains: new Map([[config.chainId, config]]),
+    chains: new Map([config, { ...config, chainId: PLAIN_CHAIN, live: undefined }].map((it) => [it.chainId, it])),
     env: {},
-    redisUrl: pammRedisUrl(redis.url),
+    redisUrl: pammUrl.href,
     queuePrefix: prefix,
     responseTimeoutMs: 100,
     metrics: createMetrics('test'),
@@ -98,9 +129,9 @@ export async function startOwnWorld(
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
       body: JSON.stringify(body),
     });
-  const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber }) => {
+  const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber, chainId = config.chainId }) => {
     const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq };
-    const response = await post(`/public/v1/evm/${config.chainId}/pamm-quote`, key, body);
+    const response = await post(`/public/v1/evm/${chainId}/pamm-quote`, key, body);
     return { status: response.status, text: await response.text() };
   };
   return {
@@ -119,8 +150,13 @@ export async function startOwnWorld(
       if (status !== 200) throw new Error(`the update was answered with ${status}: ${text}`);
       return sent;
     },
-    async batch() {
-      const response = await fetch(`${quotes.base}/bid_ask/batch`, {
+    openQuotes,
+    stopQuotes,
+    readers,
+    pammUser,
+    admin,
+    async batch(of = quotes) {
+      const response = await fetch(`${of.base}/bid_ask/batch`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ pools: market.pools.map(({ address }) => address), include: 'stateOverride' }),
@@ -131,7 +167,9 @@ export async function startOwnWorld(
       await server.stop(1_000);
       await pamm.stop();
       limiter.disconnect();
-      await quotes.stop();
+      await admin.acl('DELUSER', pammUser);
+      admin.disconnect();
+      await stopQuotes();
       await pool.end();
       await Promise.all([proxy.stop(), database.drop(), redis.drop(), market.close()]);
     },

@@ -1,0 +1,73 @@
+import { type Address, type Hex, numberToHex, zeroHash } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
+import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { openChainRpc } from './chain-rpc.ts';
+import { canTraceWrites, traceWrites } from './trace-writes.ts';
+
+const FROM: Address = `0x${'11'.repeat(20)}`;
+const AT: Address = `0x${'33'.repeat(20)}`;
+const PENDING = { blockNumber: 7_777n, timestamp: 4_000_000_000n };
+const word = (value: bigint) => numberToHex(value, { size: 32 });
+
+let anvil: Anvil;
+let chain: DevChain;
+let proxy: RpcProxy;
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 31_337 });
+  [chain, proxy] = await Promise.all([connectDevChain(anvil.url), startRpcProxy(anvil.url)]);
+});
+afterAll(async () => {
+  await proxy.stop();
+  await anvil.stop();
+});
+
+const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 2_000);
+
+/** What code would write that is put at an account whose slot 1 holds 5, as slot 2 does. */
+async function writesOf(code: Hex, call: { readonly value?: bigint } = {}) {
+  await chain.client.setCode({ address: AT, bytecode: code });
+  for (const index of [1, 2]) await chain.client.setStorageAt({ address: AT, index, value: word(5n) });
+  await chain.client.mine({ blocks: 1 });
+  const { hash } = await chain.client.getBlock();
+  const traced = { from: FROM, to: AT, data: '0x', value: 0n, gas: 200_000n, ...call } as const;
+  const words = await traceWrites(rpcOf(anvil.url), traced, hash, PENDING);
+  return Object.fromEntries([...words].map(([account, slots]) => [account, Object.fromEntries(slots)]));
+}
+
+test('words that change are found, in a block of the given number and time', async () => {
+  // sstore(1, timestamp), sstore(3, number), sstore(2, 5)
+  expect(await writesOf('0x426001554360035560056002550000')).toEqual({
+    [AT]: { [word(1n)]: word(PENDING.timestamp), [word(3n)]: word(PENDING.blockNumber) },
+  });
+});
+
+test('a word that becomes zero is found', async () => {
+  expect(await writesOf('0x600060015500')).toEqual({ [AT]: { [word(1n)]: zeroHash } });
+});
+
+test('a call that reverts, or only reads or pays, writes nothing', async () => {
+  expect(await writesOf('0x602a60015560006000fd')).toEqual({});
+  expect(await writesOf('0x60015400')).toEqual({});
+  await chain.client.setBalance({ address: FROM, value: 10n });
+  expect(await writesOf('0x00', { value: 1n })).toEqual({});
+});
+
+test('nodes trace if one of them does, with overrides', async () => {
+  expect(await canTraceWrites(rpcOf(anvil.url))).toBe(true);
+  proxy.misbehave({ kind: 'error', code: -32_601, message: 'not available' });
+  expect(await canTraceWrites(rpcOf(proxy.url))).toBe(false);
+  expect(await canTraceWrites(rpcOf(proxy.url, anvil.url))).toBe(true);
+  proxy.misbehave({ kind: 'result', result: { pre: {}, post: {} } });
+  expect(await canTraceWrites(rpcOf(proxy.url))).toBe(false);
+  proxy.misbehave({ kind: 'down' });
+  await expect(canTraceWrites(rpcOf(proxy.url))).rejects.toMatchObject({ code: 'unreachable' });
+  proxy.misbehave(null);
+});
+
+test('an unknown block is refused', async () => {
+  const call = { from: FROM, to: AT, data: '0x', value: 0n, gas: 100_000n } as const;
+  const unknown = traceWrites(rpcOf(anvil.url), call, word(1n), PENDING);
+  await expect(unknown).rejects.toMatchObject({ code: 'refused' });
+});
