@@ -68,7 +68,7 @@ export class QuoteDispatcher {
    * @param holder whose key the update came with; a holder cannot update uuids that another one used first
    * @param waitUntilMs when to return at the latest; a time in the past means as soon as everything is queued
    * @param queueUntilMs when to give up queueing
-   * @param onRegistered called once the update is the newest of its uuid, which belongs to the holder; must not throw
+   * @param onAccepted called once the update is queued as the newest of its uuid, which is the holder's; must not throw
    * @returns one result per endpoint, in their order
    * @throws QueuesUnavailableError when the update could be queued nowhere by then
    */
@@ -77,7 +77,7 @@ export class QuoteDispatcher {
     holder: string,
     endpoints: readonly Endpoint[],
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
-    onRegistered?: () => void,
+    onAccepted?: () => void,
   ): Promise<ProviderResult[]> {
     if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
     const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
@@ -91,7 +91,8 @@ export class QuoteDispatcher {
       });
     });
     try {
-      await this.#enqueueAll(submission, holder, endpoints, queueUntilMs, onRegistered);
+      const registration = await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
+      if (registration === 'newest' || registration === 'same') onAccepted?.();
       this.#log.submitted(submission);
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
@@ -127,18 +128,11 @@ export class QuoteDispatcher {
     holder: string,
     endpoints: readonly Endpoint[],
     untilMs: number,
-    onRegistered: (() => void) | undefined,
-  ): Promise<void> {
+  ): Promise<Registration> {
     let queued = 0;
     let failure: unknown;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
     const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
-    void registering.then(
-      (registration) => {
-        if (registration === 'newest' || registration === 'same') onRegistered?.();
-      },
-      () => undefined, // Each attempt below reports why.
-    );
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);
@@ -154,6 +148,7 @@ export class QuoteDispatcher {
     await before(untilMs, Promise.all(attempts));
     // If some were queued, the others stay pending: it is unknown whether Redis took them.
     if (queued === 0) throw new QueuesUnavailableError('no update was queued', { cause: failure });
+    return registering;
   }
 
   /** Queues an update for one endpoint. Returns an answer when one is known without the builder. */

@@ -9,7 +9,7 @@ export interface OwnSlot {
   /** Stands for sender and uuid. */
   readonly venue: Address;
   update: OwnUpdate;
-  /** When the update came, by the clock of the source. */
+  /** When the update came, milliseconds of the source's clock. */
   receivedAt: number;
   /** The call that the update makes, once it was read. */
   call: Promise<TracedCall | undefined> | undefined;
