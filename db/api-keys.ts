@@ -96,11 +96,10 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
  */
 export async function findKey(database: Queryable, key: string): Promise<FoundKey | null> {
   if (keyIdOf(key) === null) return null;
-  const { rows } = await database.query<FoundKey>(
-    'SELECT holder, publishes_quotes AS "publishesQuotes" FROM operator.find_key($1)',
-    [hashKey(key)],
-  );
-  return rows[0] ?? null;
+  const { rows } = await database.query<{ found: FoundKey | null }>('SELECT operator.find_key($1) AS found', [
+    hashKey(key),
+  ]);
+  return rows[0]?.found ?? null;
 }
 
 /** Which of the given keys have not ended. Arguments and result are the visible parts of keys. */
