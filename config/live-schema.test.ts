@@ -24,7 +24,7 @@ test('a source has one URL or more of either kind, which may come from the envir
       { kind: 'relayer', wsUrls: [], rpcUrls: ['http://relayer'] },
     ],
   });
-  expect(parse({ sources }, null)?.live?.sources[1]?.wsUrls).toEqual(['env:LIVE_WS']);
+  expect(parse({ sources }, null)?.live?.sources[1]).toMatchObject({ wsUrls: ['env:LIVE_WS'] });
   expect(() => parse({ sources })).toThrow('LIVE_WS is not set: a URL of chain 1 comes from it');
   expect(() => parse({ sources }, { LIVE_WS: 'http://a' })).toThrow('LIVE_WS: not a ws(s) URL');
 });

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openChainRpc } from '../chain/chain-rpc.ts';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
-import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../devnet/live/live-pools.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../quoting/live/own-update.ts';
 import { TraceWatch } from '../quoting/live/trace-watch.ts';
 import { liveWarnings } from '../quoting/open-chains.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
-import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../devnet/live/live-pools.ts';
 import { ownUpdatesChannel } from '../quoting/live/own-update.ts';
 import { kindsOf, startOwnWorld } from './live/own-world.ts';
 import { newUuid } from './pamm/sample-updates.ts';

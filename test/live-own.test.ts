@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keccak256, parseTransaction } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
-import type { LivePool } from '../devnet/live/live-pools.fixture.ts';
+import type { LivePool } from '../devnet/live/live-pools.ts';
 import { createMaker, type QuoteUpdate } from '../devnet/live/maker.ts';
 import type { PendingBlock } from '../devnet/live/pending-block.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../quoting/live/own-update.ts';

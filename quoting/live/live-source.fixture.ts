@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem';
 import { onTestFinished } from 'vitest';
-import type { LiveSourceConfig } from '../../config/live-schema.ts';
+import type { RemoteSourceConfig } from '../../config/live-schema.ts';
 import type { Frame } from './frame.ts';
 import { builderText } from './frames.fixture.ts';
 import { type LiveServer, recordingLogger } from './live-server.fixture.ts';
 import { LiveSource, type LiveSourceOptions } from './live-source.ts';
 
 /** Opens a source until the test ends, with the block numbers of its frames and the faults that it counted. */
-export function sourceOf(config: Partial<LiveSourceConfig>, options: Partial<LiveSourceOptions> = {}) {
+export function sourceOf(config: Partial<RemoteSourceConfig>, options: Partial<LiveSourceOptions> = {}) {
   const frames: Frame[] = [];
   const faults: string[] = [];
   const { logger, lines } = recordingLogger();

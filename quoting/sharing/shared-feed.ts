@@ -81,6 +81,7 @@ export class SharedFeed implements FeedOfWords {
 
   /** Starts or ends reading the sources, and tells the others that the words still hold. */
   async tick(): Promise<void> {
+    if (this.#isClosed) return;
     const isReader = await this.#deps.hold(this.#id).then(
       (holds) => {
         this.#failingSince = Number.POSITIVE_INFINITY;
