@@ -7,16 +7,18 @@ import { seededRandom } from '../../devnet/traffic/random.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { BLOCK_MS, builderSource } from '../../test/live/live-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
-import { serverCpuMs } from '../hostile/cpu-time.ts';
+import { peakMemory, serverCpuMs } from '../hostile/cpu-time.ts';
 import { startMeasuredServer } from '../measured-server.ts';
 import { Samples } from '../route/measure.ts';
 import { type CountingNode, startCountingNode } from '../stream/counting-node.ts';
 import { millisecondsNow } from '../stream/now.ts';
+import { hostileFrames } from './hostile-frames.ts';
 import { awaitOtherBid, readStream } from './readings.ts';
 
 /** Per layout. */
 const POOLS = 100;
 const IDLE_MS = 15_000;
+const QUOTES_MS = 15_000;
 const CHANGED = 10;
 const random = seededRandom(27);
 const write = (line: string) => process.stdout.write(`${line}\n`);
@@ -46,7 +48,10 @@ async function bench(rounds: number): Promise<void> {
     const idle = await measureIdle(market, server.pid);
     const { frames, blocks } = await measureLatency(market, base, rounds);
     const calls = await measureCalls(market, node, base);
-    report({ idle, frames, blocks, calls });
+    const calm = await measureQuotes(market, base, () => undefined);
+    const attack = hostileFrames(market);
+    const attacked = await measureQuotes(market, base, () => market.builder.sendRaw(attack.next().value));
+    report({ idle, frames, blocks, calls, calm, attacked, memoryMb: peakMemory(server.pid) / 1e6 });
   } finally {
     await server.stop();
     await node.stop();
@@ -189,14 +194,34 @@ async function measureCalls(market: LiveMarket, node: CountingNode, base: string
   };
 }
 
+/** Quotes of any pools while prices change and a source also sends something else, 20 times a second. */
+async function measureQuotes(market: LiveMarket, base: string, send: () => void): Promise<Samples> {
+  const times = new Samples();
+  const until = performance.now() + QUOTES_MS;
+  const attack = setInterval(send, 50);
+  const updates = setInterval(() => void update(market, market.pools.slice(0, CHANGED)), 300);
+  while (performance.now() < until) {
+    const startedAt = performance.now();
+    await (await fetch(`${base}/${random.pick(market.pools).address}/bid_ask`)).arrayBuffer();
+    times.add(performance.now() - startedAt);
+    await sleep(10);
+  }
+  clearInterval(attack);
+  clearInterval(updates);
+  return times;
+}
+
 interface Result {
   readonly idle: number;
   readonly frames: Latency;
   readonly blocks: Latency;
   readonly calls: Awaited<ReturnType<typeof measureCalls>>;
+  readonly calm: Samples;
+  readonly attacked: Samples;
+  readonly memoryMb: number;
 }
 
-function report({ idle, frames, blocks, calls }: Result): void {
+function report({ idle, frames, blocks, calls, calm, attacked, memoryMb }: Result): void {
   const line = (name: string, value: string, target: string, isMet: boolean) =>
     write(`${name.padEnd(52)}${value.padStart(24)}   target ${target.padEnd(8)} ${isMet ? 'pass' : 'MISS'}`);
   const ms = (samples: Samples, quantile: number) => samples.quantile(quantile) ?? Number.NaN;
@@ -213,5 +238,13 @@ function report({ idle, frames, blocks, calls }: Result): void {
     perFrame <= 2.01,
   );
   write(`calls per block of the same pools${perBlock.toFixed(2).padStart(43)}`);
+  const slower = ms(attacked, 0.99) / ms(calm, 0.99);
+  line(
+    'quotes under hostile frames, p99 of calm and then',
+    `${ms(calm, 0.99).toFixed(0)}, ${ms(attacked, 0.99).toFixed(0)}, ${slower.toFixed(2)} x`,
+    '3 x',
+    slower <= 3,
+  );
+  line('memory, peak MB', memoryMb.toFixed(0), '600', memoryMb <= 600);
   line('CPU with nobody asking, % of a core', (100 * idle).toFixed(2), '2', idle <= 0.02);
 }

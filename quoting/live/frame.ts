@@ -18,12 +18,12 @@ export interface Frame {
 /** Most that one frame holds. Real frames have a few venues and some hundred words. */
 export const BOUNDS = {
   /** Of the message, as UTF-8. */
-  bytes: 1_048_576,
+  bytes: 524_288,
   venues: 256,
   /** Of all venues together; an account that two venues share counts twice. */
   accounts: 1_024,
   /** Of all accounts together. */
-  words: 16_384,
+  words: 4_096,
 } as const;
 
 /**

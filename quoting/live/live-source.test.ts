@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Frame } from './frame.ts';
+import { BOUNDS } from './frame.ts';
 import { relayerPush, relayerResult } from './frames.fixture.ts';
 import { startLiveServer } from './live-server.fixture.ts';
 import { answerWith, builder, manyAccounts, sourceOf, venues } from './live-source.fixture.ts';
@@ -80,7 +81,7 @@ test('malformed and oversized messages are counted and dropped, and the connecti
   const bad = ['<html>', '', '[]', Buffer.from([0xff, 0x00, 0xfe]), '{"blockNumber":"soon"}', manyAccounts];
   for (const message of bad) server.push(message);
   server.push('{"id":1,"error":{"code":1,"message":"no"}}');
-  server.push(builder(3).padEnd(1_048_576));
+  server.push(builder(3).padEnd(BOUNDS.bytes));
   server.push(builder(4));
   await vi.waitUntil(() => numbers().length === 2);
   expect(numbers()).toEqual([3, 4]);
