@@ -6,7 +6,14 @@ import type { QuoteUpdate } from '../devnet/live/maker.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import { BOUNDS } from '../quoting/live/frame.ts';
 import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
-import { builderSource, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live/live-world.ts';
+import {
+  type Batch,
+  builderSource,
+  type LiveWorld,
+  startLiveWorld,
+  updateAll,
+  waitForUpdates,
+} from './live/live-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 
 /*
@@ -155,6 +162,48 @@ test('once a source is silent, or its block has landed, quotes are those of the 
     expect(live).toEqual(committed);
     builder.resume();
   }
+});
+
+/** How long a new block may take to reach the service. */
+const PUSH_MS = 150;
+
+test('under five blocks a second no quote is live in a block that has landed', { timeout: 60_000 }, async () => {
+  const { market, api } = world;
+  const { builder, pools } = market;
+  const times = new Map<number, number>();
+  const landed: { readonly number: number; readonly at: number }[] = [];
+  let isOver = false;
+  let live = 0;
+  const ask = async () => {
+    while (!isOver) {
+      await sleep(3);
+      const askedAt = performance.now();
+      const { results } = JSON.parse((await api.batch({ pools: pools.map(({ address }) => address) })).text) as Batch;
+      const [head] = landed.filter(({ at }) => at < askedAt - PUSH_MS).slice(-1);
+      for (const result of results) {
+        const basis = 'quote' in result ? result.quote.basis : undefined;
+        if (basis?.kind !== 'live') continue;
+        live += 1;
+        expect(basis.targetBlockNumber).toBeGreaterThan(head?.number ?? 0);
+        expect(basis.targetTimestamp).toBe(times.get(basis.targetBlockNumber ?? 0));
+        expect(basis.sourceAgeMs).toBeLessThan(MAX_AGE_MS);
+      }
+    }
+  };
+  const asking = [ask(), ask()];
+  for (let block = 0; block < 40; block += 1) {
+    const { number, timeSecs } = builder.block();
+    times.set(Number(number), Number(timeSecs));
+    await updateAll(market, () => 200n);
+    builder.sendFrames();
+    await sleep(130);
+    await builder.buildBlock();
+    landed.push({ number: Number(number), at: performance.now() });
+    await sleep(30);
+  }
+  isOver = true;
+  await Promise.all(asking);
+  expect(live).toBeGreaterThan(100);
 });
 
 test('words of a pool or a token in a frame do not reach a call', async () => {
