@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { afterEach, expect, test } from 'vitest';
-import { quoteExactIn } from '../client/math.ts';
 import type { LivePool } from '../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import {
@@ -14,6 +13,7 @@ import {
   updateAll,
   waitForUpdates,
 } from './live/live-world.ts';
+import { randomInput } from './live/random-input.ts';
 
 /*
  * The promise of live quotes: what a pool offers in the block that is being built fills in that block, right behind the
@@ -43,26 +43,11 @@ const nothing = {
 };
 let seen = nothing;
 
-interface Trade {
-  readonly pool: LivePool;
-  readonly zeroForOne: boolean;
-  readonly amountIn: bigint;
-  readonly quoted: bigint;
-  /** Whether the amount is the end of a level. */
-  readonly isEnd: boolean;
-}
-
-/** A random amount of a random side, up to its last level. */
-function tradeIn(pool: LivePool, { depth }: LiveQuote, random: Random): Trade[] {
+/** A random amount of a random side. */
+function tradeIn(pool: LivePool, { depth }: LiveQuote, random: Random) {
   const zeroForOne = random.chance(50);
-  const levels = (zeroForOne ? depth?.bids : depth?.asks) ?? [];
-  const ends = levels.map(({ cumulativeInputVolume }) => BigInt(cumulativeInputVolume)).filter((end) => end > 0n);
-  const most = ends.at(-1);
-  if (!most) return [];
-  const isEnd = random.chance(30);
-  const inside = 1n + ((most - 1n) * BigInt(random.integer(0, 1_000_000_000))) / 1_000_000_000n;
-  const amountIn = isEnd ? random.pick(ends) : inside;
-  return [{ pool, zeroForOne, amountIn, isEnd, quoted: quoteExactIn(levels, amountIn).amountOutFloor }];
+  const input = randomInput((zeroForOne ? depth?.bids : depth?.asks) ?? [], random);
+  return input ? [{ pool, zeroForOne, ...input }] : [];
 }
 
 /** Quotes all pools in the block that is being built, and executes a trade of each there. */
