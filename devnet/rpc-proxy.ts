@@ -37,8 +37,8 @@ export type Misbehaviour =
   | { readonly kind: 'ahead' }
   /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
-  /** Refuses calls with state overrides, or runs them as if they had none. */
-  | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' };
+  /** Refuses calls with overrides, runs them as if they had none, or with those of the state alone. */
+  | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' };
 
 export interface RpcProxy {
   readonly url: string;
@@ -156,14 +156,15 @@ function withHead(request: Request, block: string): Request {
 }
 
 async function withoutOverrides(
-  how: 'refuse' | 'ignore',
+  how: 'refuse' | 'ignore' | 'ignoreBlock',
   upstream: string,
   request: Request,
   response: ServerResponse,
 ): Promise<void> {
   const hasOverrides = request.method === 'eth_call' && request.params.length > 2;
-  if (!hasOverrides || how === 'ignore') {
-    return forward(upstream, { ...request, params: request.params.slice(0, 2) }, response);
+  if (!hasOverrides || how !== 'refuse') {
+    const kept = request.params.slice(0, how === 'ignoreBlock' ? 3 : 2);
+    return forward(upstream, { ...request, params: kept }, response);
   }
   const error = { code: -32602, message: 'too many arguments, want at most 2' };
   sendJson(response, request, { error });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type Hex, keccak256, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { QuoteUpdate } from '../devnet/live/maker.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { type Random, seededRandom } from '../devnet/traffic/random.ts';
 import { BOUNDS } from '../quoting/live/frame.ts';
 import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
@@ -204,6 +205,53 @@ test('under five blocks a second no quote is live in a block that has landed', {
   isOver = true;
   await Promise.all(asking);
   expect(live).toBeGreaterThan(100);
+});
+
+test.each(['refuse', 'ignore', 'ignoreBlock'] as const)(
+  'where nodes do not run calls in the block being built (%s), quotes are committed, and it is reported',
+  async (how) => {
+    const { market, config, batch } = world;
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(world, updates);
+    const proxy = await startRpcProxy(market.chain.rpcUrl);
+    proxy.misbehave({ kind: 'noOverrides', how });
+    const reported: string[] = [];
+    const api = world.open({
+      chain: { ...config, rpcUrls: [proxy.url] },
+      observeLive: () => ({ count: () => undefined, suspended: () => reported.push(how) }),
+    });
+    onTestFinished(async () => {
+      await api.stop();
+      await proxy.stop();
+    });
+    await expect.poll(async () => (await batch({}, api)).results.length > 0 && reported.length > 0).toBe(true);
+    const { results } = await batch({ include: 'stateOverride' }, api);
+    const committed = await batch({ basis: 'committed' }, api);
+    expect(results.map(withoutAges)).toEqual(committed.results.map(withoutAges));
+    expect(results.every((result) => 'quote' in result && result.quote.basis?.kind === 'committed')).toBe(true);
+  },
+);
+
+test('headers and errors name the basis', async () => {
+  const { market, api, config } = world;
+  const updates = await updateAll(market, () => 200n);
+  await waitForUpdates(world, updates);
+  const path = `/public/v1/evm/${config.chainId}/${market.pools[0]?.address}/bid_ask`;
+  const headersOf = async (query: string) => {
+    const { headers } = await api.request(path + query);
+    return ['X-Quote-Basis', 'X-Target-Block', 'X-Block-Number'].map((name) => headers.get(name));
+  };
+  const head = Number((await market.chain.client.getBlock()).number);
+  expect(await headersOf('')).toEqual(['live', `${head + 1}`, `${head}`]);
+  expect(await headersOf('?basis=committed')).toEqual(['committed', null, `${head}`]);
+  for (const query of ['?basis=pending', '?include=code']) {
+    const { status, text } = await api.request(path + query);
+    expect([status, Object.keys(JSON.parse(text))]).toEqual([400, ['error']]);
+  }
+  for (const body of [{ basis: 'pending' }, { include: 'code' }]) {
+    const { status } = await api.batch({ pools: [market.pools[0]?.address], ...body });
+    expect(status).toBe(400);
+  }
 });
 
 test('words of a pool or a token in a frame do not reach a call', async () => {

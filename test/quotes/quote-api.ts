@@ -10,6 +10,7 @@ import { routeResource } from '../../api/route/route.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
+import type { ChainDeps } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import type { SnapshotObserver } from '../../quoting/snapshot-metrics.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
@@ -25,6 +26,7 @@ export interface QuoteApiOptions {
   readonly batchDeadlineMs?: number;
   readonly countDisagreement?: () => void;
   readonly countCurve?: SnapshotObserver['curve'];
+  readonly observeLive?: ChainDeps['observeLive'];
   readonly logger?: Logger;
 }
 
@@ -56,6 +58,7 @@ export function quoteApi({
   quotes = eagerQuotes,
   countDisagreement,
   countCurve,
+  observeLive,
   logger = createLogger('test', 'silent'),
   ...rest
 }: QuoteApiOptions): QuoteApi {
@@ -65,6 +68,7 @@ export function quoteApi({
     quotes,
     countCall,
     logger,
+    ...(observeLive && { observeLive }),
     observe: () => ({
       ...(countDisagreement && { guardsMismatched: countDisagreement }),
       ...(countCurve && { curve: countCurve }),
