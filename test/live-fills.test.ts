@@ -61,7 +61,11 @@ async function fillOnce(random: Random): Promise<void> {
   const trades = results.flatMap((result, index) => {
     if (!('quote' in result)) throw new Error(JSON.stringify(result));
     expect(result.quote).toMatchObject({ basis: target });
-    return tradeIn(pools[index] as LivePool, result.quote, random);
+    const pool = pools[index] as LivePool;
+    // Guards reject prices that jump.
+    const statuses = pool.guard === 'none' ? ['healthy'] : ['healthy', 'pool_refused'];
+    expect(statuses).toContain(result.quote.priceProviderStatus);
+    return tradeIn(pool, result.quote, random);
   });
   for (const result of (await world.batch({ basis: 'committed' })).results) {
     seen.committed += 1;
