@@ -10,5 +10,6 @@ test('each advisory lock has a number of its own, those of migrations too', () =
   const folder = join(PROJECT_ROOT, 'migrations');
   const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   const taken = texts.flatMap((text) => [...text.matchAll(/_lock\((\d+)\)/g)].map(([, number]) => Number(number)));
-  expect(taken).toEqual([ADVISORY_LOCKS.historyPartitions]);
+  // A migration that replaces a function repeats its number.
+  expect([...new Set(taken)]).toEqual([ADVISORY_LOCKS.historyPartitions]);
 });
