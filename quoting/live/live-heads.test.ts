@@ -162,6 +162,21 @@ test('listeners get words of a block at most four times a second, the newest, an
   expect(told.at(-1)).toBeUndefined();
 });
 
+test('a change after frames that change nothing is passed on at once', async () => {
+  const { heads, push, frame } = liveChain();
+  const told: (string | undefined)[] = [];
+  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  heads.watch();
+  await push(10, 0);
+  frame(11, 1);
+  for (let repeat = 0; repeat < 10; repeat += 1) {
+    await vi.advanceTimersByTimeAsync(100);
+    frame(11, 1);
+  }
+  frame(11, 2);
+  expect(told.at(-1)).toBe(word(2));
+});
+
 test('a new head replaces the block being built at once', async () => {
   const { heads, push, frame } = liveChain();
   await push(10, 0);

@@ -198,10 +198,11 @@ export class LiveHeads implements Heads {
     clearTimeout(this.#timer);
     const head = this.current;
     if (!head || !this.#branch) return;
-    const isNew = head !== this.#told;
-    this.#told = head;
-    this.#toldAt = this.#now();
-    if (isNew) for (const listener of this.#listeners) listener(head, this.#branch);
+    if (head !== this.#told) {
+      this.#told = head;
+      this.#toldAt = this.#now();
+      for (const listener of this.#listeners) listener(head, this.#branch);
+    }
     const { pending } = head.block;
     if (pending && this.#watchers > 0)
       this.#tellAfter(Math.max(TELL_MS, pending.receivedAt + this.#deps.maxAgeMs - this.#now()));
