@@ -10,6 +10,7 @@ import { startPostgres } from '../../devnet/services/postgres.ts';
 import { startRedis } from '../../devnet/services/redis.ts';
 import { type ServiceProcess, startService } from '../../devnet/services/service-process.ts';
 import type { TempFolder } from '../../devnet/services/temp-folder.ts';
+import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import type { Checkout } from './checkout.ts';
 import { responds } from './demo-run.ts';
 
@@ -26,7 +27,7 @@ export async function startChain(folder: TempFolder): Promise<string> {
   const scenario = await runScenario({ rpcUrl: url, chainId });
   const chain = { chainId, name: 'devnet', kind: 'ethereum', url, hasSocket: true, scenario } as const;
   const file = join(folder.path, 'chains.json');
-  await writeFile(file, JSON.stringify(buildChainsFile([chain])));
+  await writeFile(file, JSON.stringify({ ...buildChainsFile([chain]), quotes: stillQuotes }));
   return file;
 }
 
