@@ -225,4 +225,19 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['quoting/sharing/block-reads.test.ts', 'whatever is lost, repeated or late'],
     mutation: ['quoting/sharing/block-reads.ts', 'if (value?.digest === digest)', 'if (value)'],
   },
+  {
+    holds: 'A live quote is of a block that is not built yet.',
+    test: ['quoting/live/live-heads.test.ts', 'a new head replaces the block being built at once'],
+    mutation: ['quoting/live/live-heads.ts', 'blockNumber > number && blockNumber > top && ', ''],
+  },
+  {
+    holds: 'No source of live prices replaces words of pools and tokens.',
+    test: ['quoting/live/live-heads.test.ts', 'whatever comes, a block being built is the next one or that after it'],
+    mutation: ['quoting/live/live-heads.ts', '!isKept?.has(account)', 'true'],
+  },
+  {
+    holds: 'Live quotes are given only by nodes that ran the call in the block that is being built.',
+    test: ['test/live-truth.test.ts', 'where nodes do not run calls in the block being built (ignoreBlock)'],
+    mutation: ['chain/contract-calls.ts', 'if (clock?.data === numberToHex', 'if (clock || numberToHex'],
+  },
 ];
