@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { openChainRpc } from './chain-rpc.ts';
+import { overrideSupport } from './override-support.ts';
+
+const CHAIN_ID = 31_337;
+
+let anvil: Anvil;
+let proxy: RpcProxy;
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: CHAIN_ID });
+  proxy = await startRpcProxy(anvil.url);
+});
+afterAll(async () => {
+  await proxy.stop();
+  await anvil.stop();
+});
+
+const supportOf = (url: string) =>
+  overrideSupport({ rpc: openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 2_000), chainId: CHAIN_ID });
+
+test('anvil applies overrides of state and block', async () => {
+  expect(await supportOf(anvil.url)).toEqual({ state: true, stateAndBlock: true });
+});
+
+test.each([
+  ['refuse', false],
+  ['ignore', false],
+  ['ignoreBlock', true],
+] as const)('a node that does not apply them is recognised: %s', async (how, state) => {
+  proxy.misbehave({ kind: 'noOverrides', how });
+  expect(await supportOf(proxy.url)).toEqual({ state, stateAndBlock: false });
+});
+
+test('of a node that does not answer nothing is known', async () => {
+  proxy.misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call');
+  await expect(supportOf(proxy.url)).rejects.toMatchObject({ code: 'unreachable' });
+});

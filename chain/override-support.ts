@@ -1,0 +1,46 @@
+import { type Address, numberToHex } from 'viem';
+import type { BoundedCall } from '../protocol/bounded-calls/bounded-calls.ts';
+import { boundedCallsOnce, boundedCallsWithCode, type ChainTarget } from './contract-calls.ts';
+import type { PendingState } from './pending-state.ts';
+import { isRefusal, RpcFailure } from './rpc-failure.ts';
+
+/** Which overrides of `eth_call` nodes apply. Quotes need those of state, live quotes both. */
+export interface OverrideSupport {
+  readonly state: boolean;
+  readonly stateAndBlock: boolean;
+}
+
+/** An account without code, and the code that is put there: stop. */
+const EMPTY: Address = `0x${'e0'.repeat(20)}`;
+const STOP = '0x00';
+const CALL: BoundedCall = { target: EMPTY, data: '0x', likelyGas: 5_000, gasLimit: 5_000, keptBytes: 0 };
+/** So far ahead of the head that no node runs calls at that time by itself, seconds. */
+const AHEAD_SECS = 3_600n;
+
+/**
+ * Finds which overrides nodes apply at the head, by the checks that quotes make.
+ *
+ * @throws RpcFailure when it is unknown: no node answered
+ */
+export async function overrideSupport(target: ChainTarget, signal?: AbortSignal): Promise<OverrideSupport> {
+  const { block } = await target.rpc.head(signal);
+  const pending: PendingState = {
+    blockNumber: block.number + 1n,
+    timestamp: block.timestamp + AHEAD_SECS,
+    words: new Map([[EMPTY, new Map([[numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]])]]),
+    digest: 'override-support',
+    receivedAt: performance.now(),
+  };
+  const code = new Map([[EMPTY, STOP] as const]);
+  const [state, stateAndBlock] = await Promise.all([
+    boundedCallsWithCode(target, block, [[CALL]], code, signal).then(({ isApplied }) => isApplied),
+    boundedCallsOnce(target, { ...block, pending }, [], signal).then(() => true, isNotApplied),
+  ]);
+  return { state, stateAndBlock };
+}
+
+/** @throws the error, unless it says that a node rejected or ignored overrides */
+function isNotApplied(error: unknown): false {
+  if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'ignored')) return false;
+  throw error;
+}
