@@ -1,7 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { deployToken } from '../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
 import { connectDevChain } from '../devnet/dev-chain.ts';
@@ -10,11 +7,10 @@ import { createPool, evenBins } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
-import { ownMain } from '../devnet/services/own-process.ts';
-import { loginUrl } from '../devnet/services/process-logins.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
 import { Q64 } from '../protocol/fixed-point.ts';
 import { createTestPools } from '../test/packed/packed-chain.ts';
+import { runCheck, writeChain } from './config-check/run-check.fixture.ts';
 
 // Each check is a process of its own, which a busy machine takes seconds to start.
 vi.setConfig({ testTimeout: 180_000 });
@@ -28,163 +24,145 @@ let deployment: Deployment;
 beforeAll(async () => {
   [folder, anvil] = await Promise.all([createTempFolder('config-check'), startAnvil({ chainId: CHAIN_ID })]);
   deployment = await deployProtocol(anvil.url, CHAIN_ID);
+  // Blocks of the time that the file says.
+  await (await connectDevChain(anvil.url)).client.mine({ blocks: 256, interval: 1 });
 });
 afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
 
-async function check(parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const args = [...ownMain('config-check'), ...parameters];
-  const { exitCode, stdout, stderr } = await execa('node', args, { env, reject: false });
-  return { exitCode, stdout, stderr };
+/** A deployment of the chains file without faults, changed as given. */
+function deploymentWith(changes: Record<string, unknown> = {}) {
+  const { poolFactory, stopLoss, priceVelocityGuard, anchoredProviderFactories, providerFactories } = deployment;
+  const contracts = { poolFactory, stopLoss, priceVelocityGuard, anchoredProviderFactories, providerFactories };
+  return { contractVersion: 'v1', layout: 'flat', fromBlock: 0, ...contracts, ...changes };
 }
 
-/** A chains file of one chain, changed as given. */
+/** A chains file of one chain without faults, changed as given. */
 async function fileWith(chain: Record<string, unknown> = {}, factories: Record<string, unknown> = {}) {
-  const path = join(folder.path, `${Math.random()}.json`);
-  const { poolFactory, fromBlock, anchoredProviderFactories, providerFactories } = deployment;
-  const contracts = { poolFactory, fromBlock, anchoredProviderFactories, providerFactories, ...factories };
-  const deployments = [{ contractVersion: 'v1', layout: 'flat', ...contracts }];
-  const one = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1000, deployments, ...chain };
-  await writeFile(path, JSON.stringify({ chains: [one] }));
-  return path;
+  return writeChain(folder, {
+    chainId: CHAIN_ID,
+    name: 'devnet',
+    rpcUrls: [anvil.url, anvil.url],
+    blockTimeMs: 1000,
+    multicall3: deployment.multicall3,
+    deployments: [deploymentWith(factories)],
+    ...chain,
+  });
 }
 
-describe('without --rpc', () => {
-  test('the file of the real chains is valid', async () => {
-    expect(await check(['config/mainnet.json'])).toEqual({
-      exitCode: 0,
-      stdout: 'config/mainnet.json: 10 chains, no problem found',
-      stderr: '',
-    });
-  });
+/* With --rpc. The checks of one node are tried in `config-check/`. */
 
-  test('a login that may act as several processes is a warning, one of its own is not', async () => {
-    const file = 'config/mainnet.json';
-    const one = await check([file], { DATABASE_URL: inject('postgresUrl') });
-    expect(one.exitCode).toBe(0);
-    expect(one.stdout).toMatch(
-      /^warning: DATABASE_URL: its login may act as ptd_indexer, ptd_capture, ptd_api, ptd_builders: /,
-    );
-    const own = await check([file, '--json'], { DATABASE_URL: loginUrl(inject('postgresUrl'), 'operator') });
-    expect(JSON.parse(own.stdout)).toMatchObject({ findings: [], warnings: [] });
-  });
-
-  test('a wrong file is named with the field at fault, in one line', async () => {
-    const path = await fileWith({ blockTimeMs: -1 });
-    const { exitCode, stdout, stderr } = await check([path]);
-    expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^CHAINS_CONFIG \([^\n]+\): chains\.0\.blockTimeMs: [^\n]+$/);
-    expect((await check(['/nowhere.json'])).stderr).toBe('CHAINS_CONFIG: cannot read /nowhere.json (ENOENT)');
-  });
-
-  test('no file at all is a missing setting', async () => {
-    expect(await check([], { CHAINS_CONFIG: '' })).toMatchObject({
-      exitCode: 1,
-      stderr: 'CHAINS_CONFIG is not set: name a file or set it',
-    });
-  });
+test('a chain that is what the file says passes, its URL from the environment', async () => {
+  const path = await fileWith({ rpcUrls: ['env:RPC_OF_TEST', anvil.url] });
+  const { exitCode, stdout } = await runCheck([path, '--rpc', '--json'], { RPC_OF_TEST: anvil.url });
+  const { poolFactory: factory } = deployment;
+  const empty = { pools: 0, answersLike: 'nothing: it has no pools', isAsConfigured: true };
+  const factories = [{ chainId: CHAIN_ID, factory, layout: 'flat', ...empty }];
+  expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories }]);
+  // The other node is called.
+  const unset = await runCheck([path, '--rpc'], { RPC_OF_TEST: '' });
+  expect([unset.exitCode, unset.stderr]).toEqual([1, '']);
+  expect(unset.stdout.split('\n').slice(0, 2)).toEqual([
+    `chain ${CHAIN_ID}, factory ${factory}: 0 newest pools answer like ${empty.answersLike}`,
+    `error: chain ${CHAIN_ID}: RPC_OF_TEST is not set: a URL of chain ${CHAIN_ID} comes from it`,
+  ]);
 });
 
-describe('with --rpc', () => {
-  test('a chain that is what the file says passes, its URL from the environment', async () => {
-    const path = await fileWith({ rpcUrls: ['env:RPC_OF_TEST'] });
-    const { exitCode, stdout } = await check([path, '--rpc', '--json'], { RPC_OF_TEST: anvil.url });
-    const { poolFactory: factory } = deployment;
-    const empty = { pools: 0, answersLike: 'nothing: it has no pools', isAsConfigured: true };
-    const factories = [{ chainId: CHAIN_ID, factory, layout: 'flat', ...empty }];
-    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { path, findings: [], factories, warnings: [] }]);
-    expect(await check([path, '--rpc'], { RPC_OF_TEST: '' })).toMatchObject({
-      exitCode: 1,
-      stderr: `RPC_OF_TEST is not set: a URL of chain ${CHAIN_ID} comes from it`,
-    });
-  });
+test('a chain with another id, or without an answer, is found; a secret in a URL is not shown', async () => {
+  const secret = 'api-key-in-the-query';
+  const path = await fileWith({ chainId: 1, rpcUrls: [`${anvil.url}/?key=${secret}`, 'http://127.0.0.1:1/'] });
+  const { exitCode, stdout, stderr } = await runCheck([path, '--rpc', '--json']);
+  expect([exitCode, stderr]).toEqual([1, '']);
+  expect(JSON.parse(stdout).findings).toEqual([
+    { level: 'error', chainId: 1, url: anvil.url, problem: `answers with chain id ${CHAIN_ID}` },
+    {
+      level: 'error',
+      chainId: 1,
+      url: 'http://127.0.0.1:1',
+      problem: expect.stringMatching(/^does not answer: \w+$/),
+    },
+  ]);
+  expect(stdout).not.toContain(secret);
+});
 
-  test('a chain with another id, or without an answer, is found; a secret in a URL is not shown', async () => {
-    const secret = 'api-key-in-the-query';
-    const path = await fileWith({ chainId: 1, rpcUrls: [`${anvil.url}/?key=${secret}`, 'http://127.0.0.1:1/'] });
-    const { exitCode, stdout, stderr } = await check([path, '--rpc', '--json']);
-    expect([exitCode, stderr]).toEqual([1, '']);
-    expect(JSON.parse(stdout).findings).toEqual([
-      { chainId: 1, url: anvil.url, problem: `answers with chain id ${CHAIN_ID}` },
-      { chainId: 1, url: 'http://127.0.0.1:1', problem: expect.stringMatching(/^does not answer: \w+$/) },
-    ]);
-    expect(stdout).not.toContain(secret);
-  });
+test('factories without code are found, those of price providers too', async () => {
+  const [pools, anchored, regular] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`);
+  const factories = {
+    poolFactory: pools,
+    anchoredProviderFactories: [anchored],
+    providerFactories: [{ address: regular }],
+  };
+  const path = await fileWith({ rpcUrls: [anvil.url] }, factories);
+  const { exitCode, stdout } = await runCheck([path, '--rpc']);
+  const found = [pools, anchored, regular].map(
+    (it) => `error: chain ${CHAIN_ID}, ${anvil.url}: no code at factory ${it}`,
+  );
+  const note = `note: chain ${CHAIN_ID}: one URL in rpcUrls: nothing replaces its node when that fails`;
+  const last = `${path}: 1 chain, 3 errors, 0 warnings, 1 note`;
+  expect([exitCode, stdout]).toEqual([1, [...found, note, last].join('\n')]);
+});
 
-  test('factories without code are found, those of price providers too', async () => {
-    const [pools, anchored, regular] = ['11', '22', '33'].map((byte) => `0x${byte.repeat(20)}`);
-    const factories = {
-      poolFactory: pools,
-      anchoredProviderFactories: [anchored],
-      providerFactories: [{ address: regular }],
-    };
-    const { exitCode, stdout } = await check([await fileWith({}, factories), '--rpc']);
-    const found = [pools, anchored, regular].map((it) => `chain ${CHAIN_ID}, ${anvil.url}: no code at factory ${it}`);
-    expect([exitCode, stdout]).toEqual([1, found.join('\n')]);
-  });
+test('a node that does not find what transactions write is found where published updates are a source', async () => {
+  const live = { sources: [{ kind: 'own' }] };
+  const proxy = await startRpcProxy(anvil.url);
+  proxy.misbehave(
+    { kind: 'error', code: -32_601, message: 'not available' },
+    ({ method }) => method === 'debug_traceCall',
+  );
+  const without = await runCheck([await fileWith({ live, rpcUrls: [proxy.url] }), '--rpc']);
+  expect(without.exitCode).toBe(1);
+  expect(without.stdout).toContain(
+    `error: chain ${CHAIN_ID}, ${proxy.url}: the live source \`own\` needs \`debug_traceCall\``,
+  );
+  const further = await fileWith({ live, rpcUrls: [proxy.url, anvil.url] });
+  expect((await runCheck([further, '--rpc'])).stdout).toContain('no problem found');
+  expect((await runCheck([await fileWith({ rpcUrls: [proxy.url] }), '--rpc'])).exitCode).toBe(0);
+  await proxy.stop();
+});
 
-  test('a node that does not find what transactions write is found where published updates are a source', async () => {
-    const live = { sources: [{ kind: 'own' }] };
-    const proxy = await startRpcProxy(anvil.url);
-    proxy.misbehave(
-      { kind: 'error', code: -32_601, message: 'not available' },
-      ({ method }) => method === 'debug_traceCall',
-    );
-    const without = await check([await fileWith({ live, rpcUrls: [proxy.url] }), '--rpc']);
-    expect(without.exitCode).toBe(1);
-    expect(without.stdout).toContain(
-      `chain ${CHAIN_ID}, ${proxy.url}: the live source \`own\` needs \`debug_traceCall\``,
-    );
-    const further = await fileWith({ live, rpcUrls: [proxy.url, anvil.url] });
-    expect((await check([further, '--rpc'])).stdout).toContain('no problem found');
-    expect((await check([await fileWith({ rpcUrls: [proxy.url] }), '--rpc'])).exitCode).toBe(0);
-    await proxy.stop();
+test('the newest pools of each factory report their layout; another than the file says is found', async () => {
+  const chain = await connectDevChain(anvil.url);
+  const variant = PACKED_VARIANTS.find(({ simulation }) => simulation === 'sender');
+  if (!variant) throw new Error('no variant');
+  const stop = () => anvil.stop();
+  const [packed] = await createTestPools({ chain, stop }, variant, [[18, 6]]);
+  const deployToken18 = (symbol: string) => deployToken(chain, { name: symbol, symbol, decimals: 18 });
+  const pair = { token0: await deployToken18('A'), token1: await deployToken18('B') };
+  await createPool(chain, deployment, {
+    ...pair,
+    priceProvider: await deployManualProvider(chain, pair, { bidX64: Q64, askX64: Q64 + 1n }),
+    bins: evenBins(-1, 1, 1_000),
+    initialAmount0PerShareE18: 10n ** 18n,
+    initialAmount1PerShareE18: 10n ** 18n,
   });
-
-  test('the newest pools of each factory report their layout; another than the file says is found', async () => {
-    const chain = await connectDevChain(anvil.url);
-    const variant = PACKED_VARIANTS.find(({ simulation }) => simulation === 'sender');
-    if (!variant) throw new Error('no variant');
-    const stop = () => anvil.stop();
-    const [packed] = await createTestPools({ chain, stop }, variant, [[18, 6]]);
-    const deployToken18 = (symbol: string) => deployToken(chain, { name: symbol, symbol, decimals: 18 });
-    const pair = { token0: await deployToken18('A'), token1: await deployToken18('B') };
-    await createPool(chain, deployment, {
-      ...pair,
-      priceProvider: await deployManualProvider(chain, pair, { bidX64: Q64, askX64: Q64 + 1n }),
-      bins: evenBins(-1, 1, 1_000),
-      initialAmount0PerShareE18: 10n ** 18n,
-      initialAmount1PerShareE18: 10n ** 18n,
-    });
-    const flatFactory = deployment.poolFactory;
-    const packedFactory = packed?.deployment.poolFactory ?? '0x';
-    const fileOf = (flat: string, other: string) => {
-      const release = { contractVersion: 'v1', fromBlock: 0 };
-      return fileWith({
-        deployments: [
-          { ...release, layout: 'flat', poolFactory: flat },
-          { ...release, layout: 'packed', poolFactory: other },
-        ],
-      });
-    };
-    const lines = (first: string, second: string) =>
-      [first, second].map((line) => `chain ${CHAIN_ID}, factory ${line}\n`).join('');
-    const like = '1 newest pools answer like';
-    const inSender = 'packed (simulation: sender)';
-    const right = await fileOf(flatFactory, packedFactory);
-    expect(await check([right, '--rpc'])).toEqual({
-      exitCode: 0,
-      stderr: '',
-      stdout: `${lines(`${flatFactory}: ${like} flat`, `${packedFactory}: ${like} ${inSender}`)}${right}: 1 chains, no problem found`,
-    });
-    const { exitCode, stdout } = await check([await fileOf(packedFactory, flatFactory), '--rpc']);
-    const problem = (factory: string, found: string, not: string) =>
-      `chain ${CHAIN_ID}, ${anvil.url}: pools of ${factory} answer like ${found}, not ${not}`;
-    expect([exitCode, stdout]).toEqual([
-      1,
-      `${lines(`${packedFactory}: ${like} ${inSender}`, `${flatFactory}: ${like} flat`)}${[
-        problem(packedFactory, inSender, 'flat'),
-        problem(flatFactory, 'flat', 'packed'),
-      ].join('\n')}`,
-    ]);
+  const flatFactory = deployment.poolFactory;
+  const packedFactory = packed?.deployment.poolFactory ?? '0x';
+  const fileOf = (flat: string, other: string) => {
+    const deployments = [
+      deploymentWith({ layout: 'flat', poolFactory: flat }),
+      deploymentWith({ layout: 'packed', poolFactory: other }),
+    ];
+    return fileWith({ deployments });
+  };
+  const lines = (first: string, second: string) =>
+    [first, second].map((line) => `chain ${CHAIN_ID}, factory ${line}\n`).join('');
+  const like = '1 newest pools answer like';
+  const inSender = 'packed (simulation: sender)';
+  const right = await fileOf(flatFactory, packedFactory);
+  expect(await runCheck([right, '--rpc'])).toEqual({
+    exitCode: 0,
+    stderr: '',
+    stdout: `${lines(`${flatFactory}: ${like} flat`, `${packedFactory}: ${like} ${inSender}`)}${right}: 1 chain, no problem found`,
   });
+  const wrong = await fileOf(packedFactory, flatFactory);
+  const { exitCode, stdout } = await runCheck([wrong, '--rpc']);
+  const problem = (factory: string, found: string, not: string) =>
+    `error: chain ${CHAIN_ID}, ${anvil.url}: pools of ${factory} answer like ${found}, not ${not}`;
+  expect([exitCode, stdout]).toEqual([
+    1,
+    `${lines(`${packedFactory}: ${like} ${inSender}`, `${flatFactory}: ${like} flat`)}${[
+      problem(packedFactory, inSender, 'flat'),
+      problem(flatFactory, 'flat', 'packed'),
+      `${wrong}: 1 chain, 2 errors, 0 warnings, 0 notes`,
+    ].join('\n')}`,
+  ]);
 });

@@ -31,8 +31,8 @@ export function parseChainsFile(value: unknown, name: string, env: Environment |
 
 /** The chain with each `env:` reference replaced by the URL that it names. */
 function withResolvedUrls({ wsUrls, live, ...chain }: ChainConfig, env: Environment): ChainConfig {
-  const rpc = (url: string) => resolveEnvReference(url, env, RpcUrl, chain.chainId);
-  const ws = (url: string) => resolveEnvReference(url, env, WsUrl, chain.chainId);
+  const rpc = (url: string) => resolveRpcUrl(url, env, chain.chainId);
+  const ws = (url: string) => resolveWsUrl(url, env, chain.chainId);
   const sources = live?.sources.map((source) =>
     source.kind === 'own' ? source : { ...source, wsUrls: source.wsUrls.map(ws), rpcUrls: source.rpcUrls.map(rpc) },
   );
@@ -43,6 +43,18 @@ function withResolvedUrls({ wsUrls, live, ...chain }: ChainConfig, env: Environm
     ...(live && sources && { live: { ...live, sources } }),
   };
 }
+
+/**
+ * The URL of a node, from the environment where it is a reference.
+ *
+ * @throws ConfigError one line that names the variable: it is not set, or holds no such URL
+ */
+export const resolveRpcUrl = (url: string, env: Environment, chainId: number): string =>
+  resolveEnvReference(url, env, RpcUrl, chainId);
+
+/** {@link resolveRpcUrl} for the URL of a socket. */
+export const resolveWsUrl = (url: string, env: Environment, chainId: number): string =>
+  resolveEnvReference(url, env, WsUrl, chainId);
 
 /** Warns of builder URLs with what may be a key. Clients see URLs without it; keys belong in `apiKeyEnv`. */
 function warnOfHiddenParts({ chains }: ChainsFile): void {

@@ -1,0 +1,51 @@
+import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import type { Classification } from '../../protocol/classification.ts';
+import type { Finding } from './finding.ts';
+import { withoutProvider, withoutStopLoss } from './missing-contracts.ts';
+
+/** Blocks faster than this are found late without a socket, as a poll finds one block of several. */
+const POLLED_BLOCK_MS = 1_000;
+
+/** Finds settings of a chain with which it serves less than it could. It calls nothing. */
+export function checkSettings({ chainId, rpcUrls, wsUrls = [], blockTimeMs, deployments }: ChainConfig): Finding[] {
+  const base = { chainId, url: null };
+  const enabled = deployments.filter((deployment) => deployment.enabled);
+  const warnings = missingContracts(enabled);
+  if (wsUrls.length === 0 && blockTimeMs < POLLED_BLOCK_MS)
+    warnings.push(`no wsUrls: blocks take ${blockTimeMs} ms, but heads are polled`);
+  const notes = deployments
+    .filter((deployment) => !deployment.enabled)
+    .map(({ poolFactory }) => `the deployment of ${poolFactory} is disabled: its pools are neither indexed nor served`);
+  if (rpcUrls.length === 1) notes.push('one URL in rpcUrls: nothing replaces its node when that fails');
+  return [
+    ...warnings.map((problem): Finding => ({ ...base, level: 'warning', problem })),
+    ...notes.map((problem): Finding => ({ ...base, level: 'note', problem })),
+  ];
+}
+
+/** What pools lack because the file does not name contracts. Provider factories hold for all deployments of a chain. */
+function missingContracts(deployments: readonly DeploymentConfig[]): string[] {
+  if (deployments.length === 0) return [];
+  const problems: string[] = [];
+  const check = (key: 'stopLoss' | 'priceVelocityGuard', effect: string) => {
+    const without = deployments.filter((deployment) => deployment[key] === undefined);
+    const place = without.length === deployments.length ? 'any deployment' : factoriesOf(without);
+    if (without.length > 0) problems.push(`no ${key} in ${place}: ${effect}`);
+  };
+  const checkFactories = (key: 'anchoredProviderFactories' | 'providerFactories', effect: string) => {
+    if (deployments.every((deployment) => deployment[key].length === 0)) problems.push(`no ${key}: ${effect}`);
+  };
+  check('stopLoss', `every pool has ${reasons(withoutStopLoss())}`);
+  check('priceVelocityGuard', 'no reason code, but depth of pools with that guard is best effort');
+  checkFactories('anchoredProviderFactories', `every pool has ${reasons(withoutProvider())}`);
+  checkFactories(
+    'providerFactories',
+    `feeds of regular providers are unknown; a pool with one has ${reasons(withoutProvider())}`,
+  );
+  return problems;
+}
+
+const factoriesOf = (deployments: readonly DeploymentConfig[]) =>
+  `the deployment of ${deployments.map(({ poolFactory }) => poolFactory).join(', ')}`;
+
+const reasons = ({ reasonCodes, tier }: Classification) => `${reasonCodes.join(', ')}, so its tier is ${tier}`;

@@ -1,0 +1,96 @@
+import type { Address } from 'viem';
+import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import { overrideSupport } from '../../chain/override-support.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { canTraceWrites } from '../../chain/trace-writes.ts';
+import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { hasOwnSource } from '../../config/live-schema.ts';
+import { type FactoryLayout, factoryLayouts } from '../factory-layouts.ts';
+import { isOffByThird, measureBlockTime } from './block-time.ts';
+import { type Finding, hasErrors } from './finding.ts';
+
+type Problem = Pick<Finding, 'level' | 'problem'>;
+
+const error = (problem: string): Problem => ({ level: 'error', problem });
+const warning = (problem: string): Problem => ({ level: 'warning', problem });
+const note = (problem: string): Problem => ({ level: 'note', problem });
+
+/** Calls all nodes of a chain, whose URLs are known, and its contracts. */
+export async function checkNodes(
+  chain: ChainConfig,
+  timeoutMs: number,
+): Promise<{ readonly findings: Finding[]; readonly factories: FactoryLayout[] }> {
+  const ofNodes = await Promise.all(chain.rpcUrls.map((url) => checkNode(chain, url, timeoutMs)));
+  const findings = ofNodes.flat();
+  // When a URL leads to another chain, what it reports about factories means nothing.
+  if (hasErrors(findings)) return { findings, factories: [] };
+  const factories = await factoryLayouts(chain, timeoutMs);
+  const url = new URL(chain.rpcUrls[0] ?? 'http://localhost').origin;
+  const problems = [...factories.flatMap(layoutProblems), ...(await traceProblems(chain, timeoutMs))];
+  return { findings: [...findings, ...problems.map((it) => ({ ...it, chainId: chain.chainId, url }))], factories };
+}
+
+const layoutProblems = ({ isAsConfigured, factory, answersLike, layout }: FactoryLayout): Problem[] =>
+  isAsConfigured ? [] : [error(`pools of ${factory} answer like ${answersLike}, not ${layout}`)];
+
+/** What the source of kind `own` lacks: one node that can trace is enough. */
+async function traceProblems(chain: ChainConfig, timeoutMs: number): Promise<Problem[]> {
+  if (!hasOwnSource(chain)) return [];
+  const canTrace = await canTraceWrites(openChainRpc(chain, timeoutMs)).catch(() => false);
+  const problem =
+    'the live source `own` needs `debug_traceCall` with `prestateTracer` and block overrides: no node has it';
+  return canTrace ? [] : [error(problem)];
+}
+
+async function checkNode(chain: ChainConfig, url: string, timeoutMs: number): Promise<Finding[]> {
+  const { chainId } = chain;
+  const rpc = openChainRpc({ chainId, rpcUrls: [url] }, timeoutMs);
+  const problems = await nodeProblems(rpc, chain);
+  return problems.map((problem) => ({ ...problem, chainId, url: new URL(url).origin }));
+}
+
+async function nodeProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
+  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`does not answer: ${codeOf(failure)}`)]);
+  if (missing.length > 0) return missing;
+  const unknown = (what: string) => (failure: unknown) => [warning(`does not show its ${what}: ${codeOf(failure)}`)];
+  const [overrides, blockTime] = await Promise.all([
+    overrideProblems(rpc, chain).catch(unknown('overrides')),
+    blockTimeProblems(rpc, chain).catch(unknown('block time')),
+  ]);
+  return [...overrides, ...blockTime];
+}
+
+/** Whether the node is of another chain, and which contracts have no code there. */
+async function codeProblems(rpc: ChainRpc, { chainId, multicall3, deployments }: ChainConfig): Promise<Problem[]> {
+  const answered = await rpc.request('eth_chainId', [], Number);
+  if (answered !== chainId) return [error(`answers with chain id ${answered}`)];
+  const contracts = [
+    ...deployments.flatMap(factoriesOf).map((address) => ({ address, name: 'factory' })),
+    { address: multicall3, name: 'multicall3' },
+  ];
+  const codes = await Promise.all(contracts.map(({ address }) => rpc.code(address, 'latest')));
+  return contracts
+    .filter((_, index) => codes[index] === '0x')
+    .map(({ address, name }) => error(`no code at ${name} ${address}`));
+}
+
+async function overrideProblems(rpc: ChainRpc, { chainId, live }: ChainConfig): Promise<Problem[]> {
+  const { state, stateAndBlock } = await overrideSupport({ rpc, chainId });
+  const problems = state ? [] : [warning('applies no state overrides: prices are inverted')];
+  if (stateAndBlock) return problems;
+  if (live) return [...problems, warning('applies no state and block overrides together: no live quotes from it')];
+  return state ? [note('applies no block overrides, which live quotes would need')] : problems;
+}
+
+async function blockTimeProblems(rpc: ChainRpc, { blockTimeMs }: ChainConfig): Promise<Problem[]> {
+  const measured = await measureBlockTime(rpc);
+  if (measured === null || !isOffByThird(measured.meanMs, blockTimeMs)) return [];
+  const { blocks, meanMs } = measured;
+  return [warning(`blockTimeMs is ${blockTimeMs}, but the last ${blocks} blocks took ${meanMs} ms each`)];
+}
+
+function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories }: DeploymentConfig): Address[] {
+  return [poolFactory, ...anchoredProviderFactories, ...providerFactories.map(({ address }) => address)];
+}
+
+const codeOf = (failure: unknown): string => (failure instanceof RpcFailure ? failure.code : 'unknown error');
