@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 180_000 });
 const LOGIN = `analyst_${randomBytes(4).toString('hex')}`;
 const PASSWORD = 'not-a-secret';
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'];
-const VIEWS = ['trade_candle', 'quote_sample', 'pool_day', 'fill_quality', 'fiat_price_history'];
+const VIEWS = ['trade_candle', 'quote_sample', 'pool_day', 'fill_quality', 'fiat_price_history', 'dex_trades'];
 
 let history: SeededHistory;
 let analystUrl: string;
@@ -49,20 +49,24 @@ const endOf = (stdout: string) => JSON.parse(stdout.split('\n').at(-1) ?? '');
 const filesOf = (view: string, chain: number, format: string) =>
   readdirSync(join(out, view, String(chain))).filter((name) => name.endsWith(format));
 
-/** Lists of numbers, which the driver would make floats of. */
-const NUMERICS = 1231;
-const digits = (list: string) => list.slice(1, -1).split(',');
+/** How types are read of which the driver would make floats or dates: lists of numbers, times and days. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  1231: (list) => list.slice(1, -1).split(','),
+  1184: (time) => new Date(time).toISOString().replace('.000Z', 'Z'),
+  1082: (day) => day,
+};
 
 /** Rows of a view that are final, as texts. */
 async function rowsOf(view: string, time: string): Promise<Record<string, string | null>[]> {
+  const order = view === 'dex_trades' ? 'block_number, evt_index' : `2, ${time}, 4`;
   const { rows } = await history.client.query({
-    text: `SELECT * FROM read_model.${view} WHERE ${time} < $1 ORDER BY chain_id, ${time} / ${DAY}, 2, ${time}, 4`,
+    text: `SELECT * FROM read_model.${view} WHERE ${time} < $1 ORDER BY chain_id, ${time} / ${DAY}, ${order}`,
     values: [START + 2 * DAY],
-    types: { getTypeParser: (oid: number) => (oid === NUMERICS ? digits : pg.types.getTypeParser(oid)) },
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? pg.types.getTypeParser(oid) },
   });
   return rows;
 }
-const TIMES = ['minute_ts', 'block_timestamp', 'day_ts', 'day_ts', 'ts'];
+const TIMES = ['minute_ts', 'block_timestamp', 'day_ts', 'day_ts', 'ts', 'block_timestamp'];
 
 test.each(VIEWS.map((view, index) => [view, TIMES[index] as string]))(
   'Parquet of %s has every row of the final days of each chain as SQL has them',

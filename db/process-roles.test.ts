@@ -69,6 +69,8 @@ const RIGHTS = `
   read_model.pool_day                 -           -         r         -           -           r
   read_model.fill_quality             -           -         r         -           -           r
   read_model.fiat_price_history       -           -         r         -           -           r
+  read_model.dex_trades               -           -         -         -           -           r
+  read_model.pool_yields              -           -         -         -           -           r
   live.*                              arwdDxtm    r         r         -           r           r
   onchain_test.*                      arwdDxtm    r         -         -           -           -
   onchain_next.*                      arwdDxtm    r         -         -           -           -`;

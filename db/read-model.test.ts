@@ -45,6 +45,7 @@ test('conditions reach the indexes of the tables under the views', async () => {
     "SELECT * FROM read_model.pool_state WHERE chain_id = 1 AND pool = '0xaa'",
     "SELECT * FROM read_model.pool_bin WHERE chain_id = 1 AND pool = '0xaa'",
     "SELECT * FROM read_model.bin_swap WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
+    "SELECT * FROM read_model.dex_trades WHERE chain_id = 1 AND project_contract_address = '0xaa' AND block_timestamp > 5",
     "SELECT * FROM read_model.packed_swaps() WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
     "SELECT * FROM read_model.packed_bin_swaps() WHERE chain_id = 1 AND pool = '0xaa' AND block_timestamp > 5",
     "SELECT * FROM read_model.packed_bins() WHERE chain_id = 1 AND pool = '0xaa'",

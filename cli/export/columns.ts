@@ -21,7 +21,9 @@ const KINDS: Readonly<Record<number, 'integer' | 'double' | 'boolean'>> = {
   23: 'integer',
   701: 'double',
 };
-const [NUMERIC, NUMERIC_ARRAY] = [1700, 1231];
+const [NUMERIC, NUMERIC_ARRAY, TIMESTAMPTZ] = [1700, 1231, 1184];
+/** Times as text, in UTC whatever the session's zone. */
+const UTC = `'YYYY-MM-DD"T"HH24:MI:SS"Z"'`;
 /** Column suffixes of whole numbers (docs/use/sql.md). */
 const AMOUNT = /_(raw|scaled|x64)$/;
 /** Digits after the point of amounts that are not whole. `mid_x64` is half of a sum of two. */
@@ -50,6 +52,9 @@ export async function readColumns(database: Queryable, view: string): Promise<Co
     }
     const kind = KINDS[type];
     if (kind !== undefined) return [{ name, sql, type: { kind } }];
+    if (type === TIMESTAMPTZ) {
+      return [{ name, sql: `to_char(${sql} AT TIME ZONE 'UTC', ${UTC})`, type: { kind: 'text' } }];
+    }
     return [{ name, sql: type === NUMERIC_ARRAY ? `to_json(${sql})::text` : `${sql}::text`, type: { kind: 'text' } }];
   });
 }

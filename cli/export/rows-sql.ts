@@ -7,8 +7,12 @@ export const VIEWS = {
   pool_day: 'day_ts',
   fill_quality: 'day_ts',
   fiat_price_history: 'ts',
+  dex_trades: 'block_timestamp',
 } as const;
 export type View = keyof typeof VIEWS;
+
+/** Order within a day of views whose second column is neither a pool nor a token. */
+const ORDERS: Partial<Record<View, string>> = { dex_trades: 'block_number, evt_index' };
 
 const DAY = 86_400;
 export const ROWS_PER_FETCH = 20_000;
@@ -17,12 +21,12 @@ export const CLOSE_ROWS = 'CLOSE exported';
 
 /**
  * Opens a cursor on the rows of some days, in their order, with the start of the day in the last column. The second column
- * of each view is the pool or token. The fourth distinguishes prices of minutes and of hours.
+ * of most views is the pool or token. The fourth distinguishes prices of minutes and of hours.
  */
 export function openRows(view: View, columns: readonly Column[], chainId: number, from: number, to: number): string {
   const time = VIEWS[view];
   return `DECLARE exported NO SCROLL CURSOR FOR
     SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}
     WHERE chain_id = ${chainId} AND ${time} >= ${from} AND ${time} < ${to}
-    ORDER BY ${columns.length + 1}, ${columns[1]?.sql}, ${time}, 4`;
+    ORDER BY ${columns.length + 1}, ${ORDERS[view] ?? `${columns[1]?.sql}, ${time}, 4`}`;
 }

@@ -42,6 +42,7 @@ const SUMS = {
   quote_sample: ['bid_x64', 'mid_x64', 'block_number'],
   fill_quality: ['swap_count', 'compared_count'],
   fiat_price_history: ['ts', 'interval_secs'],
+  dex_trades: ['token_bought_amount_raw', 'token_sold_amount_raw', 'evt_index'],
 };
 const TIMES = {
   trade_candle: 'minute_ts',
@@ -49,6 +50,12 @@ const TIMES = {
   quote_sample: 'block_timestamp',
   fill_quality: 'day_ts',
   fiat_price_history: 'ts',
+  dex_trades: 'block_timestamp',
+};
+/** The pool or token of a row, where that is not `pool`. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  fiat_price_history: 'token',
+  dex_trades: 'project_contract_address',
 };
 
 test.each(Object.entries(SUMS))(
@@ -57,12 +64,12 @@ test.each(Object.entries(SUMS))(
     const days = ['--from', '2026-11-18', '--to', '2026-11-21'];
     const args = ['--view', view, ...days, '--format', 'parquet', '--out', join(out, 'history')];
     await execa('node', [...ownMain('export'), ...args], { env: { DATABASE_URL: history.url } });
+    const subject = SUBJECTS[view] ?? 'pool';
     const query = (table: string, where: string) =>
-      `SELECT chain_id::text, ${columns[0] === 'ts' ? 'token' : 'pool'}, count(*)::text, ${columns.map((name) => `sum(${name})::text`).join()}
+      `SELECT chain_id::text, ${subject}, count(*)::text, ${columns.map((name) => `sum(${name})::text`).join()}
      FROM ${table} WHERE ${where} GROUP BY 1, 2 ORDER BY 1, 2`;
     // Amounts of the third pool have more digits than a decimal: they are in `oversized`.
-    const isSmall = (name: string) => `${name} <> '0x${'3'.padStart(40, '0')}'`;
-    const small = isSmall(columns[0] === 'ts' ? 'token' : 'pool');
+    const small = `${subject} <> '0x${'3'.padStart(40, '0')}'`;
     const time = TIMES[view as keyof typeof TIMES];
     const expected = await history.client.query({
       text: query(`read_model.${view}`, `${small} AND ${time} < ${START + 2 * DAY}`),
