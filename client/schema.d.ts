@@ -60,6 +60,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tokens of one chain
+         * @description Every token of listed pools, whatever their TVL, without delisted pools. Pages are those of the listing of pools: for the next one pass `nextOffset` as `offset`.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/bid_ask/batch": {
         parameters: {
             query?: never;
@@ -784,6 +804,33 @@ export interface components {
              * @enum {string}
              */
             pricingMode: "spot";
+        };
+        /** @description A page of tokens. */
+        TokensPage: {
+            /** @description Those of most pools first, then by address. */
+            data: components["schemas"]["ListedToken"][];
+            /** @description Tokens across all pages. */
+            total: number;
+            /** @description `offset` of the next page; null on the last one. */
+            nextOffset: number | null;
+        };
+        /** @description A token of listed pools. */
+        ListedToken: {
+            /** @description The token. */
+            address: string;
+            /** @description As in pool records; null when unknown. */
+            symbol: string | null;
+            /** @description As in pool records; null when unknown. */
+            name: string | null;
+            /** @description Decimals of amounts; null when unknown. */
+            decimals: number | null;
+            /**
+             * Format: uri
+             * @description Picture of the token; null when not configured.
+             */
+            logoUrl: string | null;
+            /** @description Number of listed pools that trade it, at any TVL. */
+            pools: number;
         };
         /** @description Quotes of several pools. */
         BatchResponse: {
@@ -1919,6 +1966,113 @@ export interface operations {
                 };
             };
             /** @description Unknown chain or contract version */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 500 acts as 500, 0 as 1. */
+                count?: number;
+                /** @description Index of the first token. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "address": "0x4200000000000000000000000000000000000006",
+                     *           "symbol": "WETH",
+                     *           "name": "Wrapped Ether",
+                     *           "decimals": 18,
+                     *           "logoUrl": null,
+                     *           "pools": 3
+                     *         },
+                     *         {
+                     *           "address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *           "symbol": "USDC",
+                     *           "name": "USD Coin",
+                     *           "decimals": 6,
+                     *           "logoUrl": null,
+                     *           "pools": 2
+                     *         }
+                     *       ],
+                     *       "total": 12,
+                     *       "nextOffset": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokensPage"];
+                };
+            };
+            /** @description A parameter is malformed (plain text) or negative (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -6,9 +6,12 @@ import { chainIdParam, parseQuery, type ServedChains, servedChain } from '../req
 import { listPools, listPoolsAcrossChains } from './declaration.ts';
 import { listedChains } from './listed-chains.ts';
 import type { ListedChain } from './listing-sql.ts';
-import { createPageReader } from './page.ts';
-import { type ListingQuery, parseChainIds, toListingQuery } from './query.ts';
+import { createPageMaker } from './page.ts';
+import { type ListingQuery, parseChainIds, toListingQuery, toPageQuery } from './query.ts';
 import { CROSS_CHAIN_SORTS, RawCrossChainQuery, RawListingQuery, SORTS } from './query-string.ts';
+import { tokensPage } from './tokens.ts';
+import { listTokens, RawTokensQuery } from './tokens-declaration.ts';
+import { createVersionedPages, type PageRequest } from './versioned-pages.ts';
 
 /** Two refreshes of the listing are 2 to 15 s apart. */
 const CACHE_SECS = 5;
@@ -21,15 +24,18 @@ export type MetadataDeps = {
   readonly statusMaxAgeSecs: number;
 };
 
-/** Both listings, over one cache of pages. */
+/** The listings of pools and of tokens, over one cache of pages. */
 export const metadataResource = defineResource(
-  [listPools, listPoolsAcrossChains],
+  [listPools, listPoolsAcrossChains, listTokens],
   ({ chains, database, statusMaxAgeSecs }: MetadataDeps) => {
-    const readPage = createPageReader(database, statusMaxAgeSecs);
-    const sendPage = async (c: Context, query: ListingQuery, listed: readonly ListedChain[]) => {
-      const { body, isCurrent } = await readPage(query, listed);
+    const readPage = createVersionedPages(database, statusMaxAgeSecs);
+    const poolsPage = createPageMaker(statusMaxAgeSecs);
+    const send = async (c: Context, request: PageRequest) => {
+      const { body, isCurrent } = await readPage(request);
       return sendReusable(c, { body, maxAgeSecs: CACHE_SECS, isValid: isCurrent });
     };
+    const sendPage = (c: Context, query: ListingQuery, listed: readonly ListedChain[]) =>
+      send(c, poolsPage(query, listed));
     return {
       listPools(c) {
         const chainId = chainIdParam(c);
@@ -46,6 +52,14 @@ export const metadataResource = defineResource(
         // If none of the named chains is served, a release counts as unknown only when no served chain has it.
         if (named.length === 0) listedChains([...chains.values()], query);
         return sendPage(c, query, named.length === 0 ? [] : listedChains(named, query));
+      },
+      listTokens(c) {
+        const chainId = chainIdParam(c);
+        const raw = parseQuery(c, RawTokensQuery);
+        const chain = servedChain(chains, chainId);
+        const query = toPageQuery(raw);
+        const [listed = { ...chain, factories: [] }] = listedChains([chain], { contractVersion: null });
+        return send(c, tokensPage(query, listed));
       },
     };
   },

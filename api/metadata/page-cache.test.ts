@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { ReadyBody } from '../http/ready-body.ts';
-import { createPageCache } from './page.ts';
+import { createPageCache } from './versioned-pages.ts';
 
 const POOLS = 20;
 const PATH = `/public/v1/evm/${CHAIN_A}/metadata?minTvlFiat=0`;

@@ -29,9 +29,7 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
   if ((raw.fiat ?? 'USD') !== 'USD') throw badRequest('fiat must be USD');
   const floor = raw.minTvlFiat ?? (addresses || delistedOnly ? 0 : DEFAULT_MIN_TVL_FIAT);
   return {
-    /** 1..500. */
-    count: clampSize(raw.count ?? DEFAULT_COUNT, MAX_COUNT, 'count'),
-    offset: clampSize(raw.offset ?? 0, Number.MAX_SAFE_INTEGER, 'offset', 0),
+    ...toPageQuery(raw),
     sort: oneOf((raw.sortBy ?? 'tiered').toLowerCase(), sorts, 'sortBy'),
     order: oneOf(raw.sortOrder ?? 'desc', ORDERS, 'sortOrder'),
     include24h: raw.include24h ?? false,
@@ -48,6 +46,16 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
     contractVersion: raw.contract_version ?? null,
   };
 }
+
+/** Which part of a list a page shows. */
+export type PageQuery = Readonly<ReturnType<typeof toPageQuery>>;
+
+/** Checks the size and the place of a page, and fills defaults in. @throws ApiError 400 */
+export const toPageQuery = ({ count, offset }: Pick<RawListingQuery, 'count' | 'offset'>) => ({
+  /** 1..500. */
+  count: clampSize(count ?? DEFAULT_COUNT, MAX_COUNT, 'count'),
+  offset: clampSize(offset ?? 0, Number.MAX_SAFE_INTEGER, 'offset', 0),
+});
 
 /**
  * @returns null: all chains

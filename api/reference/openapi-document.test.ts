@@ -55,6 +55,7 @@ test('quote updates need the key, quotes and routes take one, listings have no u
   expect(Object.fromEntries(operations.map(({ operationId, security }) => [operationId, security]))).toEqual({
     listChains: [],
     listPools: [],
+    listTokens: [],
     listPoolsAcrossChains: [],
     listTrades: [],
     getStatus: [],

@@ -12,6 +12,9 @@ export interface Operations {
   /** List pools across chains. As the listing of one chain, over all chains or those of `chainIds`, and without `sortBy=created`. `chain` reports which chain a row belongs to; an address that is a pool on several chains has a row for each. */
   listPoolsAcrossChains(request?: RequestOf<'listPoolsAcrossChains'>, options?: CallOptions): Promise<ResponseOf<'listPoolsAcrossChains'>>;
 
+  /** List the tokens of one chain. Every token of listed pools, whatever their TVL, without delisted pools. Pages are those of the listing of pools: for the next one pass `nextOffset` as `offset`. */
+  listTokens(request: RequestOf<'listTokens'>, options?: CallOptions): Promise<ResponseOf<'listTokens'>>;
+
   /** Current bid, ask and depth of up to 100 pools. Counts as one request. A problem of one pool is the `error` of its entry and does not fail the others. A Trading API key is optional and raises the rate limit. */
   getBidAskBatch(request: RequestOf<'getBidAskBatch'>, options?: CallOptions): Promise<ResponseOf<'getBidAskBatch'>>;
 

@@ -4,6 +4,7 @@ export const OPERATIONS = {
   listChains: { method: 'get', path: '/public/v1/chains', retry: [429, 500] },
   listPools: { method: 'get', path: '/public/v1/evm/{chain_id}/metadata', retry: [429, 500, 503] },
   listPoolsAcrossChains: { method: 'get', path: '/public/v1/evm/metadata', retry: [429, 500, 503] },
+  listTokens: { method: 'get', path: '/public/v1/evm/{chain_id}/tokens', retry: [429, 500, 503] },
   getBidAskBatch: { method: 'post', path: '/public/v1/evm/{chain_id}/bid_ask/batch', retry: [429, 500, 503] },
   getBidAsk: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask', retry: [429, 500, 503] },
   listTrades: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/trades', retry: [429, 500, 503] },

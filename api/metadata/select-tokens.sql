@@ -1,0 +1,27 @@
+-- A page of the tokens of listed pools, and their number in each row: chain $1, factories $2, rank of delisted pools $3, count
+-- $4, offset $5. A page past the end has one row without an address. What is shown of a token comes from the record of one
+-- of its pools.
+WITH counted AS MATERIALIZED (
+  SELECT side.token, count(*) AS pools, min(r.pool::text) AS pool
+  FROM operator.pool_listing l
+  JOIN operator.listed_pool r USING (chain_id, pool)
+  CROSS JOIN LATERAL (VALUES (r.token0::text), (r.token1::text)) side (token)
+  WHERE l.chain_id = $1 AND l.factory = ANY ($2::text[]) AND l.tier_rank <> $3::int2
+  GROUP BY side.token
+), page AS (
+  SELECT token, pools, pool FROM counted ORDER BY pools DESC, token LIMIT $4::int8 OFFSET $5::int8
+)
+SELECT (SELECT count(*) FROM counted)::float8 AS total, page.token AS address, page.pools::float8 AS pools,
+       CASE WHEN is0 THEN shown."token0Symbol" ELSE shown."token1Symbol" END AS symbol,
+       CASE WHEN is0 THEN shown."token0Name" ELSE shown."token1Name" END AS name,
+       CASE WHEN is0 THEN shown."token0Decimals" ELSE shown."token1Decimals" END AS decimals,
+       CASE WHEN is0 THEN shown."token0LogoUrl" ELSE shown."token1LogoUrl" END AS "logoUrl"
+FROM (SELECT) one
+LEFT JOIN page ON true
+LEFT JOIN operator.listed_pool r ON r.chain_id = $1 AND r.pool = page.pool
+LEFT JOIN LATERAL json_to_record(r.record::json) AS shown (
+  "token0Symbol" text, "token1Symbol" text, "token0Name" text, "token1Name" text,
+  "token0Decimals" int4, "token1Decimals" int4, "token0LogoUrl" text, "token1LogoUrl" text
+) ON true
+CROSS JOIN LATERAL (SELECT r.token0 = page.token AS is0) which
+ORDER BY page.pools DESC, page.token

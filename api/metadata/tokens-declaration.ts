@@ -1,0 +1,62 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { EXAMPLE } from '../declaration/example-market.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { RawListingQuery } from './query-string.ts';
+
+/** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
+export const RawTokensQuery = RawListingQuery.pick({ count: true }).extend({
+  offset: RawListingQuery.shape.offset.openapi({ description: 'Index of the first token.' }),
+});
+
+const ListedToken = z
+  .strictObject({
+    address: z
+      .string()
+      .regex(/^0x[0-9a-f]{40}$/)
+      .describe('The token.'),
+    symbol: z.string().nullable().describe('As in pool records; null when unknown.'),
+    name: z.string().nullable().describe('As in pool records; null when unknown.'),
+    decimals: z.int().nonnegative().nullable().describe('Decimals of amounts; null when unknown.'),
+    logoUrl: z.url().nullable().describe('Picture of the token; null when not configured.'),
+    pools: z.int().positive().describe('Number of listed pools that trade it, at any TVL.'),
+  })
+  .openapi('ListedToken', { description: 'A token of listed pools.' });
+
+export const TokensPage = z
+  .strictObject({
+    data: z.array(ListedToken).describe('Those of most pools first, then by address.'),
+    total: z.int().nonnegative().describe('Tokens across all pages.'),
+    nextOffset: z.int().positive().nullable().describe('`offset` of the next page; null on the last one.'),
+  })
+  .openapi('TokensPage', { description: 'A page of tokens.' });
+export type TokensPage = z.output<typeof TokensPage>;
+
+const PAGE_EXAMPLE: TokensPage = {
+  data: [
+    { address: EXAMPLE.weth, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, logoUrl: null, pools: 3 },
+    { address: EXAMPLE.usdc, symbol: 'USDC', name: 'USD Coin', decimals: 6, logoUrl: null, pools: 2 },
+  ],
+  total: 12,
+  nextOffset: 2,
+};
+
+export const listTokens = {
+  operationId: 'listTokens',
+  method: 'get',
+  path: '/public/v1/evm/{chain_id}/tokens',
+  limit: 'listing',
+  key: 'none',
+  tag: 'Listing',
+  summary: 'List the tokens of one chain',
+  description:
+    'Every token of listed pools, whatever their TVL, without delisted pools. Pages are those of the listing of pools: ' +
+    'for the next one pass `nextOffset` as `offset`.',
+  request: { params: z.object({ chain_id: ChainIdPath }), query: RawTokensQuery },
+  answer: { description: 'A page of tokens', schema: TokensPage, example: PAGE_EXAMPLE },
+  failures: {
+    400: errorOrTextResponse('A parameter is malformed (plain text) or negative (JSON)'),
+    404: errorResponse('Unknown chain'),
+    503: errorResponse('Service temporarily unavailable; retry'),
+  },
+} as const satisfies ApiRoute;
