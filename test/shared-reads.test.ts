@@ -241,10 +241,10 @@ test.each(['sumOnPrice', 'quotient'] as const)(
         expect(one).toMatchObject({ priceProviderStatus: 'healthy' });
         expect({ ...other, serverTs: 0 }).toEqual({ ...one, serverTs: 0 });
       }
-      const made = apis.map((api, index) => callsOf([api]) - (before[index] ?? 0));
-      expect(Math.max(...made)).toBeGreaterThanOrEqual(2 * BLOCKS);
-      // One that waits for the CPU may read a block by itself.
-      expect(Math.min(...made)).toBeLessThan(BLOCKS);
+      const made = apis.reduce((sum, api, index) => sum + callsOf([api]) - (before[index] ?? 0), 0);
+      expect(made).toBeGreaterThanOrEqual(2 * BLOCKS);
+      // Each for itself they would make twice two or three a block. One that waits for the CPU may read a block by itself.
+      expect(made).toBeLessThan(4 * BLOCKS);
     } finally {
       await anvil.stop();
     }
