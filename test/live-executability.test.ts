@@ -30,7 +30,7 @@ const DAY = 86_400;
 const SALE = { zeroForOne: true, amountSpecified: ONE };
 const PRICE = priceAround(200n);
 /** A few frames: a builder sends one in 100 ms. */
-const FRAMES_MS = 400;
+const FRAMES_MS = 1_000;
 
 /** What calls say of a pool on one block. */
 interface Sample {
