@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { stream } from '../client/stream.ts';
 import type { QuoteUpdate } from '../devnet/live/maker.ts';
-import { type LiveQuote, type LiveWorld, startLiveWorld, updateAll } from './live/live-world.ts';
+import { type LiveQuote, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live/live-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { Book } from './stream/book.ts';
 import { type StreamApi, startStreamApi } from './stream/stream-api.ts';
@@ -103,6 +104,33 @@ test('a connection resumes within a block, and gets what changed meanwhile', asy
   expect(second.book.events).not.toContain('gap');
   expect(second.book.events).not.toContain('snapshot');
 });
+
+test.each(['websocket', 'sse', 'batch'] as const)(
+  'the client follows the basis that it asks for (%s)',
+  async (transport) => {
+    const { market, config } = world;
+    const pools = market.pools.map(({ address }) => address);
+    const updates = await updateAll(market, () => 201n);
+    await waitForUpdates(world, updates);
+    const fetchBatches: typeof fetch = async (input, init) =>
+      String(input).includes('/stream?') ? Response.json({ error: 'no events' }, { status: 503 }) : fetch(input, init);
+    for (const basis of ['live', 'committed', undefined] as const) {
+      const states = stream({
+        url: new URL(api.base).origin,
+        chainId: config.chainId,
+        pools,
+        basis,
+        WebSocket: transport === 'websocket' ? WebSocket : undefined,
+        ...(transport === 'batch' && { fetch: fetchBatches }),
+      });
+      for await (const { quotes } of states) {
+        if (quotes.size < pools.length) continue;
+        expect(new Set([...quotes.values()].map((quote) => quote.basis?.kind))).toEqual(new Set([basis ?? 'live']));
+        break;
+      }
+    }
+  },
+);
 
 const batchOf = (pools: readonly { readonly address: string }[]) => ({
   method: 'POST',

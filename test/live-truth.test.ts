@@ -9,6 +9,7 @@ import { BOUNDS } from '../quoting/live/frame.ts';
 import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
 import {
   type Batch,
+  BLOCK_MS,
   builderSource,
   type LiveWorld,
   startLiveWorld,
@@ -278,4 +279,35 @@ test('quotes become live in an API that started before its first index', async (
   await expect(world.batch({}, api)).rejects.toThrow('503');
   isIndexed = true;
   await waitForUpdates(world, updates, api);
+});
+
+test('after a reorganisation no quote is of the block that was replaced', { timeout: 30_000 }, async () => {
+  const other = await startLiveWorld({ flatPools: 1, packedPools: 1 });
+  onTestFinished(() => other.stop());
+  const { market, api } = other;
+  const { client } = market.chain;
+  for (let round = 0; round < 3; round += 1) {
+    await market.builder.buildBlock();
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(other, updates);
+    const replaced = (await client.getBlock()).hash;
+    await client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+    const { hash, number, timestamp } = await client.getBlock();
+    expect(hash).not.toBe(replaced);
+    await sleep(PUSH_MS);
+    for (let asked = 0; asked < 20; asked += 1) {
+      const { text, headers } = await api.batch({ pools: market.pools.map(({ address }) => address) });
+      expect(headers.get('X-Block-Hash')).toBe(hash);
+      for (const result of (JSON.parse(text) as Batch).results) {
+        const basis = 'quote' in result ? result.quote.basis : undefined;
+        if (basis?.kind !== 'live') continue;
+        expect(basis).toMatchObject({
+          blockNumber: Number(number),
+          targetBlockNumber: Number(number) + 1,
+          targetTimestamp: Number(timestamp) + BLOCK_MS / 1_000,
+        });
+      }
+      await sleep(20);
+    }
+  }
 });

@@ -29,9 +29,13 @@ export async function holdBatch(connection: Connection, held: HeldQuotes, signal
   held.replace(oldest ?? null, quotes, failures);
 }
 
-async function requestBatch({ base, depth, apiKey, fetch }: Connection, pools: readonly string[], signal: AbortSignal) {
+async function requestBatch(
+  { base, depth, basis, apiKey, fetch }: Connection,
+  pools: readonly string[],
+  signal: AbortSignal,
+) {
   const headers = headersOf(apiKey, { 'Content-Type': 'application/json' });
-  const body = JSON.stringify({ pools, depth });
+  const body = JSON.stringify({ pools, depth, basis });
   const response = await fetch(`${base}/bid_ask/batch`, { method: 'POST', headers, body, signal });
   if (!response.ok) throw responseError(response, await response.json().catch(() => null));
   const { results } = (await response.json()) as { readonly results: readonly Result[] };

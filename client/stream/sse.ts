@@ -3,9 +3,17 @@ import { headersOf } from './headers.ts';
 import type { StreamMessage, Transport } from './types.ts';
 
 /** Server-sent events, read with `fetch`. */
-export const followEvents: Transport = async ({ base, pools, depth, apiKey, fetch }, after, onMessage, signal) => {
+export const followEvents: Transport = async (
+  { base, pools, depth, basis, apiKey, fetch },
+  after,
+  onMessage,
+  signal,
+) => {
   const headers = headersOf(apiKey, after ? { 'Last-Event-ID': after } : {});
-  const response = await fetch(`${base}/stream?depth=${depth}&pools=${pools.join()}`, { headers, signal });
+  const response = await fetch(`${base}/stream?depth=${depth}&pools=${pools.join()}${basis ? `&basis=${basis}` : ''}`, {
+    headers,
+    signal,
+  });
   if (!response.ok || !response.body) throw responseError(response, await response.json().catch(() => null));
   const reader = response.body.getReader();
   const decoder = new TextDecoder();

@@ -12,6 +12,8 @@ export interface StreamOptions {
   readonly pools: readonly string[];
   /** Whether quotes have depth. Default: true. */
   readonly depth?: boolean | undefined;
+  /** `committed`: no quotes of the block that is being built. Default: what the service takes, `live`. */
+  readonly basis?: 'live' | 'committed' | undefined;
   /** Trading API key: raises limits. */
   readonly apiKey?: string | undefined;
   /**
@@ -42,7 +44,7 @@ const SILENCE_MS = 30_000;
  *   stale.size > 0) stopTrading(); else trade(quotes); }
  */
 export async function* stream(options: StreamOptions): AsyncGenerator<StreamState, void, void> {
-  const { url, chainId, depth = true, apiKey, signal, silenceMs = SILENCE_MS } = options;
+  const { url, chainId, depth = true, basis, apiKey, signal, silenceMs = SILENCE_MS } = options;
   const { fetch = (...args) => globalThis.fetch(...args) } = options;
   const pools = [...new Set(options.pools.map((pool) => pool.toLowerCase()))];
   if (pools.length === 0 || pools.length > MAX_POOLS) throw new RangeError(`A stream has 1 to ${MAX_POOLS} pools`);
@@ -60,7 +62,7 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
   ];
   let failure: { readonly error: unknown } | undefined;
   const following = follow(
-    { base, pools, depth, apiKey, fetch, silenceMs },
+    { base, pools, depth, basis, apiKey, fetch, silenceMs },
     transports,
     held,
     () => change.notify(),

@@ -64,6 +64,7 @@ export interface Connection {
   readonly base: string;
   readonly pools: readonly string[];
   readonly depth: boolean;
+  readonly basis: 'live' | 'committed' | undefined;
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** A connection without a message for this long is dead, milliseconds. */

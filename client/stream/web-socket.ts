@@ -18,9 +18,9 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
  */
 export const followSocket =
   (WebSocket: WebSocketConstructor): Transport =>
-  ({ base, pools, depth, apiKey }, after, onMessage, signal) =>
+  ({ base, pools, depth, basis, apiKey }, after, onMessage, signal) =>
     new Promise((_, reject) => {
-      const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws`);
+      const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws${basis ? `?basis=${basis}` : ''}`);
       const end = (error: unknown) => {
         signal.removeEventListener('abort', abort);
         socket.onmessage = null;
