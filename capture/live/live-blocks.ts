@@ -8,8 +8,9 @@ import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import { chainBounds } from '../../quoting/chain-bounds.ts';
 import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
+import { createLiveHeads } from '../../quoting/live/create-live-heads.ts';
 import { type LiveFeed, openLiveFeed } from '../../quoting/live/live-feed.ts';
-import { LiveHeads } from '../../quoting/live/live-heads.ts';
+import type { LiveHeads } from '../../quoting/live/live-heads.ts';
 import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -52,7 +53,7 @@ const FRAME_WAIT_MS = 600;
  */
 export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
   const { chain, quotes, rpc, protectedAccounts, env, observer, countCall, logger } = deps;
-  const { live, chainId, blockTimeMs } = chain;
+  const { live, blockTimeMs } = chain;
   if (!live) return undefined;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...chainBounds(chain, quotes), blockTimeMs });
   // A head that was not reported for a while says nothing of frames.
@@ -67,17 +68,8 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     frameAt = performance.now();
   });
   let accounts: ReadonlySet<Address> | undefined;
-  const heads = new LiveHeads({
-    committed,
-    feed,
-    blockTimeMs,
-    maxAgeMs,
-    protectedAccounts: () => accounts,
-    onSuspended: (err) => {
-      observer?.suspended();
-      logger.warn({ err, chainId }, 'nodes do not read the block that is being built: prices are committed');
-    },
-  });
+  const parts = { committed, feed, protectedAccounts: () => accounts, observer, logger };
+  const heads = createLiveHeads({ ...chain, live }, parts);
   const now = async (): Promise<LiveBlock | null> => {
     accounts = await protectedAccounts();
     const head = await heads.head();

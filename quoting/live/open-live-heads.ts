@@ -1,14 +1,15 @@
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { hasOwnSource, liveMaxAgeMs } from '../../config/live-schema.ts';
+import { hasOwnSource } from '../../config/live-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { PoolDirectory, PoolTable } from '../pools/pool-directory.ts';
 import { protectedAccounts } from '../pools/protected-accounts.ts';
+import { createLiveHeads } from './create-live-heads.ts';
 import { type FeedOfWords, openLiveFeed } from './live-feed.ts';
-import { LiveHeads } from './live-heads.ts';
+import type { LiveHeads } from './live-heads.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import type { OwnSourceDeps } from './own-source.ts';
 import { TraceWatch } from './trace-watch.ts';
@@ -43,7 +44,7 @@ export function openLiveHeads(
   committed: Heads,
   { directory, env = {}, observeLive, shareFeed = (open) => open(), listen, rpc, logger }: LiveHeadsOptions,
 ): OpenLiveHeads | undefined {
-  const { live, chainId, blockTimeMs } = config;
+  const { live, chainId } = config;
   if (!live) return undefined;
   let table: PoolTable | undefined;
   // Before the first index there are no pools. A request that needs the table reports why there is none.
@@ -56,23 +57,14 @@ export function openLiveHeads(
   };
   knownTable();
   const observer = observeLive?.(chainId);
-  // A head that was not reported for a while says nothing of frames: nobody asked for the chain's head since.
+  // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
   const headNumber = () => committed.told?.block.number;
   const count = observer?.count ?? (() => undefined);
   const watch = hasOwnSource(config) && listen ? new TraceWatch(rpc, logger.child({ chainId })) : undefined;
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: () => watch.isAvailable };
   const feed = shareFeed(() => openLiveFeed(config, { headNumber, count, env, own, logger }) ?? NO_WORDS);
-  const heads = new LiveHeads({
-    committed,
-    feed,
-    blockTimeMs,
-    maxAgeMs: liveMaxAgeMs(live, blockTimeMs),
-    protectedAccounts: protectedAccounts(config, knownTable),
-    onSuspended: (err) => {
-      observer?.suspended();
-      logger.warn({ err, chainId }, 'nodes do not read the block that is being built: quotes are committed');
-    },
-  });
+  const parts = { committed, feed, protectedAccounts: protectedAccounts(config, knownTable), observer, logger };
+  const heads = createLiveHeads({ ...config, live }, parts);
   return {
     heads,
     warning: () => watch?.warning,

@@ -110,10 +110,10 @@ export class SnapshotCache implements ChainSnapshots {
     if (unpaid.length > 0) for (const each of await this.read(kind, unpaid, again)) outcomes.set(...each);
     const { committed } = this.#deps;
     if (!committed) return outcomes;
-    for (const read of [this.#readOnce.bind(this), committed.read.bind(committed)] as const) {
-      const gone = pools.filter(({ address }) => this.#isGone(outcomes.get(address)));
-      if (gone.length > 0) for (const each of await read(kind, gone, again)) outcomes.set(...each);
-    }
+    // Of blocks that landed during the read, the next one is tried once, then the committed head.
+    const gone = () => pools.filter(({ address }) => this.#isGone(outcomes.get(address)));
+    if (gone().length > 0) for (const each of await this.#readOnce(kind, gone(), again)) outcomes.set(...each);
+    if (gone().length > 0) for (const each of await committed.read(kind, gone(), again)) outcomes.set(...each);
     return outcomes;
   }
 

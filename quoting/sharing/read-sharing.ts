@@ -74,9 +74,7 @@ export class ReadSharing {
       requested,
       onHead,
       onFailure: (error) => this.#fail(error),
-      publish: (kind, text) => {
-        if (redis.status === 'ready') void redis.publish(`${name}:${kind}`, text).catch(this.#fail);
-      },
+      publish: (kind, text) => this.#publish(`${name}:${kind}`, text),
       claims: {
         take: async (state) => {
           const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');
@@ -100,9 +98,7 @@ export class ReadSharing {
     const redis = this.#redis;
     const feed = new SharedFeed({
       open,
-      publish: (text) => {
-        if (redis.status === 'ready') void redis.publish(`${name}:words`, text).catch(this.#fail);
-      },
+      publish: (text) => this.#publish(`${name}:words`, text),
       hold: async (id) => {
         const key = `${name}:source-reader`;
         const holder = await redis.set(key, id, 'PX', LEASE_MS, 'NX', 'GET');
@@ -132,6 +128,10 @@ export class ReadSharing {
     for (const stop of this.#stopTicks) stop();
     this.#redis.disconnect();
     this.#subscriber.disconnect();
+  }
+
+  #publish(channel: string, text: string): void {
+    if (this.#redis.status === 'ready') void this.#redis.publish(channel, text).catch(this.#fail);
   }
 
   /** Takes a message of another process. A malformed one changes nothing. */
