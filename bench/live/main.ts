@@ -27,7 +27,7 @@ runMain(async () => {
   const { rounds } = new Command('bench:live')
     .description(
       `Live quotes of 200 pools, half of them packed: how long after a frame a quote and a stream show it, beside the same
-after a block; calls to nodes per read of the 100 flat pools, beside those of a block; CPU time while nobody asks.`,
+after a block; calls to nodes per read of the 100 flat pools, beside those of a block; CPU time without requests.`,
     )
     .option('--rounds <number>', 'frames and blocks that are timed', '60')
     .parse()
@@ -91,7 +91,7 @@ async function update({ builder }: LiveMarket, pools: readonly LivePool[]): Prom
   for (const each of updates) builder.submit(each);
 }
 
-/** CPU of a process while nobody asks and ten frames a second have new words, as a part of one core. */
+/** CPU of a process without requests while ten frames a second have new words, as a part of one core. */
 async function measureIdle(market: LiveMarket, pid: number): Promise<number> {
   await update(market, market.pools);
   await sleep(2_000);
@@ -246,5 +246,5 @@ function report({ idle, frames, blocks, calls, calm, attacked, memoryMb }: Resul
     slower <= 3,
   );
   line('memory, peak MB', memoryMb.toFixed(0), '600', memoryMb <= 600);
-  line('CPU with nobody asking, % of a core', (100 * idle).toFixed(2), '2', idle <= 0.02);
+  line('CPU without requests, % of a core', (100 * idle).toFixed(2), '2', idle <= 0.02);
 }

@@ -45,7 +45,7 @@ const BOUND_E6 = 4_000;
 const HALF_SPREAD_E6 = 100n;
 /** Time between two prices of a pool. */
 const UPDATE_MS = 250;
-/** Percent of blocks in which nobody trades, so that no update lands. */
+/** Percent of blocks without a trade, in which no update lands. */
 const WITHOUT_UPDATE = 45;
 /** Failures in a row after which the builder gives up: the chain is gone. */
 const MAX_FAILURES = 20;
