@@ -60,9 +60,13 @@ const FOLDERS = {
     uses: ['cli/logic-versions.ts', 'client/reference.ts', 'runtime', 'web/build.ts'],
     because: 'It bundles the processes, which know nothing of it.',
   },
+  local: {
+    uses: ['config', 'db', 'runtime'],
+    because: 'It runs our processes and their stores on one machine: it starts processes and imports none.',
+  },
   devnet: {
-    uses: ['builders/proto', 'config', 'db', 'protocol', 'runtime'],
-    because: 'It plays the outside world: it starts our processes and imports none.',
+    uses: ['builders/proto', 'config', 'db', 'local', 'protocol', 'runtime'],
+    because: 'It plays the outside world, beside what runs on one machine.',
   },
 };
 

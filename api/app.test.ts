@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LimitsConfig } from '../config/limits-schema.ts';
 import { parseChainsFile } from '../config/load-chains.ts';
-import { startRedis } from '../devnet/services/redis.ts';
+import { startRedis } from '../local/services/redis.ts';
 import { freePort } from '../runtime/free-port.ts';
 import { type RunningServer, startServer } from '../runtime/http-server.ts';
 import { createLogger } from '../runtime/logger.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { startService } from '../devnet/services/service-process.ts';
+import { startService } from '../local/services/service-process.ts';
 
 export interface MeasuredServer {
   readonly pid: number;

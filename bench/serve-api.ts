@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startOwnProcess } from '../devnet/services/own-process.ts';
-import type { TempFolder } from '../devnet/services/temp-folder.ts';
+import { startOwnProcess } from '../local/services/own-process.ts';
+import type { TempFolder } from '../local/services/temp-folder.ts';
 import { freePort } from '../runtime/free-port.ts';
 
 const HOST = '127.0.0.1';

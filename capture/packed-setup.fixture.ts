@@ -3,6 +3,7 @@ import { openChainRpc } from '../chain/chain-rpc.ts';
 import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { type ChainConfig, MULTICALL3 } from '../config/chains-schema.ts';
 import { migrate } from '../db/migrate.ts';
+import type { Anvil } from '../devnet/anvil.ts';
 import { loadArtifact } from '../devnet/artifacts.ts';
 import {
   multipliers,
@@ -11,7 +12,6 @@ import {
   startPackedSetup,
 } from '../devnet/packed/random-pool.fixture.ts';
 import type { PackedVariant } from '../devnet/packed/variants.ts';
-import type { Anvil } from '../devnet/services/anvil.ts';
 import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools } from '../test/harness/seed-pools.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { assertChainIds } from './chain-ids.ts';
 
 let anvil: Anvil;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { openChainRpc } from './chain-rpc.ts';
 import { overrideSupport } from './override-support.ts';
 

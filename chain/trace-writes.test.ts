@@ -1,8 +1,8 @@
 import { type Address, type Hex, numberToHex, zeroHash } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { openChainRpc } from './chain-rpc.ts';
 import { canTraceWrites, traceWrites } from './trace-writes.ts';
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findKey, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
-import { ownEnvironment, ownMain } from '../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../local/services/own-process.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { deployToken } from '../devnet/actions.ts';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { type Deployment, deployProtocol } from '../devnet/deploy.ts';
 import { connectDevChain } from '../devnet/dev-chain.ts';
 import { PACKED_VARIANTS } from '../devnet/packed/variants.ts';
 import { createPool, evenBins } from '../devnet/pools.ts';
 import { deployManualProvider } from '../devnet/providers.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
-import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
+import { createTempFolder, type TempFolder } from '../local/services/temp-folder.ts';
 import { Q64 } from '../protocol/fixed-point.ts';
 import { createTestPools } from '../test/packed/packed-chain.ts';
 import { runCheck, writeChain } from './config-check/run-check.fixture.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ownMain } from '../devnet/services/own-process.ts';
+import { ownMain } from '../local/services/own-process.ts';
 import { readParquet } from '../test/harness/read-parquet.ts';
 import { CHAINS, DAY, openHistory, type SeededHistory, START } from '../test/harness/seed-history.ts';
 

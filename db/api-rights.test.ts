@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loginUrl } from '../devnet/services/process-logins.ts';
+import { loginUrl } from '../local/services/process-logins.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { findKey, issueApiKey, keyIdOf, keysInUse } from './api-keys.ts';
 import { actAs } from './process-roles.ts';

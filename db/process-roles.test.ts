@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loginUrl } from '../devnet/services/process-logins.ts';
 import { serveSchema } from '../indexer/publication/live-views.ts';
+import { loginUrl } from '../local/services/process-logins.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';

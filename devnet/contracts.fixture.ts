@@ -1,10 +1,10 @@
 import { type Address, decodeErrorResult, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem';
 import { administer, extsload, type SwapAmounts, type SwapOrder, simulateSwap } from './actions.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
 import { type Deployment, deployProtocol } from './deploy.ts';
 import { connectDevChain, type DevChain } from './dev-chain.ts';
 import { poolErrors } from './protocol-abi.ts';
 import { createRandomPool, type PoolRecipe, type RandomPool, stockTokens, type TokenShelf } from './random-pool.ts';
-import { type Anvil, startAnvil } from './services/anvil.ts';
 
 /** A node with the protocol and tokens on it, for tests of the contracts. */
 export interface Setup {

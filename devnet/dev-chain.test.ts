@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Anvil, startAnvil } from './anvil.ts';
 import { connectDevChain, type DevChain, mined, submit } from './dev-chain.ts';
-import { type Anvil, startAnvil } from './services/anvil.ts';
 
 let anvil: Anvil;
 let chain: DevChain;

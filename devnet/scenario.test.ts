@@ -4,13 +4,13 @@ import { parseChainsFile } from '../config/load-chains.ts';
 import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
 import { errors, named } from './anchored-market.fixture.ts';
+import { type Anvil, startAnvil } from './anvil.ts';
 import { buildChainsFile } from './chains-config.ts';
 import { connectDevChain, type DevChain, setBlockTime, staticCall } from './dev-chain.ts';
 import { packedVariant } from './packed/variants.ts';
 import { factoryAbi, stopLossAbi } from './protocol-abi.ts';
 import type { ScenarioPool } from './scenario/plan.ts';
 import { runScenario, type Scenario } from './scenario.ts';
-import { type Anvil, startAnvil } from './services/anvil.ts';
 import { createTraffic } from './traffic.ts';
 
 const CHAIN_IDS = [31_337, 31_338] as const;

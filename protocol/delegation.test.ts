@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type Address, bytesToHex, concatHex, hexToBytes, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { runs } from '../test/harness/property-seed.ts';
 import { delegationOf } from './delegation.ts';
 

@@ -1,10 +1,10 @@
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RoutePlan } from '../api/route/route-response.ts';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain } from '../devnet/dev-chain.ts';
 import type { ScenarioToken } from '../devnet/scenario/market.ts';
 import { runScenario, type Scenario } from '../devnet/scenario.ts';
-import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { swapGuards } from '../quoting/pools/pool-directory.ts';
 import { chainConfig } from './quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from './quotes/served-pool.ts';

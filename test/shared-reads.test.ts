@@ -7,7 +7,7 @@ import { PackedMarket } from '../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { evenBins } from '../devnet/pools.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { type Redis as RedisServer, startRedis } from '../devnet/services/redis.ts';
+import { type Redis as RedisServer, startRedis } from '../local/services/redis.ts';
 import {
   chainConfig,
   evenShares,

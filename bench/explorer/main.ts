@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Browser } from 'playwright-core';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
-import { stopRunningServices } from '../../devnet/services/service-process.ts';
+import { stopRunningServices } from '../../local/services/service-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { launchBrowser } from '../../test/explorer/browser.ts';
 import { formatTable } from '../route/measure.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { startRedis } from '../../devnet/services/redis.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { startRedis } from '../../local/services/redis.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import type { LoadRequest } from '../hostile/load.ts';
 import { givePrecedence } from '../hostile/precedence.ts';

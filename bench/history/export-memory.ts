@@ -1,7 +1,7 @@
 import { formatDay } from '../../cli/arguments.ts';
-import { spawnGuarded } from '../../devnet/services/guarded-process.ts';
-import { ownMain } from '../../devnet/services/own-process.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { spawnGuarded } from '../../local/services/guarded-process.ts';
+import { ownMain } from '../../local/services/own-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { peakMemory } from '../hostile/cpu-time.ts';
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { migrate } from '../../db/migrate.ts';
-import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { serverCpuMs } from '../hostile/cpu-time.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
-import type { Postgres } from '../../devnet/services/postgres.ts';
+import type { Postgres } from '../../local/services/postgres.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
 import { peakMemory } from './cpu-time.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { type ServiceProcess, startService } from '../../devnet/services/service-process.ts';
 import { CACHE_BYTES } from '../../indexer/cache-size.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 const PONDER = fileURLToPath(new URL('./bin/ponder.js', import.meta.resolve('ponder')));

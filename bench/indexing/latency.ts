@@ -3,9 +3,9 @@ import pg from 'pg';
 import { TransactionReceiptNotFoundError } from 'viem';
 import { migrate } from '../../db/migrate.ts';
 import { setBlockTime } from '../../devnet/dev-chain.ts';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
-import type { ServiceProcess } from '../../devnet/services/service-process.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
+import type { ServiceProcess } from '../../local/services/service-process.ts';
 import { BLOCK_TIME_SECS, type LoadedChain, sendSwap } from './workload.ts';
 
 const RECEIPT_POLL_MS = 5;

@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { routerAbi } from '../../devnet/abi.ts';
 import { addLiquidity, deployToken, fundAccounts, noPriceLimit } from '../../devnet/actions.ts';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
@@ -9,7 +10,6 @@ import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import { deployManualProvider, type PricedPair } from '../../devnet/providers.ts';
-import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 
 export type Layout = keyof typeof eventLayouts;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { type RefreshDeps, refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { migrate } from '../../db/migrate.ts';
-import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
 import { startMeasuredServer } from '../measured-server.ts';

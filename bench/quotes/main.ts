@@ -3,7 +3,7 @@ import autocannon from 'autocannon';
 import type { Address } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { type Redis, startRedis } from '../../devnet/services/redis.ts';
+import { type Redis, startRedis } from '../../local/services/redis.ts';
 import { pricePool, walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';

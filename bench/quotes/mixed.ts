@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { startPostgres } from '../../devnet/services/postgres.ts';
-import { startRedis } from '../../devnet/services/redis.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
+import { startRedis } from '../../local/services/redis.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { fillIndex } from '../hostile/seed.ts';
 import { chainsFile } from '../hostile/served-process.ts';

@@ -1,6 +1,6 @@
 import { ChainConfig } from '../../config/chains-schema.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { startAnvil } from '../../devnet/services/anvil.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { quotedChains } from '../../test/quotes/quoted-chains.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
-import { startPostgres } from '../../devnet/services/postgres.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
-import type { TempFolder } from '../../devnet/services/temp-folder.ts';
+import type { TempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 /** A clean clone of a commit. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { startService } from '../../devnet/services/service-process.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { startService } from '../../local/services/service-process.ts';
 import type { Checkout } from './checkout.ts';
 
 const START_LIMIT_MS = 240_000;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { stopRunningServices } from '../../devnet/services/service-process.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { stopRunningServices } from '../../local/services/service-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { formatTable, Samples } from '../route/measure.ts';
 import { type Checkout, checkOut, timeCommand, timeInstallation } from './checkout.ts';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { startPostgres } from '../../devnet/services/postgres.ts';
-import { startRedis } from '../../devnet/services/redis.ts';
-import { stopRunningServices } from '../../devnet/services/service-process.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
+import { startRedis } from '../../local/services/redis.ts';
+import { stopRunningServices } from '../../local/services/service-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { stillQuotes } from '../../test/quotes/quote-world.ts';
 import { fillIndex } from '../hostile/seed.ts';

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import type { Hex } from '../submit/quote-update.ts';
 import { simulate } from './simulator.ts';
 

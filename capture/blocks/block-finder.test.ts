@@ -3,9 +3,9 @@ import type { PublicClient } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { createBlockFinder, type FindBlockAt } from './block-finder.ts';
 import type { TimedBlock } from './block-search.ts';
 

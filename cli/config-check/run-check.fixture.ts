@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { ownMain } from '../../devnet/services/own-process.ts';
-import type { TempFolder } from '../../devnet/services/temp-folder.ts';
+import { ownMain } from '../../local/services/own-process.ts';
+import type { TempFolder } from '../../local/services/temp-folder.ts';
 
 /** Runs `config:check` as a process of its own, whose environment has nothing but what is given. */
 export async function runCheck(parameters: readonly string[], env: Readonly<Record<string, string>> = {}) {

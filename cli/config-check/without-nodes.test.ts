@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { loginUrl } from '../../devnet/services/process-logins.ts';
-import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { loginUrl } from '../../local/services/process-logins.ts';
+import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
 import { runCheck, writeChain } from './run-check.fixture.ts';
 
 /* The command without --rpc: it calls no node. */

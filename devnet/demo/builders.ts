@@ -1,6 +1,6 @@
+import type { Part } from '../../local/processes/supervisor.ts';
 import type { BuilderEntry } from '../chains-config.ts';
 import { startMockBuilder } from '../mock-builders/mock-builder.ts';
-import type { Part } from './supervisor.ts';
 
 export interface BuildersPart extends Part {
   /** Base address of one that takes the updates of Ethereum. */

@@ -4,10 +4,10 @@ import { readEnvironment } from '../../config/environment.ts';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import type { Part } from '../../local/processes/supervisor.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
+import { startRedis } from '../../local/services/redis.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { startPostgres } from '../services/postgres.ts';
-import { startRedis } from '../services/redis.ts';
-import type { Part } from './supervisor.ts';
 
 export interface UrlPart extends Part {
   readonly url: string;

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { startAnvil } from '../anvil.ts';
 import { connectDevChain, findReceipt } from '../dev-chain.ts';
 import { packedVariant } from '../packed/variants.ts';
 import { runScenario } from '../scenario.ts';
-import { startAnvil } from '../services/anvil.ts';
 import { startLivePrices } from './live-prices.ts';
 
 const CHAIN_ID = 31_337;

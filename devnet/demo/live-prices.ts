@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from '../../local/processes/supervisor.ts';
 import { E6, Q64 } from '../../protocol/fixed-point.ts';
 import { deployToken, fundAccounts, swapCall } from '../actions.ts';
 import type { ServedChain } from '../chains-config.ts';
@@ -12,7 +13,6 @@ import { feedId } from '../providers.ts';
 import type { ScenarioToken } from '../scenario/market.ts';
 import type { Scenario } from '../scenario.ts';
 import { type Random, seededRandom } from '../traffic/random.ts';
-import type { Part } from './supervisor.ts';
 
 export interface LivePart extends Part {
   readonly pools: readonly LivePool[];

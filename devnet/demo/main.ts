@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError } from '../../config/config-error.ts';
-import { ServiceError } from '../services/service-error.ts';
+import { readPorts } from '../../local/processes/ports.ts';
+import { Progress } from '../../local/processes/progress.ts';
+import { PartEndedError, Supervisor } from '../../local/processes/supervisor.ts';
+import { ServiceError } from '../../local/services/service-error.ts';
 import type { DemoOptions } from './options.ts';
-import { Progress } from './progress.ts';
-import { readPorts } from './settings.ts';
 import { startEverything } from './start-everything.ts';
-import { PartEndedError, Supervisor } from './supervisor.ts';
 
 const HELP = `
 Starts Postgres, Redis, two local chains with pools that trade, the indexer, the price capture, mock block builders with

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from '../../local/processes/supervisor.ts';
+import { type Anvil, startAnvil } from '../anvil.ts';
 import type { ServedChain } from '../chains-config.ts';
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
-import { type Anvil, startAnvil } from '../services/anvil.ts';
 import { createTraffic } from '../traffic.ts';
-import type { Part } from './supervisor.ts';
 
 const BLOCK_TIME_SECS = 1;
 /** Of a builder, which has time to show several prices for each of its blocks. */

@@ -1,21 +1,21 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DemoPorts } from '../../local/processes/ports.ts';
+import { openLogs } from '../../local/processes/process-logs.ts';
+import { startAgain, startProcess } from '../../local/processes/processes.ts';
+import type { Part, Supervisor } from '../../local/processes/supervisor.ts';
+import { ServiceError } from '../../local/services/service-error.ts';
+import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
 import { buildChainsFile, type ServedChain } from '../chains-config.ts';
 import type { LivePool } from '../live/live-pools.ts';
-import { ServiceError } from '../services/service-error.ts';
-import { createTempFolder, type TempFolder } from '../services/temp-folder.ts';
 import { type BuildersPart, startBuilders } from './builders.ts';
 import { examples } from './examples.ts';
 import { startDatabase, startQueueStore } from './infrastructure.ts';
 import { startLivePrices } from './live-prices.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
 import type { DemoOptions } from './options.ts';
-import { openLogs } from './process-logs.ts';
-import { startAgain, startProcess } from './processes.ts';
 import { signQuoteUpdate } from './quote-update.ts';
-import type { DemoPorts } from './settings.ts';
-import type { Part, Supervisor } from './supervisor.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts every part, side by side where they do not need each other, and returns the text that greets the user. */

@@ -1,11 +1,11 @@
 import type { Address } from 'viem';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { deployToken, fundAccounts, type SwapOrder, swapCall } from '../actions.ts';
+import { type Anvil, startAnvil } from '../anvil.ts';
 import { type Deployment, deployProtocol } from '../deploy.ts';
 import { connectDevChain, type DevChain } from '../dev-chain.ts';
 import { deployPackedProtocol, type PackedDeployment } from '../packed/deploy.ts';
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
-import { type Anvil, startAnvil } from '../services/anvil.ts';
 import type { LiveTrade } from './build-block.ts';
 import { createLivePool, type LiveGuard, type LivePool, type LiveSetup, ONE } from './live-pools.ts';
 import type { QuoteUpdate } from './maker.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { startAnvil } from '../anvil.ts';
 import { connectDevChain } from '../dev-chain.ts';
-import { startAnvil } from '../services/anvil.ts';
 import { startMockLiveBuilder } from './mock-live-builder.ts';
 
 test('blocks have the times of other slots than those of Ethereum, one after another', async () => {

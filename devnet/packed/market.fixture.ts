@@ -2,10 +2,10 @@ import { type Address, numberToHex, parseAbi } from 'viem';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { stopLossAdminAbi } from '../abi.ts';
 import { addLiquidity, type SwapAmounts } from '../actions.ts';
+import type { Anvil } from '../anvil.ts';
 import { createPool, type ExtensionSpec, evenBins, type PoolSpec } from '../pools.ts';
 import { poolErrors } from '../protocol-abi.ts';
 import { type NamedError, refusalsBy } from '../refusals.fixture.ts';
-import type { Anvil } from '../services/anvil.ts';
 import {
   extensionProviderAbi,
   packedPoolErrors,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { type Address, numberToHex } from 'viem';
 import { addLiquidity } from '../actions.ts';
+import { type Anvil, startAnvil } from '../anvil.ts';
 import { connectDevChain, type DevChain } from '../dev-chain.ts';
 import { createPool } from '../pools.ts';
 import { type PoolRecipe, poolRecipe, stockTokens, type TokenShelf } from '../random-pool.ts';
-import { type Anvil, startAnvil } from '../services/anvil.ts';
 import { deployPackedProtocol, type PackedDeployment } from './deploy.ts';
 import { deployQuoteProvider, type PackedQuote, type QuoteProviderKind } from './providers.ts';
 import type { PackedVariant } from './variants.ts';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
 
 export interface Memory {
   readonly heapUsed: number;

@@ -4,15 +4,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile, type ServedChain } from '../../devnet/chains-config.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario } from '../../devnet/scenario.ts';
-import { startAnvil } from '../../devnet/services/anvil.ts';
-import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
+import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicClient } from 'viem';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import type { ServedChain } from '../../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { connectNode, request } from '../../devnet/json-rpc.ts';
@@ -9,7 +10,6 @@ import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario } from '../../devnet/scenario.ts';
-import { type Anvil, startAnvil } from '../../devnet/services/anvil.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { createTraffic, type Traffic } from '../../devnet/traffic.ts';
 import { Attacker } from './attacker.ts';

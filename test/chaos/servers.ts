@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../devnet/services/service-error.ts';
+import { ServiceError } from '../../local/services/service-error.ts';
 
 /** What {@link KillableServer} needs of a Postgres or a Redis. */
 interface Server {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type GuardedProcess, signalProcess, spawnGuarded } from '../../devnet/services/guarded-process.ts';
-import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
+import { type GuardedProcess, signalProcess, spawnGuarded } from '../../local/services/guarded-process.ts';
+import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 export interface ProcessPlan {

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { chromiumBinary } from '../../devnet/services/chromium.ts';
+import { chromiumBinary } from '../../devnet/chromium.ts';
 
 /** A page of a browser of its own profile, and what went wrong in it. */
 export type Visit = {

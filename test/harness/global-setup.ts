@@ -1,7 +1,7 @@
 import { execa } from 'execa';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from '../../devnet/services/postgres.ts';
-import { startRedis } from '../../devnet/services/redis.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
+import { startRedis } from '../../local/services/redis.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
 declare module 'vitest' {

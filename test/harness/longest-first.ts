@@ -15,7 +15,7 @@ const LONGEST = [
   // Its browser would start with the indexers.
   'test/explorer.test.ts',
   'test/operations/image.test.ts',
-  'devnet/services/watchdog.test.ts',
+  'local/services/watchdog.test.ts',
   'capture/history/record-depth.test.ts',
   'test/shared-reads.test.ts',
   'test/scale.test.ts',

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
-import { REDIS_DATABASES, userRules } from '../../devnet/services/redis.ts';
+import { REDIS_DATABASES, userRules } from '../../local/services/redis.ts';
 
 export interface TestRedis {
   readonly url: string;

@@ -11,7 +11,7 @@ test('every test file is in one project, by what it imports', () => {
     'test/route.test.ts',
     'test/protocol/quote-onchain.test.ts',
     'cli/commands.test.ts',
-    'devnet/services/watchdog.test.ts',
+    'local/services/watchdog.test.ts',
   ])
     expect(services).toContain(path);
   const all = [...unit, ...services];

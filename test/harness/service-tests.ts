@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /** What reaches one of these starts a service or a process. */
-const SERVICES = [/^devnet\/services\//, /^devnet\/compile-code[.]ts$/, /^test\/harness\/(database|redis)[.]ts$/];
+const SERVICES = [
+  /^local\/(services|processes)\//,
+  /^devnet\/(anvil|chromium|compile-code|postgres-replica)[.]ts$/,
+  /^test\/harness\/(database|redis)[.]ts$/,
+];
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
 const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;

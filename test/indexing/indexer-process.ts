@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { vi } from 'vitest';
 import { servedSchema } from '../../db/served-schema.ts';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
-import type { ServiceProcess } from '../../devnet/services/service-process.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
+import type { ServiceProcess } from '../../local/services/service-process.ts';
 
 export interface RunningIndexer extends ServiceProcess {
   /** Base URL of its own endpoints. */

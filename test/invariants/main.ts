@@ -3,7 +3,7 @@ import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { execa } from 'execa';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { INVARIANTS, type Invariant } from './invariants.ts';

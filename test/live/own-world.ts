@@ -15,7 +15,7 @@ import { migrate } from '../../db/migrate.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { userRules } from '../../devnet/services/redis.ts';
+import { userRules } from '../../local/services/redis.ts';
 import { ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
-import { onFreePort } from '../../devnet/services/on-free-port.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
-import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
-import { createTempFolder, type TempFolder } from '../../devnet/services/temp-folder.ts';
+import { onFreePort } from '../../local/services/on-free-port.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
+import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
+import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 

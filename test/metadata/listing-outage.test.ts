@@ -5,7 +5,7 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type Postgres, startPostgres } from '../../devnet/services/postgres.ts';
+import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
 import { mountHandlers } from '../harness/mount-handlers.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { type CollectionTag, parse, Scalar } from 'yaml';
 import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
-import { ownMain } from '../../devnet/services/own-process.ts';
-import { userRules } from '../../devnet/services/redis.ts';
+import { ownMain } from '../../local/services/own-process.ts';
+import { userRules } from '../../local/services/redis.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 

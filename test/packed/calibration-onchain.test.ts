@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { calibrationChain } from '../../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { extsload } from '../../devnet/actions.ts';
+import type { Anvil } from '../../devnet/anvil.ts';
 import {
   createPackedPool,
   type PackedPool,
@@ -12,7 +13,6 @@ import {
   startPackedSetup,
 } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
-import type { Anvil } from '../../devnet/services/anvil.ts';
 import type { CalibrationPool, Finding } from '../../protocol/calibration.ts';
 import { evaluateWords } from '../../protocol/layouts/packed/calibration/evaluate-words.ts';
 import { type ObservedSwap, swapFlow } from '../../protocol/layouts/packed/calibration/observe-swaps.ts';

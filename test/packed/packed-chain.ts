@@ -13,13 +13,13 @@ import {
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { tokenAbi } from '../../devnet/abi.ts';
 import { deployToken } from '../../devnet/actions.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { connectDevChain, type DevChain, send } from '../../devnet/dev-chain.ts';
 import { deployPackedProtocol, type PackedDeployment } from '../../devnet/packed/deploy.ts';
 import { deployQuoteProvider } from '../../devnet/packed/providers.ts';
 import type { PackedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
-import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { startOwnProcess } from '../../devnet/services/own-process.ts';
-import { createTempFolder } from '../../devnet/services/temp-folder.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 
 export type ProcessSettings = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Redis, startRedis } from '../../devnet/services/redis.ts';
+import { type Redis, startRedis } from '../../local/services/redis.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type Mocks, type Rig, startApi, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';

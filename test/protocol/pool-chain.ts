@@ -11,11 +11,11 @@ import {
 } from 'viem';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { deployToken, fundAccounts } from '../../devnet/actions.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool, NEVER, type PoolSpec } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
-import { startAnvil } from '../../devnet/services/anvil.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';

@@ -4,6 +4,7 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCalls } from '../../chain/contract-calls.ts';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapOrder, sendSwap } from '../../devnet/actions.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain, RevertedError } from '../../devnet/dev-chain.ts';
@@ -12,7 +13,6 @@ import { deployQuoteProvider, setQuote } from '../../devnet/packed/providers.ts'
 import type { PackedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/providers.ts';
-import { startAnvil } from '../../devnet/services/anvil.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';

@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ownEnvironment, ownMain } from '../../devnet/services/own-process.ts';
+import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { FINALITY_BLOCKS } from '../chaos/disturbances.ts';
 import { catchUp, compareWithTruth } from '../chaos/final-checks.ts';
 import type { SupervisedProcess } from '../chaos/supervised-process.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ownMain } from '../../devnet/services/own-process.ts';
+import { ownMain } from '../../local/services/own-process.ts';
 import { DAY, openHistory, type SeededHistory, START } from '../harness/seed-history.ts';
 
 /** 70 MB: installed by npm when it is needed, into its cache. */

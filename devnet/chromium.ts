@@ -1,5 +1,5 @@
-import { canInstall, installDebianPackages, onPath } from './debian-package.ts';
-import { ServiceError } from './service-error.ts';
+import { canInstall, installDebianPackages, onPath } from '../local/services/debian-package.ts';
+import { ServiceError } from '../local/services/service-error.ts';
 
 /** Chromium without windows, which draws pages for half of the work. */
 const HEADLESS = 'chromium-headless-shell';

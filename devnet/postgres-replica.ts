@@ -3,10 +3,10 @@ import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { type Account, postgresAccount } from './account.ts';
-import { onFreePort } from './on-free-port.ts';
-import { type Postgres, postgresControls, servePostgres } from './postgres.ts';
-import { preparePostgres } from './postgres-binaries.ts';
+import { type Account, postgresAccount } from '../local/services/account.ts';
+import { onFreePort } from '../local/services/on-free-port.ts';
+import { type Postgres, postgresControls, servePostgres } from '../local/services/postgres.ts';
+import { preparePostgres } from '../local/services/postgres-binaries.ts';
 
 const run = promisify(execFile);
 

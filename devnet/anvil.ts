@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { ServiceError } from './service-error.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
-import { createTempFolder } from './temp-folder.ts';
+import { ServiceError } from '../local/services/service-error.ts';
+import { type ServiceProcess, startService } from '../local/services/service-process.ts';
+import { createTempFolder } from '../local/services/temp-folder.ts';
 
 export interface AnvilOptions {
   readonly chainId: number;

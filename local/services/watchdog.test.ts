@@ -87,7 +87,7 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
     recursive: true,
     verbatimSymlinks: true,
   });
-  for (const folder of ['db', 'devnet/services', 'runtime']) {
+  for (const folder of ['db', 'devnet', 'local', 'runtime']) {
     await cp(join(PROJECT_ROOT, folder), join(clone, folder), { recursive: true });
   }
   await cp(join(PROJECT_ROOT, 'package.json'), join(clone, 'package.json'));
@@ -106,7 +106,7 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
 });
 
 function spawnOwner(root: string) {
-  const script = join(root, 'devnet/services/owner.fixture.ts');
+  const script = join(root, 'local/services/owner.fixture.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', script], {
     cwd: root,
     env: { ...process.env, TMPDIR: temp },

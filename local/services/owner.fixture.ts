@@ -1,5 +1,5 @@
 /** Starts every service, prints what must not outlive it as one JSON line, and waits to be killed. */
-import { startAnvil } from './anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
