@@ -28,6 +28,7 @@ const PRODUCTION: Entries = {
 /** Processes that a checkout has besides: the demo, and what tests and benchmarks start. */
 const DEVELOPMENT: Entries = {
   demo: 'devnet/demo/main.ts',
+  start: 'local/start/main.ts',
   'mock-builders': 'devnet/mock-builders/main.ts',
   'abuse-api': 'test/abuse/api-process.ts',
   'pamm-api': 'test/pamm/api-process.ts',

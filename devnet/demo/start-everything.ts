@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DemoPorts } from '../../local/processes/ports.ts';
+import { keepRunning, whenAsked } from '../../local/processes/keep-running.ts';
+import type { Ports } from '../../local/processes/ports.ts';
 import { openLogs } from '../../local/processes/process-logs.ts';
-import { startAgain, startProcess } from '../../local/processes/processes.ts';
+import { startProcess } from '../../local/processes/processes.ts';
+import { writeShellSettings } from '../../local/processes/shell-settings.ts';
 import type { Part, Supervisor } from '../../local/processes/supervisor.ts';
 import { ServiceError } from '../../local/services/service-error.ts';
 import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
@@ -19,7 +21,7 @@ import { signQuoteUpdate } from './quote-update.ts';
 import { welcome } from './welcome.ts';
 
 /** Starts every part, side by side where they do not need each other, and returns the text that greets the user. */
-export async function startEverything(supervisor: Supervisor, ports: DemoPorts, options: DemoOptions): Promise<string> {
+export async function startEverything(supervisor: Supervisor, ports: Ports, options: DemoOptions): Promise<string> {
   const logOf = await openLogs(options.logs);
   const queuePrefix = `demo-${process.pid}`;
   const [database, redis, builders, ...markets] = await Promise.all([
@@ -33,14 +35,18 @@ export async function startEverything(supervisor: Supervisor, ports: DemoPorts, 
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
   const [api, indexer] = await Promise.all([
-    supervisor.start('api', () => startProcess('api', env, logOf, ports.api)),
+    supervisor.start('api', () => startProcess({ main: 'api', env, logOf, port: ports.api })),
     // A backfill ends it with the wish to be started again.
-    supervisor.start('indexer', () => startAgain(() => startProcess('indexer', env, logOf, ports.indexer))),
-    supervisor.start('capture', () => startProcess('capture', env, logOf)),
-    supervisor.start('builders worker', () => startProcess('builders', env, logOf)),
+    supervisor.start('indexer', () =>
+      keepRunning(() => startProcess({ main: 'indexer', env, logOf, port: ports.indexer }), { rule: whenAsked }),
+    ),
+    supervisor.start('capture', () => startProcess({ main: 'capture', env, logOf })),
+    supervisor.start('builders worker', () => startProcess({ main: 'builders', env, logOf })),
   ]);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
-  const settingsFile = await writeSettings(files.folder, settings);
+  // A login that may do all of what further processes and commands need.
+  const settingsFile = join(files.folder, 'settings.sh');
+  await writeShellSettings(settingsFile, settings);
   const served = { api: api.url, apiKey: database.apiKey };
   const prepared = await prepareExamples(files.folder, markets);
   return welcome({
@@ -85,14 +91,6 @@ async function writeChainsFile(
   const chains = join(folder.path, 'chains.json');
   await writeFile(chains, JSON.stringify(buildChainsFile(markets, { builders: builders.byKind }), undefined, 2));
   return { folder: folder.path, chains, note: chains, stop: folder.remove };
-}
-
-/** What the operator's commands and further processes of this demo need, for a shell to read: a login that may do all of it. */
-async function writeSettings(folder: string, settings: Readonly<Record<string, string>>): Promise<string> {
-  const path = join(folder, 'settings.sh');
-  const lines = Object.entries(settings).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`);
-  await writeFile(path, lines.join(''));
-  return path;
 }
 
 /** The market and pool that the examples speak of, and a file with a quote update. */

@@ -5,10 +5,10 @@ import { freePort } from '../../runtime/free-port.ts';
 
 const HOST = '127.0.0.1';
 
-/** Ports that people type, so they are fixed; 0 takes a free one. Everything else of the demo takes free ports. */
+/** Ports that people type, so they are fixed; 0 takes a free one. Everything else takes free ports. */
 const DEFAULT_PORTS = { PORT: 3000, INDEXER_PORT: 42069 } as const;
 
-export interface DemoPorts {
+export interface Ports {
   readonly api: number;
   readonly indexer: number;
 }
@@ -18,7 +18,7 @@ export interface DemoPorts {
  *
  * @throws ConfigError one line that names the setting and what to do
  */
-export async function readPorts(env: NodeJS.ProcessEnv): Promise<DemoPorts> {
+export async function readPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
   return { api: await portOf('PORT', env), indexer: await portOf('INDEXER_PORT', env) };
 }
 

@@ -1,12 +1,21 @@
 import type { ServiceProcess } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
-/** A store on a port of the loopback interface, with its data in a temporary folder. */
+/** Where a store keeps its data between runs, and the password of its owner. */
+export interface Kept {
+  readonly folder: string;
+  readonly password: string;
+}
+
+/** A store on a port of the loopback interface, with its data in a temporary folder or in one that is kept. */
 export interface LocalStore {
   readonly url: string;
   readonly port: number;
   readonly pid: () => number;
-  /** Stops it and removes its data. */
+  /** How the process that runs now ends. */
+  readonly end: () => Promise<string>;
+  readonly recentOutput: () => string;
+  /** Stops it and removes temporary data. */
   readonly stop: () => Promise<void>;
   /** Ends it as a crash would; what it has on disk stays for {@link LocalStore.restart}. */
   readonly kill: () => Promise<void>;
@@ -26,6 +35,8 @@ export function storeControls(
     url,
     port,
     pid: () => service.pid,
+    end: () => service.ended,
+    recentOutput: () => service.recentOutput(),
     kill: () => service.kill(),
     stop: async () => {
       await service.stop();

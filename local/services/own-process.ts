@@ -33,10 +33,16 @@ export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnPro
   });
 }
 
-/** The environment of one of our processes: this one's with further variables, and the process's own login at Postgres. */
+/**
+ * The environment of one of our processes: this one's with further variables, and with the process's own login at
+ * Postgres where it would have that of our superuser.
+ */
 export function ownEnvironment(main: string, env: OwnProcessOptions['env']): Record<string, string | undefined> {
   const all: Record<string, string | undefined> = { ...process.env, ...env };
-  for (const name of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) if (all[name]) all[name] = loginUrl(all[name], main);
+  for (const name of ['DATABASE_URL', 'DATABASE_REPLICA_URL']) {
+    const url = all[name];
+    if (url && new URL(url).username === 'postgres') all[name] = loginUrl(url, main);
+  }
   return all;
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, cp } from 'node:fs/promises';
+import { chown, cp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,27 +7,29 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Account } from './account.ts';
 import { ServiceError } from './service-error.ts';
-import { createTempFolder, type TempFolder } from './temp-folder.ts';
+import { createTempFolder, keptFolder, type TempFolder } from './temp-folder.ts';
 
 const run = promisify(execFile);
 
 export interface PostgresHome {
   /** The folder with `postgres` and `initdb`. */
   readonly bin: string;
-  /** A folder of the account's own, for the data. */
+  /** A folder that the account may use, for the data. */
   readonly folder: TempFolder;
 }
 
 /**
- * Finds Postgres in the npm package of this platform, and makes a temporary folder, both usable by the account. A clone
- * under a folder that others may not enter, as /root, is out of reach of another account: then the binaries are copied.
+ * Finds Postgres in the npm package of this platform, and a folder, both usable by the account. A clone under a folder
+ * that others may not enter, as /root, is out of reach of another account: then the binaries are copied.
  *
- * @throws ServiceError when there is no package for this platform or no temporary folder can be used
+ * @param kept folder for the data; default: a temporary one
+ * @throws ServiceError when there is no package for this platform, or the account cannot use the folder
  */
-export async function preparePostgres(account: Account | undefined): Promise<PostgresHome> {
+export async function preparePostgres(account: Account | undefined, kept?: string): Promise<PostgresHome> {
   const packaged = await packagedBinaries();
-  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp'])) {
-    const folder = await createTempFolder('postgres', parent);
+  const temporary = [tmpdir(), '/tmp', '/var/tmp'];
+  for (const parent of kept === undefined ? new Set(temporary) : [kept]) {
+    const folder = await (kept === undefined ? createTempFolder('postgres', parent) : keptFolder(kept));
     if (account) await chown(folder.path, account.uid, account.gid);
     if (await runs(packaged, folder, account)) return { bin: packaged, folder };
     const copied = await copyBinaries(packaged, folder, account);
@@ -35,7 +37,8 @@ export async function preparePostgres(account: Account | undefined): Promise<Pos
     await folder.remove();
   }
   const user = account ? `user ${account.uid}` : 'this user';
-  throw new ServiceError(`Postgres cannot run as ${user}: set TMPDIR to a folder that it may enter and run from`);
+  const hint = kept === undefined ? 'set TMPDIR to a folder' : `it cannot enter ${kept}: name a folder with --data`;
+  throw new ServiceError(`Postgres cannot run as ${user}: ${hint} that it may enter and run from`);
 }
 
 async function packagedBinaries(): Promise<string> {
@@ -54,6 +57,7 @@ async function packagedBinaries(): Promise<string> {
 
 async function copyBinaries(bin: string, folder: TempFolder, account: Account | undefined): Promise<string> {
   const native = join(folder.path, 'native');
+  await rm(native, { recursive: true, force: true }); // Of an earlier release.
   await cp(dirname(bin), native, { recursive: true, verbatimSymlinks: true });
   // The modes are those of the original, which may let only its owner read.
   if (account) await run('chown', ['-R', `${account.uid}:${account.gid}`, native]);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Account, postgresAccount } from './account.ts';
-import { type LocalStore, storeControls } from './local-store.ts';
+import { type Kept, type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
 import { preparePostgres } from './postgres-binaries.ts';
 import { createLogins } from './process-logins.ts';
@@ -12,6 +13,8 @@ import type { TempFolder } from './temp-folder.ts';
 export interface PostgresOptions {
   /** A commit is written before it is answered, so that nothing is lost by a kill; off by default. */
   readonly durable?: boolean;
+  /** Keeps its data there, safe from a power cut, too. */
+  readonly kept?: Kept | undefined;
 }
 
 /** Its URL is of the database `postgres`, as its superuser. {@link createLogins} has made the others. */
@@ -32,19 +35,24 @@ const SETTINGS = {
   log_min_messages: 'warning',
 };
 
+/** What data that are kept have in place of {@link SETTINGS}. */
+const SAFE = { fsync: 'on', full_page_writes: 'on' };
+
 /**
- * Starts a real Postgres on a free port of the loopback interface with an empty temporary cluster.
+ * Starts a real Postgres on a free port of the loopback interface, with an empty temporary cluster or with one that is
+ * kept.
  *
  * @throws ServiceError one line that says why it cannot run here
  */
-export async function startPostgres({ durable = false }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ durable = false, kept }: PostgresOptions = {}): Promise<Postgres> {
   const account = postgresAccount();
-  const { bin, folder } = await preparePostgres(account);
+  const { bin, folder } = await preparePostgres(account, kept?.folder);
   const data = join(folder.path, 'data');
-  const password = randomBytes(16).toString('hex');
+  const password = kept?.password ?? randomBytes(16).toString('hex');
   try {
-    await initialise(bin, folder, data, password, account);
-    const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account });
+    if (!existsSync(data)) await initialise(bin, folder, data, password, account);
+    const settings = kept ? SAFE : {};
+    const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account, settings });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
     const postgres = postgresControls(service, () => serveOn(port), folder, port, password);
     await createLogins(postgres.url);
@@ -55,6 +63,7 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
   }
 }
 
+/** Makes a cluster, which is at `data` once it is whole: a killed run leaves none. */
 async function initialise(
   bin: string,
   folder: TempFolder,
@@ -63,18 +72,22 @@ async function initialise(
   account: Account | undefined,
 ): Promise<void> {
   const passwordFile = join(folder.path, 'password');
-  await mkdir(data, { mode: 0o700 });
+  const unfinished = `${data}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-  if (account) for (const path of [data, passwordFile]) await chown(path, account.uid, account.gid);
+  if (account) for (const path of [unfinished, passwordFile]) await chown(path, account.uid, account.gid);
   const access = ['--username=postgres', '--auth=scram-sha-256', '--pwfile', passwordFile];
   await runToEnd({
     name: 'making the data folder of Postgres',
     command: join(bin, 'initdb'),
-    args: ['--pgdata', data, ...access, '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    args: ['--pgdata', unfinished, ...access, '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     cwd: folder.path,
     env: ENVIRONMENT,
     user: account,
   });
+  await rm(passwordFile);
+  await rename(unfinished, data);
 }
 
 export interface PostgresServer {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { PROCESS_ROLES } from '../../db/process-roles.ts';
 
@@ -12,28 +13,55 @@ const LOGIN_OF_MAIN: Readonly<Record<string, string>> = {
   ),
 };
 
-/**
- * Makes a login for each process of ours, as ops/postgres/logins.sh does, with the groups that migrations would make. Their
- * password is the superuser's.
- *
- * @param url of a new cluster, as its superuser
- */
-export async function createLogins(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const password = client.escapeLiteral(new URL(url).password);
-  await client.query(
-    LOGINS.map(
-      ({ role, login }) => `CREATE ROLE ${role}; CREATE ROLE ${login} LOGIN PASSWORD ${password} IN ROLE ${role}`,
-    ).join(';'),
-  );
-  await client.end();
+/** What logins of a database are made of. */
+export interface LoginOptions {
+  /** Begins their names, so that they are no others' of a shared server. */
+  readonly prefix?: string;
+  /** Their passwords derive from it. Default: the password of the URL. */
+  readonly secret?: string;
 }
 
-/** The superuser's URL of a database, with the login of a process in its place. Other URLs, and other processes, keep theirs. */
-export function loginUrl(url: string, main: string): string {
+/** Who knows the password of a login knows neither its owner's nor another's. */
+const passwordOf = (login: string, secret: string): string => createHmac('sha256', secret).update(login).digest('hex');
+
+const secretOf = (url: string, secret: string | undefined): string =>
+  secret ?? decodeURIComponent(new URL(url).password);
+
+/**
+ * Makes a login for each process of ours, as ops/postgres/logins.sh does, with the groups that migrations would make.
+ * Those that are there get their passwords again.
+ *
+ * @param url of the database, as a login that may make others
+ */
+export async function createLogins(url: string, { prefix = '', secret }: LoginOptions = {}): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>('SELECT rolname AS name FROM pg_roles');
+    const present = new Set(rows.map(({ name }) => name));
+    const statements = LOGINS.flatMap(({ role, login: name }) => {
+      const login = `${prefix}${name}`;
+      const quoted = client.escapeIdentifier(login);
+      const password = client.escapeLiteral(passwordOf(login, secretOf(url, secret)));
+      return [
+        ...(present.has(role) ? [] : [`CREATE ROLE ${role}`]),
+        ...(present.has(login) ? [] : [`CREATE ROLE ${quoted}`]),
+        `ALTER ROLE ${quoted} LOGIN PASSWORD ${password}`,
+        `GRANT ${role} TO ${quoted}`,
+      ];
+    });
+    await client.query(statements.join(';'));
+  } finally {
+    await client.end();
+  }
+}
+
+/** The URL of a database with the login of a process in place of its owner's. Processes without a login keep it. */
+export function loginUrl(url: string, main: string, { prefix = '', secret }: LoginOptions = {}): string {
   const changed = new URL(url);
   const name = LOGIN_OF_MAIN[main] ?? main;
-  if (changed.username === 'postgres' && LOGINS.some(({ login }) => login === name)) changed.username = name;
+  if (!LOGINS.some(({ login }) => login === name)) return url;
+  changed.username = `${prefix}${name}`;
+  changed.password = passwordOf(changed.username, secretOf(url, secret));
   return changed.href;
 }

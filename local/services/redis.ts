@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type LocalStore, storeControls } from './local-store.ts';
+import { type Kept, type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
 import { redisBinary } from './redis-binary.ts';
 import { startService } from './service-process.ts';
-import { createTempFolder } from './temp-folder.ts';
+import { createTempFolder, keptFolder } from './temp-folder.ts';
 
 /**
  * What a user of Redis may do who serves all processes of a deployment: names that begin with its `QUEUE_PREFIX`, and no
@@ -20,6 +20,8 @@ export interface RedisOptions {
   readonly durable?: boolean;
   /** Its URL is of a user who may use names with this `QUEUE_PREFIX` alone; by default of one who may do everything. */
   readonly prefix?: string;
+  /** Keeps its data there. */
+  readonly kept?: Kept | undefined;
 }
 
 export type Redis = LocalStore;
@@ -32,10 +34,10 @@ export const REDIS_DATABASES = 1024;
  *
  * @throws ServiceError one line with a hint when this machine has no Redis
  */
-export async function startRedis({ durable = false, prefix }: RedisOptions = {}): Promise<Redis> {
+export async function startRedis({ durable = false, prefix, kept }: RedisOptions = {}): Promise<Redis> {
   const command = await redisBinary();
-  const folder = await createTempFolder('redis');
-  const password = randomBytes(16).toString('hex');
+  const folder = await (kept ? keptFolder(kept.folder) : createTempFolder('redis'));
+  const password = kept?.password ?? randomBytes(16).toString('hex');
   const user = prefix === undefined ? [] : ['--user', prefix, 'on', `>${password}`, ...userRules(prefix)];
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
   const serveOn = (port: number) => startService(serverOptions(command, folder.path, port, durable, user));

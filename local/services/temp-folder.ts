@@ -10,6 +10,14 @@ export interface TempFolder {
   readonly remove: () => Promise<void>;
 }
 
+/** A folder that outlives this process, in the place of a temporary one: made when it is not there, never removed. */
+export async function keptFolder(path: string): Promise<TempFolder> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+    throw new ServiceError(`${path} cannot be made (${cause.code}): name a folder that can be written`, '', { cause });
+  });
+  return { path, remove: async () => undefined };
+}
+
 /**
  * A new folder, readable by this user only, which goes with {@link TempFolder.remove} or with this process.
  *

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Part } from './supervisor.ts';
+
+/** A part that ends by itself, now or later. */
+type Running = Part & { readonly ended: Promise<string> };
+
+/**
+ * Pause before a part that ended is started again, milliseconds; null when its end is the end of all.
+ *
+ * @param how such as `exit code 1`
+ * @param ends how often it has ended in a row, each time soon after its start
+ */
+export type RestartRule = (how: string, ends: number) => number | null;
+
+/** How a process says that it wants to be started again. */
+const START_AGAIN = 'exit code 75';
+
+/** Starts again what asks for it. */
+export const whenAsked: RestartRule = (how) => (how === START_AGAIN ? 0 : null);
+
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Starts everything again: at once where that was asked for, else after pauses that double from a second on. */
+export const always: RestartRule = (how, ends) =>
+  how === START_AGAIN && ends === 1 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1));
+
+/** A part that ran for this long had come up. */
+const SOUND_MS = 60_000;
+
+export interface KeepOptions {
+  readonly rule: RestartRule;
+  /** Called when a part ended and will be started again after the pause. */
+  readonly onEnd?: (how: string, pauseMs: number) => void;
+}
+
+/**
+ * Keeps a part running, as a supervisor in production does: what ends is started again by the rule. The part that this
+ * returns ends when the rule gives up.
+ *
+ * @throws what the first start throws
+ */
+export async function keepRunning<T extends Running>(start: () => Promise<T>, options: KeepOptions): Promise<T> {
+  const { rule, onEnd } = options;
+  let current = await start();
+  const stopping = new AbortController();
+  const watch = async (): Promise<string> => {
+    for (let ends = 1, startedAt = performance.now(); ; ends += 1) {
+      const how = await current.ended;
+      if (stopping.signal.aborted) return how;
+      if (performance.now() - startedAt > SOUND_MS) ends = 1;
+      const pauseMs = rule(how, ends);
+      if (pauseMs === null) return how;
+      onEnd?.(how, pauseMs);
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return how;
+      startedAt = performance.now();
+      const again = await start().catch((error: unknown) => String(error));
+      current = typeof again === 'string' ? { ...current, ended: Promise.resolve(again) } : again;
+      if (stopping.signal.aborted) await current.stop();
+    }
+  };
+  const ended = watch();
+  return {
+    ...current,
+    ended,
+    recentOutput: () => current.recentOutput?.() ?? '',
+    stop: async () => {
+      stopping.abort();
+      await current.stop();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ConfigError } from '../../config/config-error.ts';
+
+/** Where a service keeps all that it needs between two runs. Paths are absolute. */
+export interface DataFolder {
+  readonly path: string;
+  /** Passwords of stores and logins derive from it. */
+  readonly secret: string;
+  readonly postgres: string;
+  readonly redis: string;
+  readonly logs: string;
+  readonly chains: string;
+  /** For a shell to read: what the operator's commands need. */
+  readonly settings: string;
+}
+
+/**
+ * Opens the folder, and makes it when it is not there. Other accounts may pass through it: Postgres does not run as root.
+ *
+ * @throws ConfigError one line that names the folder
+ */
+export async function openDataFolder(name: string): Promise<DataFolder> {
+  const path = resolve(name);
+  try {
+    await mkdir(path, { recursive: true, mode: 0o711 });
+    return {
+      path,
+      secret: await readOrMake(join(path, 'secret')),
+      postgres: join(path, 'postgres'),
+      redis: join(path, 'redis'),
+      logs: join(path, 'logs'),
+      chains: join(path, 'chains.json'),
+      settings: join(path, 'settings.sh'),
+    };
+  } catch (cause) {
+    throw new ConfigError(`--data: ${path} cannot be used (${(cause as NodeJS.ErrnoException).code})`, { cause });
+  }
+}
+
+async function readOrMake(path: string): Promise<string> {
+  const made = randomBytes(24).toString('hex');
+  // "wx": a secret that is there stays, whoever made it first.
+  await writeFile(path, made, { flag: 'wx', mode: 0o600, flush: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  return readFile(path, 'utf8');
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { EXIT_RETRY } from '../../config/app-error.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { readPorts } from '../processes/ports.ts';
+import { runSupervised } from '../processes/run-supervised.ts';
+import { chooseChains } from './choose-chains.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { startService } from './start-service.ts';
+import { showSync } from './sync-display.ts';
+
+const MAINNET = join(PROJECT_ROOT, 'config/mainnet.json');
+
+const HELP = `
+Starts Postgres, Redis, the indexer, the price capture, the builders worker and the API with its web page. What ends is
+started again. Ctrl-C stops everything; the next start continues, and without options serves the same chains.
+
+Examples:
+  RPC_URL_8453=https://… npm start -- --chain base     one chain of config/mainnet.json
+  npm start -- --chains my-chains.json                 all chains of a file of yours
+  npm start                                            continues
+
+Settings: PORT (3000) of the API, INDEXER_PORT (42069), HOST (127.0.0.1), DATABASE_URL and REDIS_URL for stores of yours,
+and what the chains file names. ${'`'}. data/settings.sh${'`'} gives a shell the settings of the other commands.
+Exit codes: 0 stopped; 1 a wrong setting or a fault; ${EXIT_RETRY} try again: a store is unreachable.`;
+
+interface Options {
+  readonly chain: readonly string[];
+  readonly chains?: string;
+  readonly data: string;
+}
+
+const { chain, chains, data } = new Command('start')
+  .description('Runs the whole service on this machine.')
+  .option('--chain <name...>', 'chains to serve, by name or id', [])
+  .option('--chains <file>', 'chains file; with --chain, default: config/mainnet.json')
+  .option('--data <folder>', 'where everything is kept', './data')
+  .addHelpText('after', HELP)
+  .allowExcessArguments(false)
+  .parse()
+  .opts<Options>();
+
+await runSupervised({
+  name: 'start',
+  start: async (supervisor, progress) => {
+    const ports = await readPorts(process.env);
+    const folder = await openDataFolder(data);
+    await writeChains(folder);
+    progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
+    const onEnd = (name: string, how: string, pauseMs: number) =>
+      progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`);
+    const { api, firstKey } = await startService(supervisor, { data: folder, ports, env: process.env, onEnd });
+    progress.print(`\n  page  ${api}/\n  API   ${api}, documented at ${api}/docs\n  logs  ${folder.logs}`);
+    if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
+    progress.print(`\nFor the other commands: . ${folder.settings} && npm run status\nCtrl-C stops everything.\n`);
+    await showSync(api, progress);
+  },
+});
+
+/** Writes what the processes read: the chains that were chosen, else those of the last start. */
+async function writeChains(folder: DataFolder): Promise<void> {
+  if (chain.length > 0 || chains !== undefined) {
+    await writeFile(folder.chains, chooseChains(chains ?? MAINNET, chain, process.env), { mode: 0o600 });
+  } else if (existsSync(folder.chains)) {
+    chooseChains(folder.chains, [], process.env);
+  } else {
+    throw new ConfigError('which chains? --chain base takes one of config/mainnet.json, --chains a file of yours');
+  }
+}
