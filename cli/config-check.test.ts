@@ -74,14 +74,18 @@ test('a chain with another id, or without an answer, is found; a secret in a URL
   expect([exitCode, stderr]).toEqual([1, '']);
   expect(JSON.parse(stdout).findings).toEqual([
     { level: 'error', chainId: 1, url: anvil.url, problem: `answers with chain id ${CHAIN_ID}` },
+    // The first node answers, though for another chain.
     {
-      level: 'error',
+      level: 'warning',
       chainId: 1,
       url: 'http://127.0.0.1:1',
       problem: expect.stringMatching(/^does not answer: \w+$/),
     },
   ]);
   expect(stdout).not.toContain(secret);
+  const silent = await runCheck([await fileWith({ rpcUrls: ['http://127.0.0.1:1/'] }), '--rpc']);
+  expect(silent.exitCode).toBe(1);
+  expect(silent.stdout).toMatch(/^error: chain \d+, http:\/\/127.0.0.1:1: does not answer: \w+$/m);
 });
 
 test('factories without code are found, those of price providers too', async () => {

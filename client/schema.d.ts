@@ -1438,6 +1438,15 @@ export interface components {
             indexedTimestamp: number | null;
             /** @description Blocks from the index to the head; negative after a rollback. */
             lagBlocks: number | null;
+            /** @description How far the first index has come; null once there is one. */
+            firstSync: {
+                /** @description First block of the index. */
+                fromBlock: number;
+                /** @description Last indexed block; null before the first. */
+                blockNumber: number | null;
+                /** @description Logs that the nodes have given since the indexer started. */
+                logs: number;
+            } | null;
             /** @description Seconds between the times of the two blocks. */
             lagSecs: number | null;
             /** @description Since the last read of any pool's price status; null without one. */
@@ -3900,6 +3909,7 @@ export interface operations {
                      *           "indexedTimestamp": 1795000000,
                      *           "lagBlocks": 1,
                      *           "lagSecs": 2,
+                     *           "firstSync": null,
                      *           "newestPriceAgeSecs": 3,
                      *           "oldestPriceAgeSecs": 9,
                      *           "listingAgeSecs": 2

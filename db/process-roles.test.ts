@@ -30,6 +30,7 @@ const RIGHTS = `
   operator.listed_pool                -           arwd      r         -           -           -
   operator.pool_listing               -           arwd      r         -           r           -
   operator.backfill                   arwd        -         -         -           -           -
+  operator.first_sync                 arwd        -         r         -           -           -
   operator.migration                  -           -         -         -           -           -
   read_model.token                    r           r         r         -           r           r
   read_model.pool                     r           r         r         -           r           r

@@ -38,7 +38,9 @@ export type Misbehaviour =
   /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
   /** Refuses calls with overrides, runs them as if they had none, or with those of the state alone. */
-  | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' };
+  | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' }
+  /** A free plan: takes so many requests a second, the others get status 429, and logs of so many blocks. */
+  | { readonly kind: 'freePlan'; readonly perSec: number; readonly logBlocks: number; readonly refusal: string };
 
 export interface RpcProxy {
   readonly url: string;
@@ -58,8 +60,9 @@ export interface RpcProxy {
  * A node that lies on demand: it stands before an honest one and counts what passes.
  *
  * @param record false: requests are not kept, for proxies that stand for long
+ * @param host of the loopback interface; the indexer spares a node elsewhere than on 127.0.0.1
  */
-export async function startRpcProxy(upstream: string, record = true): Promise<RpcProxy> {
+export async function startRpcProxy(upstream: string, record = true, host = '127.0.0.1'): Promise<RpcProxy> {
   const requests: ProxiedRequest[] = [];
   let behaviour: Misbehaviour | null = null;
   let applies: (request: ProxiedRequest) => boolean = () => true;
@@ -77,15 +80,29 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
     const applied = behaviour && applies(request) ? behaviour : null;
     if (applied?.kind === 'ahead') await new Promise<void>((resolve) => isQuietOver.push(resolve));
     while (quiet) await quiet;
-    const answered = respond(applied, upstream, request, response);
+    const answered =
+      applied?.kind === 'freePlan'
+        ? respondByPlan(applied, request, response)
+        : respond(applied, upstream, request, response);
     atNode.add(answered);
     await answered.finally(() => atNode.delete(answered));
   }
 
-  server.listen(0, '127.0.0.1');
+  const takenAt: number[] = [];
+  function respondByPlan(plan: Misbehaviour & { kind: 'freePlan' }, request: Request, response: ServerResponse) {
+    const now = performance.now();
+    while (takenAt[0] !== undefined && takenAt[0] < now - 1_000) takenAt.shift();
+    if (takenAt.length >= plan.perSec) return respond(TOO_MANY, upstream, request, response);
+    takenAt.push(now);
+    const isWide = request.method === 'eth_getLogs' && blocksOf(request) > plan.logBlocks;
+    const refused = { kind: 'error', code: -32_000, message: plan.refusal } as const;
+    return respond(isWide ? refused : null, upstream, request, response);
+  }
+
+  server.listen(0, host);
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     requests,
     misbehave(next, when = () => true) {
       behaviour = next;
@@ -107,6 +124,14 @@ export async function startRpcProxy(upstream: string, record = true): Promise<Rp
 }
 
 type Request = ProxiedRequest & { readonly id: number };
+
+const TOO_MANY = { kind: 'text', status: 429, body: 'too many requests' } as const;
+
+/** How many blocks a request for logs spans; one that names a block's hash spans one. */
+function blocksOf({ params }: Request): number {
+  const [{ fromBlock, toBlock }] = params as [{ fromBlock?: string; toBlock?: string }];
+  return Number(toBlock) - Number(fromBlock) + 1 || 1;
+}
 
 async function respond(
   behaviour: Misbehaviour | null,

@@ -74,12 +74,12 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   logStart(logger);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
   const onBuilt = build ? () => process.send?.('complete') : undefined;
-  void publish(index, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PORT = String(settings.PORT);
   delete process.env.DATABASE_URL_FILE;
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   const nodes = createRegistry('indexer');
   const gateway = await openGateway(chains, chainCallCounter(nodes), logger);
+  void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
   await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);

@@ -14,6 +14,14 @@ const ChainStatus = z
     indexedBlock: Block.describe('Newest indexed block, for listings and trades; null before the first index.'),
     indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
     lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
+    firstSync: z
+      .strictObject({
+        fromBlock: z.int().describe('First block of the index.'),
+        blockNumber: Block.describe('Last indexed block; null before the first.'),
+        logs: z.int().describe('Logs that the nodes have given since the indexer started.'),
+      })
+      .nullable()
+      .describe('How far the first index has come; null once there is one.'),
     lagSecs: z.number().nonnegative().nullable().describe('Seconds between the times of the two blocks.'),
     newestPriceAgeSecs: Age.describe("Since the last read of any pool's price status; null without one."),
     oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
@@ -45,6 +53,7 @@ const STATUS_EXAMPLE: ServiceStatus = {
       indexedTimestamp: 1795000000,
       lagBlocks: 1,
       lagSecs: 2,
+      firstSync: null,
       newestPriceAgeSecs: 3,
       oldestPriceAgeSecs: 9,
       listingAgeSecs: 2,

@@ -24,6 +24,7 @@ const lag: ChainLag = {
   lagBlocks: 2,
   lagSecs: 3,
   stalled: false,
+  firstSync: null,
 };
 const unknown: ChainLag = {
   chainId: CHAIN_B,
@@ -34,6 +35,7 @@ const unknown: ChainLag = {
   lagBlocks: null,
   lagSecs: null,
   stalled: true,
+  firstSync: { fromBlock: 5, blockNumber: 7, logs: 9 },
 };
 
 const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };

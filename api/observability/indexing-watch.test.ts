@@ -1,10 +1,11 @@
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import { IndexingWatch } from './indexing-watch.ts';
 import { registerIndexingMetrics } from './operations.ts';
 
-const CHAIN = { chainId: 7, name: 'seven', blockTimeMs: 1_000 };
+const CHAIN = { chainId: 7, name: 'seven', blockTimeMs: 1_000, deployments: [] };
 const LIMIT_SECS = 30;
 /** Block `number` of a chain with a block every second. */
 const block = (number: number): BlockPoint => ({ number, timestamp: 1_790_000_000 + number });
@@ -41,6 +42,7 @@ beforeEach(() => {
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
+    readFirstSyncs: async () => new Map(),
     now: () => nowMs,
   });
 });
@@ -71,6 +73,7 @@ describe('an index that follows its chain is ready', () => {
         lagBlocks: 1,
         lagSecs: 1,
         stalled: false,
+        firstSync: null,
       },
     ]);
   });
@@ -151,6 +154,43 @@ test('nothing is ready before it was seen to follow', async () => {
   expect(await pollAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
 });
 
+test('the first index shows how far it has come until it serves', async () => {
+  const deployments = DeploymentConfig.array().parse(
+    [
+      [900, false],
+      [1_000, true],
+      [1_200, true],
+    ].map(([fromBlock, enabled]) => ({
+      contractVersion: 'v1',
+      layout: 'flat',
+      poolFactory: `0x${'1'.repeat(40)}`,
+      fromBlock,
+      enabled,
+    })),
+  );
+  let isServed = false;
+  let blockNumber: number | null = null;
+  const first = new IndexingWatch({
+    chains: [{ ...CHAIN, deployments, heads }],
+    maxLagSecs: LIMIT_SECS,
+    maxQuoteAgeMs: () => 60_000,
+    readIndexed: async () => {
+      if (!isServed) throw new Error('no index');
+      return new Map([[7, block(2_000)]]);
+    },
+    readFirstSyncs: async () => new Map([[7, { chainId: 7, blockNumber, logs: 12 }]]),
+  });
+  const shown = async () => {
+    await first.poll();
+    return first.lags()[0]?.firstSync;
+  };
+  expect(await shown()).toEqual({ fromBlock: 1_000, blockNumber: null, logs: 12 });
+  blockNumber = 1_500;
+  expect(await shown()).toEqual({ fromBlock: 1_000, blockNumber: 1_500, logs: 12 });
+  isServed = true;
+  expect(await shown()).toBeNull();
+});
+
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
   const two = new IndexingWatch({
     chains: [
@@ -160,6 +200,7 @@ test('a node that does not respond delays polls of other chains by no more than 
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
+    readFirstSyncs: async () => new Map(),
   });
   await two.poll();
   expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([

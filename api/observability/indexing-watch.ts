@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
@@ -19,10 +20,15 @@ export type ChainLag = {
   readonly lagSecs: number | null;
   /** Whether the index has not followed the chain for longer than `maxLagSecs`, or nodes are far behind the index. */
   readonly stalled: boolean;
+  /** How far the first index has come; null once an index serves. */
+  readonly firstSync: FirstSyncProgress | null;
 };
 
+/** Blocks from the first to the last one that is indexed; `blockNumber` is null before the first. */
+export type FirstSyncProgress = { readonly fromBlock: number } & Pick<FirstSync, 'blockNumber' | 'logs'>;
+
 type Head = Pick<BlockRef, 'number' | 'timestamp'>;
-type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs'> & {
+type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs' | 'deployments'> & {
   readonly heads: {
     /** The head if it is known without a call to a node. */
     readonly told: { readonly block: Head } | undefined;
@@ -38,6 +44,8 @@ export type IndexingWatchDeps = {
   /** How far nodes may be behind the index, in milliseconds. Further behind, quotes are too old. */
   readonly maxQuoteAgeMs: (chain: WatchedChain) => number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
+  /** Called while there is no index. */
+  readonly readFirstSyncs: () => Promise<ReadonlyMap<number, FirstSync>>;
   /** Milliseconds. */
   readonly now?: () => number;
 };
@@ -64,6 +72,7 @@ export class IndexingWatch {
   readonly #now: () => number;
   /** The last poll of each chain, and when the index was last seen to follow the chain; null when never. */
   readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
+  #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
 
   constructor(deps: IndexingWatchDeps) {
     this.#deps = deps;
@@ -73,6 +82,7 @@ export class IndexingWatch {
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
     const indexed = await valueOrNull(this.#deps.readIndexed());
+    this.#firstSyncs = indexed === null ? await valueOrNull(this.#deps.readFirstSyncs()) : null;
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
       this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
@@ -82,7 +92,7 @@ export class IndexingWatch {
 
   /** What the last poll saw. */
   lags(): readonly ChainLag[] {
-    return this.#deps.chains.map(({ chainId, name }) => {
+    return this.#deps.chains.map(({ chainId, name, deployments }) => {
       const { indexed, head, stalled } = this.#watched.get(chainId) ?? NOTHING_KNOWN;
       return {
         chainId,
@@ -93,8 +103,16 @@ export class IndexingWatch {
         lagBlocks: indexed && head && head.number - indexed.number,
         lagSecs: indexed && head && Math.max(0, head.timestamp - indexed.timestamp),
         stalled,
+        firstSync: this.#firstSyncOf(chainId, deployments),
       };
     });
+  }
+
+  #firstSyncOf(chainId: number, deployments: WatchedChain['deployments']): FirstSyncProgress | null {
+    const found = this.#firstSyncs?.get(chainId);
+    if (found === undefined) return null;
+    const starts = deployments.filter(({ enabled }) => enabled).map(({ fromBlock }) => fromBlock);
+    return { fromBlock: Math.min(...starts), blockNumber: found.blockNumber, logs: found.logs };
   }
 
   /** Why the index is not ready, with ids of the chains; null when it follows all. Makes the first poll if needed. */

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
+import { readFirstSyncs } from '../../db/first-sync.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import { mountHealth } from '../../runtime/health.ts';
@@ -45,6 +46,7 @@ export function startOperations({
     chains: [...chains.values()].filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxQuoteAgeMs: ({ blockTimeMs }) => maxQuoteAgeMs(quotes, blockTimeMs),
     readIndexed: () => readIndexedBlocks(database),
+    readFirstSyncs: () => readFirstSyncs(database),
   });
   const lags = () => watch.lags();
   registerIndexingMetrics(metrics, lags);

@@ -21,7 +21,11 @@ export async function checkNodes(
   timeoutMs: number,
 ): Promise<{ readonly findings: Finding[]; readonly factories: FactoryLayout[] }> {
   const ofNodes = await Promise.all(chain.rpcUrls.map((url) => checkNode(chain, url, timeoutMs)));
-  const findings = ofNodes.flat();
+  const isAnswered = ofNodes.some((ofNode) => !ofNode.some(isSilence));
+  // Another node of the chain replaces a silent one.
+  const findings = ofNodes
+    .flat()
+    .map((it) => (isAnswered && isSilence(it) ? { ...it, level: 'warning' as const } : it));
   // When a URL leads to another chain, what it reports about factories means nothing.
   if (hasErrors(findings)) return { findings, factories: [] };
   const factories = await factoryLayouts(chain, timeoutMs);
@@ -50,7 +54,7 @@ async function checkNode(chain: ChainConfig, url: string, timeoutMs: number): Pr
 }
 
 async function nodeProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
-  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`does not answer: ${codeOf(failure)}`)]);
+  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`${SILENT}${codeOf(failure)}`)]);
   if (missing.length > 0) return missing;
   const unknown = (what: string) => (failure: unknown) => [warning(`does not show its ${what}: ${codeOf(failure)}`)];
   const [overrides, blockTime] = await Promise.all([
@@ -92,5 +96,8 @@ async function blockTimeProblems(rpc: ChainRpc, { blockTimeMs }: ChainConfig): P
 function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories }: DeploymentConfig): Address[] {
   return [poolFactory, ...anchoredProviderFactories, ...providerFactories.map(({ address }) => address)];
 }
+
+const SILENT = 'does not answer: ';
+const isSilence = ({ problem }: Problem): boolean => problem.startsWith(SILENT);
 
 const codeOf = (failure: unknown): string => (failure instanceof RpcFailure ? failure.code : 'unknown error');

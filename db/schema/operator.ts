@@ -157,6 +157,13 @@ export const listingWindows = operator.table('listing_window', {
   generatedAtTs: int8('generated_at_ts').notNull(),
 });
 
+export const firstSyncs = operator.table('first_sync', {
+  chainId: int8('chain_id').notNull(),
+  blockNumber: int8('block_number'),
+  logs: int8('logs').notNull(),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+});
+
 export const backfills = operator.table('backfill', {
   schema: text('schema').notNull(),
   refetchedChains: int8('refetched_chains').array().notNull(),

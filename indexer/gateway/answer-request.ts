@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
+import { isRefusal, type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 
 /** What Ponder sends. viem keeps a socket alive with requests whose id is null; they need no response. */
 export const NodeRequest = z.object({
@@ -23,11 +23,21 @@ const UNKNOWN_BLOCK = /unknown block|block.*not.*found|header not found/is;
 
 const BLOCK_METHODS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const noSuchBlock = new RpcFailure('refused', 'no node knows the block');
+/** Limits of a plan: the same request may pass later. */
+const RATE_LIMIT = /rate|per second|too many requests|credits|quota|capacity|throughput/i;
+/** At this, Ponder halves the range, unless the message names a limit that it understands. */
+const TOO_WIDE = 'block range too large';
+const LogsOfRange = z.tuple([z.object({ fromBlock: z.string(), toBlock: z.string() })]);
 const LogsOfBlock = z.tuple([z.object({ blockHash: z.string() })]);
 
 /** Hash of the block whose logs a question asks for; undefined for any other question. */
 export function blockOfLogs({ method, params }: NodeQuestion): string | undefined {
   return method === 'eth_getLogs' ? LogsOfBlock.safeParse(params).data?.[0].blockHash : undefined;
+}
+
+function isWideRange({ method, params }: NodeQuestion): boolean {
+  const range = method === 'eth_getLogs' ? LogsOfRange.safeParse(params).data?.[0] : undefined;
+  return range !== undefined && range.fromBlock !== range.toBlock;
 }
 
 /**
@@ -36,6 +46,8 @@ export function blockOfLogs({ method, params }: NodeQuestion): string | undefine
  *
  * When no node knows the block of an `eth_getLogs`, the response after about a second is an error that Ponder does not
  * retry. As a rule, the block was reorganised away. Ponder would retry ten times and stall the chain for a minute.
+ *
+ * A node that refuses logs of a range is taken to find it too wide, whatever it says: Ponder knows the words of few.
  */
 export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
   const { method, params } = question;
@@ -51,6 +63,9 @@ export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Prom
       if (error === noSuchBlock) return { result: null };
       if (!(error instanceof RpcFailure)) throw error;
       const answer = error.answer ?? { code: INTERNAL_ERROR, message: error.message };
+      if (isRefusal(error) && isWideRange(question) && !RATE_LIMIT.test(answer.message)) {
+        return { error: { ...answer, message: `${answer.message} (${TOO_WIDE})` } };
+      }
       if (!isOfBlock || !UNKNOWN_BLOCK.test(answer.message)) return { error: answer };
       const pauseMs = UNKNOWN_BLOCK_PAUSES_MS[attempt];
       if (pauseMs === undefined) return { error: { ...answer, code: NOT_SUPPORTED } };

@@ -7,10 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Abi, type AbiEvent, pad, toEventSelector } from 'viem';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { ponderChains } from '../sources.ts';
+import { answerRequest } from './answer-request.ts';
 import { openGateway } from './gateway.ts';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 
@@ -151,6 +154,23 @@ test('an answer that is too large is one that Ponder asks for in parts', async (
   const params = [{ fromBlock: '0x1', toBlock: '0x100' }];
   await expect(rpc.request({ method: 'eth_getLogs', params })).rejects.toThrow('backend response too large');
   expect(logged()).toEqual([]);
+});
+
+test('a range of logs that a node refuses is halved, whatever the node says, and not one of a single block', async () => {
+  let message = 'no more than a handful of blocks, please';
+  const url = await startNode(() => failed({ code: -32_602, message }));
+  const { rpc, gateway } = await openPonder([url]);
+  const logs = (fromBlock: string, toBlock: string) =>
+    rpc.request({ method: 'eth_getLogs', params: [{ fromBlock, toBlock }] });
+  await expect(logs('0x1', '0x100')).rejects.toThrow(`${message} (block range too large)`);
+  expect(gateway.logCounts.get(1)).toBe(0);
+  const { chains } = parseChainsFile({ chains: [chainOf([url])] }, 'test');
+  const node = openChainRpc(chains[0] as ChainConfig, TIMEOUT_MS);
+  const answered = (toBlock: string) =>
+    answerRequest(node, { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock }] });
+  expect(await answered('0x1')).toEqual({ error: { code: -32_602, message } });
+  message = 'rate limit: 25 requests per second';
+  expect(await answered('0x9')).toEqual({ error: { code: -32_602, message } });
 });
 
 test('Ponder takes heads that looks see, and those that sockets tell', async () => {

@@ -28,6 +28,8 @@ interface ChainNodes {
 export interface Gateway {
   /** Contains a random part, so that no other process of this machine can use the nodes. */
   readonly url: string;
+  /** Logs that the nodes of each chain have given, by chain id. */
+  readonly logCounts: ReadonlyMap<number, number>;
   readonly close: () => void;
 }
 
@@ -50,6 +52,8 @@ export async function openGateway(
       return [String(chain.chainId), { chain, feed, blocks: new NewBlocks(), lanes }] as const;
     }),
   );
+  const logCounts = new Map(chains.map(({ chainId }) => [chainId, 0]));
+  const countLogs = (chainId: number, logs: number) => logCounts.set(chainId, (logCounts.get(chainId) ?? 0) + logs);
   const path = `/${randomUUID()}`;
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   await once(server, 'listening');
@@ -57,11 +61,12 @@ export async function openGateway(
     const [chainId = '', lane = ''] = url.startsWith(`${path}/`) ? url.slice(path.length + 1).split('/') : [];
     const nodes = nodesOf.get(chainId);
     const rpc = nodes?.lanes[Number(lane)];
-    if (nodes && rpc) serve(socket, nodes, rpc, logger.child({ chainId: Number(chainId) }));
+    if (nodes && rpc) serve(socket, nodes, rpc, countLogs, logger.child({ chainId: Number(chainId) }));
     else socket.terminate();
   });
   return {
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    logCounts,
     close: () => {
       for (const { feed } of nodesOf.values()) feed?.close();
       for (const socket of server.clients) socket.terminate();
@@ -76,14 +81,26 @@ function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainC
   return lanesOf(chain.rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
 }
 
-function serve(socket: WebSocket, { chain, feed, blocks }: ChainNodes, rpc: ChainRpc, logger: Logger): void {
+function serve(
+  socket: WebSocket,
+  { chain, feed, blocks }: ChainNodes,
+  rpc: ChainRpc,
+  countLogs: (chainId: number, logs: number) => void,
+  logger: Logger,
+): void {
   const send = (message: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
   const push = (result: PonderHeader) => {
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
   const answer = async (question: NodeQuestion) => {
-    if (question.method !== 'eth_subscribe') return blocks.answer(rpc, question);
+    if (question.method !== 'eth_subscribe') {
+      const answered = await blocks.answer(rpc, question);
+      if (question.method === 'eth_getLogs' && 'result' in answered && Array.isArray(answered.result)) {
+        countLogs(chain.chainId, answered.result.length);
+      }
+      return answered;
+    }
     const retryMs = pollingIntervalMs(chain.blockTimeMs);
     socket.once('close', followHeads(takerOf(rpc, push, logger), { blockTimeMs: chain.blockTimeMs, retryMs }, feed));
     return { result: SUBSCRIPTION };

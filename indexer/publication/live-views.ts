@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { AppError } from '../../config/app-error.ts';
 import { announceIndex } from '../../db/first-index.ts';
+import { forgetFirstSyncs } from '../../db/first-sync.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { pause } from '../../runtime/pause.ts';
 import { viewQueries } from './view-queries.ts';
@@ -55,6 +56,7 @@ export async function serveSchema(
       return await inTransaction(database, 'READ COMMITTED', async (client) => {
         await replaceViews(client, schema, lockTimeoutMs(attempt));
         await checkReadModel(client);
+        await forgetFirstSyncs(client);
         await announceIndex(client);
         await alongside(client);
       });

@@ -13,6 +13,8 @@ type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly colum
 export class Progress {
   readonly #out: Output;
   readonly #starting = new Map<string, number>();
+  /** What goes on when nothing is starting. */
+  #shown: string | undefined;
   #frame = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -20,9 +22,21 @@ export class Progress {
     this.#out = out;
   }
 
+  /** Whether {@link Progress.show} shows anything. */
+  get canDrawOver(): boolean {
+    return this.#out.isTTY === true;
+  }
+
   begin(part: string): void {
     this.#starting.set(part, performance.now());
-    if (this.#out.isTTY) this.#timer ??= setInterval(() => this.#drawSpinner(), FRAME_MS);
+    this.#spin();
+  }
+
+  /** Shows on a terminal what goes on, instead of what it showed before; undefined: nothing. */
+  show(text: string | undefined): void {
+    this.#shown = text;
+    if (text === undefined) this.#rest();
+    else this.#spin();
   }
 
   /** @param note where it listens, or what it did */
@@ -35,12 +49,21 @@ export class Progress {
   /** Nothing that is still starting is shown any more. */
   stop(): void {
     for (const part of [...this.#starting.keys()]) this.end(part);
+    this.show(undefined);
   }
 
   /** The part is no longer starting: it is done, or it failed. */
   end(part: string): void {
     this.#starting.delete(part);
-    if (this.#starting.size > 0) return;
+    this.#rest();
+  }
+
+  #spin(): void {
+    if (this.#out.isTTY) this.#timer ??= setInterval(() => this.#drawSpinner(), FRAME_MS);
+  }
+
+  #rest(): void {
+    if (this.#starting.size > 0 || this.#shown !== undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#eraseSpinner();
@@ -54,7 +77,8 @@ export class Progress {
   #drawSpinner(): void {
     this.#frame = (this.#frame + 1) % SPINNER.length;
     this.#eraseSpinner();
-    const line = `  ${SPINNER[this.#frame]} starting ${[...this.#starting.keys()].join(', ')}`;
+    const parts = [...this.#starting.keys()].join(', ');
+    const line = `  ${SPINNER[this.#frame]} ${parts ? `starting ${parts}` : this.#shown}`;
     this.#out.write(line.slice(0, (this.#out.columns || 80) - 1));
   }
 

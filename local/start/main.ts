@@ -52,7 +52,13 @@ await runSupervised({
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
     const onEnd = (name: string, how: string, pauseMs: number) =>
       progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`);
-    const { api, firstKey } = await startService(supervisor, { data: folder, ports, env: process.env, onEnd });
+    const { api, firstKey, warnings } = await startService(supervisor, {
+      data: folder,
+      ports,
+      env: process.env,
+      onEnd,
+    });
+    for (const warning of warnings) progress.print(`  ${warning}`);
     progress.print(`\n  page  ${api}/\n  API   ${api}, documented at ${api}/docs\n  logs  ${folder.logs}`);
     if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
     progress.print(`\nFor the other commands: . ${folder.settings} && npm run status\nCtrl-C stops everything.\n`);

@@ -6,6 +6,7 @@ import { type ProcessStart, startProcess } from '../processes/processes.ts';
 import { writeShellSettings } from '../processes/shell-settings.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { ServiceError } from '../services/service-error.ts';
+import { checkChains } from './check-chains.ts';
 import type { DataFolder } from './data-folder.ts';
 import { QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
 
@@ -21,12 +22,15 @@ export interface Service {
   readonly api: string;
   /** Shown once: it cannot be read again. */
   readonly firstKey: string | null;
+  /** What the chains file lacks, and what follows, a line each. */
+  readonly warnings: readonly string[];
 }
 
 /**
  * Starts the stores and every process of the service, each with its own login, and keeps them running. The API is up
  * when it listens: its index may still be filled.
  *
+ * @throws ConfigError the chains file is wrong, or a node is not one of its chain or does not answer
  * @throws StartError a process rejected its settings: its own line
  */
 export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<Service> {
@@ -37,8 +41,11 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
     onEnd: (how: string, pauseMs: number) => onEnd(name, how, pauseMs),
   });
   // Postgres locks its data: it keeps a second run away from those of Redis, too.
+  const checked = checkChains(data.chains, env);
+  checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, kept('postgres')));
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, kept('redis')));
+  const { warnings } = await supervisor.start('chains', () => checked);
   const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
   const settings = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
@@ -55,7 +62,7 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
     start({ main: 'capture' }),
     start({ main: 'builders' }),
   ]);
-  return { api: api.url, firstKey: database.firstKey };
+  return { api: api.url, firstKey: database.firstKey, warnings };
 }
 
 /** A process ended while it started, and said why in one line. */

@@ -44,6 +44,7 @@ const lagOf = (chainId: number, name: string, change: Partial<ChainLag> = {}): C
   name,
   indexedBlock: 1_000,
   indexedTimestamp: NOW,
+  firstSync: null,
   headBlock: 1_001,
   lagBlocks: 1,
   lagSecs: 1,
