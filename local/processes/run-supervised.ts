@@ -60,10 +60,13 @@ function whenStopSignalled(): Promise<string> {
   });
 }
 
+const DISK_FULL = /No space left on device|ENOSPC/;
+
 /** One clear line for what is foreseen, with the last lines of the part's log when there are some. */
 function describeFailure(error: unknown): string {
   if (error instanceof AppError) return error.message;
   if (error instanceof ServiceError || error instanceof PartEndedError) {
+    if (DISK_FULL.test(error.log)) return `${error.message}: no space left on the disk`;
     const log = error.log.trim().split('\n').slice(-15).join('\n  | ');
     return `${error.message}${log && `\n  | ${log}`}`;
   }

@@ -64,10 +64,12 @@ async function copyBinaries(bin: string, folder: TempFolder, account: Account | 
   return join(native, 'bin');
 }
 
-/** Whether the account can run the binaries with the folder as its working directory. */
+/** Whether the account can enter the folder, and run the binaries there. */
 async function runs(bin: string, folder: TempFolder, account: Account | undefined): Promise<boolean> {
   try {
-    await run(join(bin, 'postgres'), ['--version'], { cwd: folder.path, ...account });
+    // A working directory would be entered before the account is changed.
+    const command = 'cd "$1" && exec "$2" --version';
+    await run('/bin/sh', ['-c', command, 'sh', folder.path, join(bin, 'postgres')], { cwd: '/', ...account });
     return true;
   } catch {
     return false; // Out of reach, or on a file system that runs nothing: the caller tries another place.

@@ -1,0 +1,310 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { buildChainsFile } from '../devnet/chains-config.ts';
+import { packedVariant } from '../devnet/packed/variants.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { runScenario } from '../devnet/scenario.ts';
+import { ownMain } from '../local/services/own-process.ts';
+import { isAlive } from '../local/services/processes.fixture.ts';
+import { type ServiceProcess, startService } from '../local/services/service-process.ts';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
+
+/** `npm start` on a chain that this test made, on which nobody trades. */
+
+const CHAIN_ID = 31_337;
+const LIMIT_MS = 240_000;
+const READY = /ready: the index follows/;
+const EVENTUALLY = { timeout: 60_000, interval: 500 };
+
+let anvil: Anvil;
+let temp: string;
+/** Chains file of the chain; the URL of its node comes from the environment. */
+let chains: string;
+let pools: number;
+
+beforeAll(async () => {
+  temp = await mkdtemp(join(tmpdir(), 'start-test-'));
+  await chmod(temp, 0o755); // Postgres runs as another user when this is root.
+  anvil = await startAnvil({ chainId: CHAIN_ID });
+  const scenario = await runScenario({
+    rpcUrl: anvil.url,
+    chainId: CHAIN_ID,
+    packed: packedVariant('sumOnEdges'),
+    blockTimeSecs: 1,
+  });
+  pools = scenario.pools.length;
+  const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
+  chains = await chainsFile(buildChainsFile([served]));
+});
+afterAll(async () => {
+  await anvil?.stop();
+  await rm(temp, { recursive: true, force: true });
+});
+
+describe('npm start', { timeout: LIMIT_MS }, () => {
+  test('serves a chain from nothing, and after the end of every process with the rows that it had', async () => {
+    const data = join(temp, 'data');
+    const startedAt = performance.now();
+    const first = await start(['--chains', chains, '--chain', 'one', '--data', data], READY);
+    await healthyQuote(first);
+    const fromNothing = performance.now() - startedAt;
+    const key = /key +(ptd_\S+)/.exec(first.recentOutput())?.[1] ?? '';
+    const rows = await digestOf(data);
+
+    // All at once, the watchdog of its services included.
+    const pids = processesOf(first.pid);
+    expect(pids.length).toBeGreaterThanOrEqual(7);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await first.ended;
+
+    const againAt = performance.now();
+    const second = await start(['--data', data], READY);
+    await healthyQuote(second);
+    const again = performance.now() - againAt;
+    expect(await digestOf(data)).toEqual(rows);
+    expect(second.recentOutput()).not.toContain('ptd_');
+    expect(await statusOfQuoteUpdate(second, key)).toBe(422);
+    expect(await statusOfQuoteUpdate(second, `${key}x`)).toBe(401);
+    process.stderr.write(`first healthy quote after ${secs(fromNothing)}, after kill -9 again after ${secs(again)}\n`);
+
+    // What ends is started again.
+    for (const [name, command] of [
+      ['capture', 'dist/capture.mjs'],
+      ['postgres', 'bin/postgres -D'],
+    ] as const) {
+      const pid = processesOf(second.pid).find((it) => commandOf(it).includes(command));
+      process.kill(pid ?? 0, 'SIGKILL');
+      await vi.waitFor(() => expect(second.recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
+    }
+    await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
+    await healthyQuote(second);
+
+    const last = processesOf(second.pid);
+    process.kill(second.pid, 'SIGTERM');
+    expect(await second.ended).toBe('exit code 0');
+    expect(last.filter(isAlive)).toEqual([]);
+  });
+
+  test('fills an index from a free node of 25 requests a second and ranges of 50 blocks, and shows how far it is', async () => {
+    const proxy = await startRpcProxy(anvil.url, false, '127.0.0.2');
+    onTestFinished(() => proxy.stop());
+    const plan = { perSec: 25, logBlocks: 50, refusal: 'fifty blocks is what a free plan has' };
+    proxy.misbehave({ kind: 'freePlan', ...plan });
+    const data = join(temp, 'free');
+    const run = await start(['--chains', chains, '--data', data], READY, {
+      RPC_OF_ONE: proxy.url,
+    });
+    expect(run.recentOutput()).toMatch(/first sync of one: [\d,]+ of \d{3} blocks \(\d+%\), [\d,]+ events/);
+    await healthyQuote(run);
+    await run.stop();
+  });
+});
+
+describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
+  test.each<[string, () => Promise<Partial<Failing>>, RegExp]>([
+    ['no chain is named', async () => ({ args: [] }), /^start: which chains\? --chain base takes one/],
+    [
+      'no such chain',
+      async () => ({ args: ['--chain', 'moon'] }),
+      /^start: --chain moon: \S+mainnet.json has ethereum \(1\), /,
+    ],
+    [
+      'no such file',
+      async () => ({ args: ['--chains', '/none.json'] }),
+      /^start: \/none.json cannot be read \(ENOENT\)$/,
+    ],
+    [
+      'no URL',
+      async () => ({ env: { RPC_OF_ONE: undefined } }),
+      /^start: RPC_OF_ONE is not set: a URL of chain 31337 comes from it$/,
+    ],
+    [
+      'a port that is taken',
+      async () => ({ env: { PORT: String(await takenPort()) } }),
+      /^start: port \d+ cannot be used \(it is in use\): set PORT to a free one, or to 0$/,
+    ],
+    [
+      'a node of another chain',
+      async () => ({ env: { RPC_OF_ONE: (await otherChain()).url } }),
+      /^start: chain 31337, http:\S+: answers with chain id 5$/,
+    ],
+    [
+      'a node that is gone',
+      async () => ({ env: { RPC_OF_ONE: 'http://127.0.0.1:1' } }),
+      /^start: chain 31337, http:\/\/127.0.0.1:1: does not answer: unreachable$/,
+    ],
+    [
+      'a folder that Postgres cannot enter',
+      async () => ({ data: await closedFolder() }),
+      /^start: (Postgres cannot run as user \d+: it cannot enter \S+: name a folder with --data that it may enter)/,
+    ],
+    [
+      'a full disk',
+      async () => ({ data: fullDisk() }),
+      /^start: making the data folder of Postgres failed \(exit code 1\): no space left on the disk$/,
+    ],
+  ])('%s', async (_, makeCase, line) => {
+    const { args = ['--chains', chains], data = await openFolder('fails-'), env = {} } = await makeCase();
+    const failed = await startService({ ...commandOfStart([...args, '--data', data], env), ready: /never/ }).catch(
+      (error: { message: string; log: string }) => error,
+    );
+    if (!('log' in failed)) throw new Error('it started');
+    expect(failed.message).toBe('start ended while starting (exit code 1)');
+    const lines = failed.log.split('\n').filter((text) => text.startsWith('start: '));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(line);
+    expect(failed.log).not.toMatch(/ at .*:\d+:\d+/);
+  });
+});
+
+interface Failing {
+  readonly args: readonly string[];
+  readonly data: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const commandOfStart = (args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) => ({
+  name: 'start',
+  command: process.execPath,
+  args: [...ownMain('start'), ...args],
+  cwd: PROJECT_ROOT,
+  env: {
+    ...process.env,
+    DATABASE_URL: '',
+    REDIS_URL: '',
+    PORT: '0',
+    INDEXER_PORT: '0',
+    RPC_OF_ONE: anvil.url,
+    ...env,
+  },
+});
+
+function start(args: readonly string[], ready: RegExp, env = {}): Promise<ServiceProcess> {
+  const started = startService({
+    ...commandOfStart(args, env),
+    ready,
+    startTimeoutMs: LIMIT_MS,
+    stopTimeoutMs: 20_000,
+  });
+  onTestFinished(() =>
+    started
+      .then((service) => {
+        process.stderr.write(service.recentOutput() + '\n');
+        return service.stop();
+      })
+      .catch((e) => process.stderr.write(String(e.log) + '\n')),
+  );
+  return started;
+}
+
+const apiOf = (run: ServiceProcess): string => /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
+
+/** Waits until the listing has every pool, and one of them a healthy quote. */
+async function healthyQuote(run: ServiceProcess): Promise<void> {
+  const base = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}`;
+  await vi.waitFor(async () => {
+    const { total, data } = (await (await fetch(`${base}/metadata?count=100`)).json()) as Listing;
+    expect(total).toBe(pools);
+    const quotes = data.map(async ({ poolAddress }) => (await fetch(`${base}/${poolAddress}/bid_ask`)).json());
+    const statuses = (await Promise.all(quotes)).map((quote) => (quote as Quote).priceProviderStatus);
+    expect(statuses).toContain('healthy');
+  }, EVENTUALLY);
+}
+
+interface Listing {
+  readonly total: number;
+  readonly data: readonly { readonly poolAddress: string }[];
+}
+interface Quote {
+  readonly priceProviderStatus: string;
+}
+
+const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+
+async function statusOfQuoteUpdate(run: ServiceProcess, key: string): Promise<number> {
+  const url = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}/pamm-quote`;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
+}
+
+const TABLES = ['pool', 'pool_state', 'pool_bin', 'swap', 'liquidity_change', 'pool_activity'];
+
+/** A digest of each table's rows, read with the settings for the other commands. */
+async function digestOf(data: string): Promise<Readonly<Record<string, string>>> {
+  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
+  const url = /DATABASE_URL='([^']+)'/.exec(settings)?.[1] ?? '';
+  const client = new pg.Client({ connectionString: url, options: '-c role=ptd_operator' });
+  await client.connect();
+  try {
+    const digests = TABLES.map(
+      (table) => `(SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM read_model.${table} t) AS ${table}`,
+    );
+    const { rows } = await client.query(`SELECT ${digests.join(', ')}`);
+    for (const table of TABLES) expect(rows[0][table], table).toMatch(/^[0-9a-f]{32}$/);
+    return rows[0];
+  } finally {
+    await client.end();
+  }
+}
+
+/** A process and all below it. */
+function processesOf(root: number): number[] {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const children = Map.groupBy(
+    rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]),
+    ([, parent]) => parent,
+  );
+  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(([child]) => below(child))];
+  return below(root);
+}
+
+const commandOf = (pid: number): string => execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+
+async function takenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+async function otherChain(): Promise<Anvil> {
+  const other = await startAnvil({ chainId: 5 });
+  onTestFinished(() => other.stop());
+  return other;
+}
+
+async function openFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(temp, name));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+async function closedFolder(): Promise<string> {
+  const folder = await mkdtemp(join(temp, 'closed-'));
+  return join(folder, 'data'); // For its owner alone.
+}
+
+/** A file system with room for half a cluster. */
+function fullDisk(): string {
+  const folder = join(temp, 'full');
+  execFileSync('mkdir', [folder]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', folder]);
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', folder]);
+  });
+  return folder;
+}
+
+async function chainsFile(file: object): Promise<string> {
+  const path = join(temp, 'chains.json');
+  await writeFile(path, JSON.stringify(file));
+  return path;
+}
