@@ -4,7 +4,10 @@
  */
 const FOLDERS = {
   protocol: { uses: [], because: 'The arithmetic is pure: it is tested without services and runs anywhere.' },
-  config: { uses: [], because: 'Settings are read before anything else starts.' },
+  config: {
+    uses: ['protocol/layouts/event-layouts.ts'],
+    because: 'Settings are read before anything else starts; a deployment names a layout that this build decodes.',
+  },
   runtime: { uses: ['config'], because: 'Every process needs it, so it knows no process.' },
   chain: {
     uses: ['config', 'protocol', 'runtime'],

@@ -1,13 +1,11 @@
 import { z } from 'zod';
+import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { LimitsConfig } from './limits-schema.ts';
 import { LiveConfig } from './live-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
 import { HexAddress, HexBytes32, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
-
-/** Names of the event layouts that this build can decode: a deployment of another layout must be disabled. */
-export const SUPPORTED_LAYOUTS = ['flat', 'packed'] as const;
 
 /** Address of Multicall3 on nearly every chain. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
@@ -30,7 +28,9 @@ export const DeploymentConfig = z
     layout: z
       .string()
       .min(1)
-      .describe('Event and storage layout: `flat` or `packed`; a deployment of another must be disabled.'),
+      .describe(
+        `Event and storage layout: ${LAYOUT_NAMES.map((name) => `\`${name}\``).join(' or ')}; a deployment of another must be disabled.`,
+      ),
     fromBlock: z.number().int().nonnegative().describe('Block that created the factory, where indexing starts.'),
     poolFactory: HexAddress.describe('The pool factory.'),
     poolDeployer: optionalAddress.describe(
@@ -60,8 +60,8 @@ export const DeploymentConfig = z
         'Factories of regular price providers: `{ "address": …, "l2": true }` for the kind of layer-2 chains, without `l2` for the other.',
       ),
   })
-  .refine((d) => !d.enabled || (SUPPORTED_LAYOUTS as readonly string[]).includes(d.layout), {
-    error: `this build supports the layouts ${SUPPORTED_LAYOUTS.join(', ')} only: set "enabled": false`,
+  .refine((d) => !d.enabled || LAYOUT_NAMES.includes(d.layout), {
+    error: `this build supports the layouts ${LAYOUT_NAMES.join(', ')} only: set "enabled": false`,
     path: ['layout'],
   });
 

@@ -38,6 +38,8 @@ export interface EventLayout {
   readonly sources: Readonly<Record<LayoutSource, string>>;
   /** The unit of a stop loss's decay per second. */
   readonly stopLossDecay: 'E8' | 'E18';
+  /** The event by which a price velocity guard reports the mid price of a pool, its only argument besides the pool. */
+  readonly midPriceEvent: string;
   /**
    * Whether a swap's events report the cursor, fees and balances of bins. Where they do not, the index has null for
    * these, and keeps the words that hold them undecoded.
@@ -45,7 +47,7 @@ export interface EventLayout {
   readonly logsSwapState: boolean;
   /** Normalises a factory's `PoolCreated`. */
   poolCreated(args: PoolCreatedArgs): PoolCreation;
-  /** Normalises the arguments of a pool's events, by name. */
+  /** Normalises the arguments of a pool's events, by name; the index follows these events. */
   readonly poolEvents: Readonly<Record<string, (args: never) => PoolEvent>>;
   /** Calldata for the pool that asks for its scale, which no event reports. */
   readonly scaleCall: Hex;

@@ -1,7 +1,5 @@
 // Loads all handlers of the indexer. Each module registers its handlers with Ponder when it is loaded.
 import './extensions.ts';
-import './flat-pool.ts';
-import './packed-pool.ts';
 import './pool-factory.ts';
 import './pools.ts';
 import './providers.ts';

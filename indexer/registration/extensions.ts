@@ -12,7 +12,7 @@ interface ExtensionEvent {
 /** Key of the settings of a pool at an extension contract, which serves many pools. */
 const keyOf = ({ log, args }: ExtensionEvent) => ({ address: log.address, pool: args.pool });
 
-for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
+for (const { sources, stopLossDecay, midPriceEvent } of Object.values(eventLayouts)) {
   const source = sources.stopLoss;
   const settings = {
     Drawdown: ['drawdownE6', 'pendingDrawdownE6', 'pendingDrawdownExecuteAfter'],
@@ -47,6 +47,15 @@ for (const { sources, stopLossDecay } of Object.values(eventLayouts)) {
     const key = { ...keyOf(event), binIdx };
     const changes = { watermarkToken0, watermarkToken1 };
     return changeSettings(context, placeOf(event, context), stopLossWatermark, key, changes);
+  });
+
+  const midPriceUpdated = `${sources.priceVelocityGuard}:${midPriceEvent}` as 'PriceVelocityGuard:LastMidPriceUpdated';
+  ponder.on(midPriceUpdated, ({ event, context }) => {
+    const place = placeOf(event, context);
+    const { pool: _, ...values } = event.args;
+    const [lastMidPriceX64] = Object.values(values);
+    const changes = { lastMidPriceX64, lastMidPriceBlock: place.blockNumber };
+    return changeSettings(context, place, priceVelocity, keyOf(event), changes);
   });
 
   ponder.on(`${sources.priceVelocityGuard}:MaxChangePerBlockSet`, ({ event, context }) => {

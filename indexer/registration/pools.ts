@@ -1,51 +1,55 @@
-import { ponder } from 'ponder:registry';
+import { type Context, type Event, ponder } from 'ponder:registry';
+import type { EventLayout } from '../../protocol/layout.ts';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
-import { placeOf } from '../handlers/context.ts';
+import type { PoolEvent } from '../../protocol/pool-events.ts';
+import { placeOf, referenceOf } from '../handlers/context.ts';
+import { openPackedSwaps, recordPackedSwap } from '../handlers/packed-trading.ts';
 import { updatePool, updatePoolState } from '../handlers/pool-settings.ts';
-import { recordFeeCollection, recordLiquidityChange } from '../handlers/trading.ts';
+import { openSwaps, recordFeeCollection, recordLiquidityChange, recordSwap } from '../handlers/trading.ts';
 import { changeBinFees } from '../reducers/bins.ts';
 
-// Handlers of the events that pools of every layout log.
-for (const {
-  sources: { pool: source },
-  poolEvents: events,
-} of Object.values(eventLayouts)) {
-  ponder.on(`${source}:LiquidityAdded`, ({ event, context }) =>
-    recordLiquidityChange(context, placeOf(event, context), event.log.address, events.LiquidityAdded(event.args)),
-  );
+/** Any log of a pool: what its layout makes of the arguments says which one it was. */
+type PoolLog = {
+  readonly event: Pick<Event<'FlatPool:Swap'>, 'block' | 'log' | 'transaction'>;
+  readonly context: Context;
+};
 
-  ponder.on(`${source}:LiquidityRemoved`, ({ event, context }) =>
-    recordLiquidityChange(context, placeOf(event, context), event.log.address, events.LiquidityRemoved(event.args)),
-  );
+for (const { sources, poolEvents } of Object.values<EventLayout>(eventLayouts)) {
+  for (const [name, normalise] of Object.entries(poolEvents)) {
+    // The cast to one event name stands for all of them: each function gets the arguments of its own event.
+    ponder.on(`${sources.pool}:${name}` as 'FlatPool:Swap', (log) => record(log, normalise(log.event.args as never)));
+  }
+}
 
-  ponder.on(`${source}:ProtocolFeesCollected`, ({ event, context }) =>
-    recordFeeCollection(context, placeOf(event, context), event.log.address, events.ProtocolFeesCollected(event.args)),
-  );
-
-  ponder.on(`${source}:SpreadFeeUpdated`, ({ event, context }) => {
-    const { spreadFeeE6 } = events.SpreadFeeUpdated(event.args);
-    return updatePoolState(context, placeOf(event, context), event.log.address, { spreadFeeE6 });
-  });
-
-  ponder.on(`${source}:NotionalFeeUpdated`, ({ event, context }) => {
-    const { notionalFeeE8 } = events.NotionalFeeUpdated(event.args);
-    return updatePoolState(context, placeOf(event, context), event.log.address, { notionalFeeE8 });
-  });
-
-  ponder.on(`${source}:PauseLevelUpdated`, ({ event, context }) => {
-    const { newLevel: pauseLevel } = events.PauseLevelUpdated(event.args);
-    return updatePoolState(context, placeOf(event, context), event.log.address, { pauseLevel });
-  });
-
-  ponder.on(`${source}:PriceProviderUpdated`, ({ event, context }) => {
-    const place = placeOf(event, context);
-    const { priceProvider } = events.PriceProviderUpdated(event.args);
-    const changes = { priceProvider, priceProviderSinceBlock: place.blockNumber };
-    return updatePool(context, place, event.log.address, () => changes);
-  });
-
-  ponder.on(`${source}:BinAdditionalFeesUpdated`, ({ event, context }) => {
-    const update = events.BinAdditionalFeesUpdated(event.args);
-    return updatePool(context, placeOf(event, context), event.log.address, (pool) => changeBinFees(pool, update));
-  });
+/** Changes the index by one event of a pool, whatever its layout. */
+function record({ event, context }: PoolLog, change: PoolEvent): Promise<void> | void {
+  const pool = event.log.address;
+  if (change.kind === 'binSwapped') return openSwaps.add(referenceOf(event, context), pool, change);
+  if (change.kind === 'packedBinSwapped') return openPackedSwaps.add(referenceOf(event, context), pool, change);
+  const place = placeOf(event, context);
+  switch (change.kind) {
+    case 'swapped':
+      return recordSwap(context, place, pool, change);
+    case 'packedSwapped':
+      return recordPackedSwap(context, place, pool, change);
+    case 'liquidityChanged':
+      return recordLiquidityChange(context, place, pool, change);
+    case 'feesCollected':
+      return recordFeeCollection(context, place, pool, change);
+    case 'spreadFeeUpdated':
+      return updatePoolState(context, place, pool, { spreadFeeE6: change.spreadFeeE6 });
+    case 'notionalFeeUpdated':
+      return updatePoolState(context, place, pool, { notionalFeeE8: change.notionalFeeE8 });
+    case 'pauseLevelUpdated':
+      return updatePoolState(context, place, pool, { pauseLevel: change.newLevel });
+    // The factory reports the same change by PoolBidAskRefAsymmetryUpdated, which needs no handler.
+    case 'asymmetryUpdated':
+      return updatePoolState(context, place, pool, { bidAskRefAsymmetryX8: change.asymmetryX8 });
+    case 'priceProviderUpdated': {
+      const changes = { priceProvider: change.priceProvider, priceProviderSinceBlock: place.blockNumber };
+      return updatePool(context, place, pool, () => changes);
+    }
+    case 'binFeesUpdated':
+      return updatePool(context, place, pool, (row) => changeBinFees(row, change));
+  }
 }

@@ -8,14 +8,12 @@ import { productionSources } from '../../test/harness/production-sources.ts';
 const REGISTERS = ['protocol/layouts/adapters.ts', 'protocol/layouts/event-layouts.ts'];
 /**
  * Files outside of the folders of layouts that name one. A layout whose events say what those of `flat` or `packed` do edits
- * the first four; the others are about what only packed pools log, and what the packed layout lets an operator say.
+ * the registers alone; the others are about what only packed pools log, and what the packed layout lets an operator say.
  */
 const NAMING = [
-  'config/chains-schema.ts',
-  'indexer/registration/flat-pool.ts',
-  'indexer/registration/packed-pool.ts',
-  'indexer/registration/all.ts',
   ...REGISTERS,
+  'config/chains-schema.ts',
+  'indexer/registration/pools.ts',
   'capture/listing/extensions.ts',
   'capture/listing/known-state.ts',
   'config/removed-settings.ts',

@@ -15,6 +15,7 @@ export const flatEventLayout = {
   },
   sources: { pool: 'FlatPool', stopLoss: 'StopLoss', priceVelocityGuard: 'PriceVelocityGuard' },
   stopLossDecay: 'E8',
+  midPriceEvent: 'LastMidPriceUpdated',
   logsSwapState: true,
   poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,

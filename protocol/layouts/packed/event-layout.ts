@@ -15,6 +15,7 @@ export const packedEventLayout = {
   },
   sources: { pool: 'PackedPool', stopLoss: 'PackedStopLoss', priceVelocityGuard: 'PackedPriceVelocityGuard' },
   stopLossDecay: 'E18',
+  midPriceEvent: 'AnchorMidPriceUpdated',
   logsSwapState: false,
   poolCreated: normalisePoolCreated,
   poolEvents: packedEvents,
