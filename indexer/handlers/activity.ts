@@ -1,4 +1,4 @@
-import type { ActivityGain } from '../reducers/activity.ts';
+import type { ActivityGain } from '../../protocol/pool-totals.ts';
 import { addToList } from '../reducers/number-list.ts';
 import { poolActivity } from '../schema/activity.ts';
 import { type PoolStateRow, poolState } from '../schema/pools.ts';

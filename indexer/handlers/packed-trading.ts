@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
-import { packedSwapGain } from '../reducers/activity.ts';
+import { packedSwapGain } from '../../protocol/pool-totals.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';
 import { settlePackedSwap } from '../reducers/packed-swap.ts';
 import { isZeroForOne } from '../reducers/swap.ts';

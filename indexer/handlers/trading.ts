@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../../protocol/pool-events.ts';
-import { collectionGain, liquidityGain, swapGain } from '../reducers/activity.ts';
+import { collectionGain, liquidityGain, swapGain } from '../../protocol/pool-totals.ts';
 import { changeShares, moveBins } from '../reducers/bins.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
 import { arrayLiteral } from '../reducers/number-list.ts';

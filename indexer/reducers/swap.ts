@@ -4,9 +4,6 @@ import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
 import { listEntry } from './number-list.ts';
 
-/** Fees of a swap, scaled. Bin fees are in the input token, the notional fee is in one of the two tokens. */
-export type SwapFees = ReturnType<typeof settleSwap>['fees'];
-
 /**
  * Computes what a swap changes in its pool: totals, cursor, balances, bins, and accrued notional fees.
  *
@@ -30,7 +27,6 @@ export function settleSwap(state: PoolStateRow, parts: readonly BinSwapped[], ev
       ...moveBins(state, parts),
     },
     fees: {
-      /** True when token0 was the input. */
       zeroForOne: bins.delta0Scaled > 0n,
       lpFeeScaled: bins.lpFeeScaled,
       protocolFeeScaled: event.protocolFeeScaled,

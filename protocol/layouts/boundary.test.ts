@@ -20,9 +20,9 @@ const NAMING = [
   'indexer/handlers/open-swaps.ts',
   'indexer/handlers/packed-trading.ts',
   'indexer/publication/view-queries.ts',
-  'indexer/reducers/activity.ts',
   'indexer/reducers/packed-swap.ts',
   'protocol/pool-events.ts',
+  'protocol/pool-totals.ts',
 ];
 const LAYOUT_FOLDER = /^protocol\/layouts\/([^/]+)\//;
 /** `'flat'`, `FlatPool`, `packed_bins`, `.packed`, `packed-pool`; not `flatMap`, nor what is packed into bytes. */

@@ -16,8 +16,8 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'Totals of a pool are the sums over its events.',
-    test: ['indexer/reducers/activity.test.ts', 'a swap counts on the side of its input and of its output'],
-    mutation: ['indexer/reducers/activity.ts', 'positive(-amount1Delta)', 'positive(amount1Delta)'],
+    test: ['protocol/pool-totals.test.ts', 'a swap counts on the side of its input and of its output'],
+    mutation: ['protocol/pool-totals.ts', 'positive(-amount1Delta)', 'positive(amount1Delta)'],
   },
   {
     holds: 'A block that is indexed again counts once.',

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FeesCollected, PackedSwapped, Swapped } from '../../protocol/pool-events.ts';
-import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
+import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
+import { addToList } from '../indexer/reducers/number-list.ts';
+import type { FeesCollected, PackedSwapped, Swapped } from './pool-events.ts';
 import {
   type ActivityGain,
   collectionGain,
+  FLAT_FEE_TOTALS,
   liquidityGain,
-  NO_ACTIVITY,
-  NO_PACKED_ACTIVITY,
   packedSwapGain,
+  type SwapFees,
   swapGain,
-} from './activity.ts';
-import { addToList } from './number-list.ts';
-import type { SwapFees } from './swap.ts';
+  TOTAL,
+} from './pool-totals.ts';
 
 const address = '0x00000000000000000000000000000000000000aa';
 
