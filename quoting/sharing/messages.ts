@@ -8,7 +8,8 @@ import type { RequestedPool } from '../requested/requested-pools.ts';
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
 export const FORMAT = 4;
 
-const number = z.string().regex(/^\d+$/).transform(BigInt);
+/** An integer as text. */
+export const IntegerText = z.string().regex(/^\d+$/).transform(BigInt);
 const digest = z.string();
 
 /** What a process read at a block since its last message. */
@@ -16,7 +17,12 @@ const Reads = z.object({
   id: z.string(),
   /** Names what was read: see `stateOf`. */
   state: z.string(),
-  block: z.object({ number, hash: HexBytes32, timestamp: number, parents: z.array(HexBytes32).min(1) }),
+  block: z.object({
+    number: IntegerText,
+    hash: HexBytes32,
+    timestamp: IntegerText,
+    parents: z.array(HexBytes32).min(1),
+  }),
   values: z.array(z.tuple([z.string(), digest, z.unknown()])),
   /** Names of values that were sent before with this digest, at any block. */
   same: z.array(z.tuple([z.string(), digest])),

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Address } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { RequestedPool, RequestedPools } from '../requested/requested-pools.ts';
 import { parseReport, writeReport } from './messages.ts';
 
@@ -19,17 +18,15 @@ interface Peer {
 export class PeerRequests {
   readonly #requested: RequestedPools;
   readonly #onNewPeer: () => void;
-  readonly #now: Clock;
   readonly #peers = new Map<string, Peer>();
   #id: string = randomUUID();
   #sent = { text: '', at: Number.NEGATIVE_INFINITY, wholeAt: Number.NEGATIVE_INFINITY };
   #announced: ReadonlySet<Address> = new Set();
 
   /** @param onNewPeer called when a process has its first requests, or missed messages */
-  constructor(requested: RequestedPools, onNewPeer: () => void, now: Clock = () => performance.now()) {
+  constructor(requested: RequestedPools, onNewPeer: () => void) {
     this.#requested = requested;
     this.#onNewPeer = onNewPeer;
-    this.#now = now;
   }
 
   /** Name of this process among the others. */
@@ -59,7 +56,7 @@ export class PeerRequests {
     // A process whose pools are not known yet lists them within half a minute.
     const now = pools ?? known?.pools;
     if (id === this.#id || !now) return;
-    this.#peers.set(id, { pools: now, at: this.#now() });
+    this.#peers.set(id, { pools: now, at: performance.now() });
     if (pools) this.#apply();
     if (known) return;
     this.#sent = { ...this.#sent, wholeAt: Number.NEGATIVE_INFINITY };
@@ -68,7 +65,7 @@ export class PeerRequests {
 
   /** Writes the report to send now; null while the others know it. To be called a few times a second. */
   report(): string | null {
-    const now = this.#now();
+    const now = performance.now();
     const silent = [...this.#peers].filter(([, { at }]) => now - at > FORGET_MS);
     for (const [id] of silent) this.#peers.delete(id);
     if (silent.length > 0) this.#apply();

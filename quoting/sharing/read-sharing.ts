@@ -33,8 +33,8 @@ export class ReadSharing {
   readonly #redis;
   readonly #subscriber;
   readonly #claimed: Counter<'chain'>;
-  readonly #chains = new Map<string, ChainReads>();
-  readonly #feeds = new Map<string, SharedFeed>();
+  readonly #chains: ChainReads[] = [];
+  /** Who takes the messages of a channel. */
   readonly #listeners = new Map<string, (text: string) => void>();
   readonly #stopTicks: (() => void)[] = [];
   #isFailing = false;
@@ -51,7 +51,7 @@ export class ReadSharing {
     this.#subscriber = connectQueueing(redisUrl, logger);
     this.#subscriber.on('message', (channel, text) => this.#take(channel, text));
     this.#subscriber.on('close', () => {
-      for (const reads of this.#chains.values()) reads.rejoin();
+      for (const reads of this.#chains) reads.rejoin();
     });
     this.#claimed = new Counter({
       name: 'chain_blocks_read_for_all_total',
@@ -86,8 +86,10 @@ export class ReadSharing {
         end: async (state) => void (await redis.set(keyOf(state), OVER, 'PX', OVER_MS)),
       },
     });
-    this.#chains.set(name, reads);
-    void this.#subscriber.subscribe(`${name}:reads`, `${name}:requests`).catch(this.#fail);
+    this.#chains.push(reads);
+    for (const kind of ['reads', 'requests'] as const) {
+      this.#subscribe(`${name}:${kind}`, (text) => reads.take(kind, text));
+    }
     this.#stopTicks.push(startRepeating(() => reads.tick(), TICK_MS));
     return reads;
   }
@@ -106,8 +108,7 @@ export class ReadSharing {
         return holder === null || holder === id;
       },
     });
-    this.#feeds.set(name, feed);
-    void this.#subscriber.subscribe(`${name}:words`).catch(this.#fail);
+    this.#subscribe(`${name}:words`, (text) => feed.take(text));
     this.#stopTicks.push(startRepeating(() => feed.tick(), RENEW_MS));
     return feed;
   }
@@ -115,8 +116,7 @@ export class ReadSharing {
   /** Passes on the quote updates of a chain that makers publish, to one listener at a time. @returns ends that */
   listen(chainId: number, listener: (text: string) => void): () => void {
     const channel = ownUpdatesChannel(this.#deps.prefix, chainId);
-    this.#listeners.set(channel, listener);
-    void this.#subscriber.subscribe(channel).catch(this.#fail);
+    this.#subscribe(channel, listener);
     return () => {
       this.#listeners.delete(channel);
       if (!this.#isClosed) void this.#subscriber.unsubscribe(channel).catch(this.#fail);
@@ -130,17 +130,19 @@ export class ReadSharing {
     this.#subscriber.disconnect();
   }
 
+  #subscribe(channel: string, listener: (text: string) => void): void {
+    this.#listeners.set(channel, listener);
+    void this.#subscriber.subscribe(channel).catch(this.#fail);
+  }
+
   #publish(channel: string, text: string): void {
     if (this.#redis.status === 'ready') void this.#redis.publish(channel, text).catch(this.#fail);
   }
 
   /** Takes a message of another process. A malformed one changes nothing. */
   #take(channel: string, text: string): void {
-    const [, name = '', kind] = /^(.*):(reads|requests|words)$/.exec(channel) ?? [];
     try {
-      if (kind === undefined) this.#listeners.get(channel)?.(text);
-      else if (kind === 'words') this.#feeds.get(name)?.take(text);
-      else this.#chains.get(name)?.take(kind as 'reads' | 'requests', text);
+      this.#listeners.get(channel)?.(text);
     } catch (error) {
       this.#deps.logger.warn({ err: error, channel }, 'a message of another process was not understood');
     }

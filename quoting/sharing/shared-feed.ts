@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import type { FeedOfWords } from '../live/live-feed.ts';
 import type { PendingWords } from '../live/pending-words.ts';
+import { IntegerText } from './messages.ts';
 
 export interface SharedFeedDeps {
   /** Opens the sources. */
@@ -12,7 +12,6 @@ export interface SharedFeedDeps {
   readonly hold: (id: string) => Promise<boolean>;
   /** Sends a text to all other processes. Handles its failures itself. */
   readonly publish: (text: string) => void;
-  readonly now?: Clock;
 }
 
 /** How long a process reads for all after it last said so. */
@@ -26,7 +25,6 @@ const WHOLE_MS = 1_000;
 /** A process reads the sources by itself once Redis has not answered for this long: not while it connects. */
 const ALONE_AFTER_MS = 1_000;
 
-const number = z.string().regex(/^\d+$/).transform(BigInt);
 const Message = z.object({
   id: z.string(),
   digest: z.string(),
@@ -35,8 +33,8 @@ const Message = z.object({
   /** Absent: those that were sent before with this digest. */
   content: z
     .object({
-      blockNumber: number,
-      timestamp: number.nullable(),
+      blockNumber: IntegerText,
+      timestamp: IntegerText.nullable(),
       words: z.array(z.tuple([HexAddress, z.array(z.tuple([HexBytes32, HexBytes32]))])),
     })
     .optional(),
@@ -48,7 +46,6 @@ const Message = z.object({
  */
 export class SharedFeed implements FeedOfWords {
   readonly #deps: SharedFeedDeps;
-  readonly #now: Clock;
   readonly #id = randomUUID();
   readonly #listeners = new Set<() => void>();
   #own: FeedOfWords | undefined;
@@ -61,7 +58,6 @@ export class SharedFeed implements FeedOfWords {
 
   constructor(deps: SharedFeedDeps) {
     this.#deps = deps;
-    this.#now = deps.now ?? (() => performance.now());
   }
 
   onFrame(listener: () => void): () => void {
@@ -88,8 +84,8 @@ export class SharedFeed implements FeedOfWords {
         return holds;
       },
       () => {
-        this.#failingSince = Math.min(this.#failingSince, this.#now());
-        return this.#own !== undefined || this.#now() - this.#failingSince >= ALONE_AFTER_MS;
+        this.#failingSince = Math.min(this.#failingSince, performance.now());
+        return this.#own !== undefined || performance.now() - this.#failingSince >= ALONE_AFTER_MS;
       },
     );
     if (this.#isClosed) return;
@@ -99,14 +95,14 @@ export class SharedFeed implements FeedOfWords {
       this.#own = undefined;
     }
     const words = this.#own?.state();
-    if (words) this.#publish(words, words.digest !== this.#published || this.#now() - this.#wholeAt >= WHOLE_MS);
+    if (words) this.#publish(words, words.digest !== this.#published || performance.now() - this.#wholeAt >= WHOLE_MS);
   }
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
     const { id, digest, ageMs, content } = Message.parse(JSON.parse(text));
     if (id === this.#id) return;
-    const receivedAt = this.#now() - ageMs;
+    const receivedAt = performance.now() - ageMs;
     const isSame = this.#others?.digest === digest;
     if (isSame && this.#others) this.#others = { ...this.#others, receivedAt };
     if (isSame || !content) return;
@@ -129,14 +125,14 @@ export class SharedFeed implements FeedOfWords {
 
   /** Sends words that changed, some time after the last ones. */
   #publishChange(): void {
-    if (this.#now() - this.#publishedAt < PUBLISH_MS) return;
+    if (performance.now() - this.#publishedAt < PUBLISH_MS) return;
     const words = this.#own?.state();
     if (words && words.digest !== this.#published) this.#publish(words, true);
   }
 
   #publish({ digest, receivedAt, blockNumber, timestamp, words }: PendingWords, isWhole: boolean): void {
-    const ageMs = Math.max(0, this.#now() - receivedAt);
-    this.#publishedAt = this.#now();
+    const ageMs = Math.max(0, performance.now() - receivedAt);
+    this.#publishedAt = performance.now();
     this.#published = digest;
     if (isWhole) this.#wholeAt = this.#publishedAt;
     const content = isWhole && {
