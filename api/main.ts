@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { assertChainIds } from '../chain/chain-ids.ts';
-import { readEnvironment } from '../config/environment.ts';
+import { API_SETTINGS, readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
@@ -19,7 +19,6 @@ import { mountExplorer } from './explorer/pages.ts';
 import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
-import { SETTINGS } from './settings.ts';
 import { startStreams } from './stream/streams.ts';
 import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
@@ -32,14 +31,14 @@ const COUNT_TIMEOUT_MS = 200;
 runMain(async () => {
   new Command('api')
     .description('Serves the public HTTP API.')
-    .addHelpText('after', `\nSettings: ${SETTINGS.join(', ')}. docs/run/settings.md explains each.`)
+    .addHelpText('after', `\nSettings: ${API_SETTINGS.join(', ')}. docs/run/settings.md explains each.`)
     .parse();
   await serve();
 });
 
 async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
-  const settings = readEnvironment(SETTINGS, env);
+  const settings = readEnvironment(API_SETTINGS, env);
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
   const file = loadChainsFile(settings.CHAINS_CONFIG);
   const page = settings.EXPLORER === 'on' && { ...file.explorer, logo: settings.EXPLORER_LOGO };

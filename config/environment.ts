@@ -78,6 +78,24 @@ export const settings = {
     .describe(`Least level that is logged: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}.`),
 } as const;
 
+/** The settings that an API process reads. */
+export const API_SETTINGS = [
+  'CHAINS_CONFIG',
+  'DATABASE_URL',
+  'DATABASE_REPLICA_URL',
+  'REDIS_URL',
+  'QUEUE_PREFIX',
+  'INDEXING_MAX_LAG_SECS',
+  'TRUSTED_PROXIES',
+  'EXPLORER',
+  'EXPLORER_LOGO',
+  'PORT',
+  'REUSE_PORT',
+  'OPERATIONS_PORT',
+  'HOST',
+  'LOG_LEVEL',
+] as const satisfies (keyof typeof settings)[];
+
 /** Settings that {@link readSecret} reads, because they contain logins. */
 const SECRETS: readonly string[] = [
   'DATABASE_URL',
