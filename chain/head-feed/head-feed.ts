@@ -93,7 +93,8 @@ export class HeadFeed {
 
 /**
  * Filters out late heads. A block is news once. A block no higher than the highest is news only from a source that has
- * pushed its height or a higher one before: the chain of that source was reorganised, while other sources lag.
+ * pushed its height or a higher one before: the chain of that source was reorganised, while other sources lag. Which
+ * branch counts is decided by who takes the heads: `HeadTracker` of quotes, or Ponder.
  */
 export class LagFilter {
   readonly #known = new LRUCache<string, true>({ max: REMEMBERED_HASHES });
