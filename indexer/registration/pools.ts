@@ -51,5 +51,7 @@ function record({ event, context }: PoolLog, change: PoolEvent): Promise<void> |
     }
     case 'binFeesUpdated':
       return updatePool(context, place, pool, (row) => changeBinFees(row, change));
+    default:
+      return change satisfies never;
   }
 }
