@@ -305,11 +305,13 @@ test('nothing serious is found by axe on any page, in either scheme, nor does a 
   }
 });
 
-test('the status shows which chain is not followed', async () => {
+test('the status shows which chain is not followed, and how far a first sync is', async () => {
   const page = await open('/status');
-  const chain = page.locator('tbody tr').last();
-  await chain.getByText('not following').waitFor();
-  expect(await chain.textContent()).toMatch(/Devnet-B/);
+  const rows = page.locator('tbody tr');
+  await rows.filter({ hasText: 'Devnet-B' }).getByText('not following').waitFor();
+  const syncing = rows.filter({ hasText: 'devnet-c' }).getByText('first sync 43%');
+  await syncing.waitFor();
+  expect(await syncing.getAttribute('title')).toBe('430 of 1,000 blocks, 1,234 events');
   await close();
 });
 

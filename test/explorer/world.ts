@@ -39,6 +39,9 @@ export type ExplorerWorld = {
   readonly stop: () => Promise<void>;
 };
 
+/** Its first index is being filled. */
+const CHAIN_C = 31_339;
+
 const lagOf = (chainId: number, name: string, change: Partial<ChainLag> = {}): ChainLag => ({
   chainId,
   name,
@@ -67,7 +70,19 @@ export async function startExplorerWorld(): Promise<ExplorerWorld> {
     configs,
     directory,
     listing,
-    lags: [lagOf(CHAIN_A, 'devnet-a'), lagOf(CHAIN_B, 'Devnet-B', { stalled: true, headBlock: null, lagBlocks: null })],
+    lags: [
+      lagOf(CHAIN_A, 'devnet-a'),
+      lagOf(CHAIN_B, 'Devnet-B', { stalled: true, headBlock: null, lagBlocks: null }),
+      lagOf(CHAIN_C, 'devnet-c', {
+        stalled: true,
+        headBlock: 1_100,
+        indexedBlock: null,
+        indexedTimestamp: null,
+        lagBlocks: null,
+        lagSecs: null,
+        firstSync: { fromBlock: 100, blockNumber: 530, logs: 1_234 },
+      }),
+    ],
   });
   const [first, second, hostile] = pools;
   if (!first || !second || !hostile) throw new Error('the market has too few pools');

@@ -72,13 +72,10 @@ function ChainRow({ chain }: { readonly chain: ChainStatus }) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{chain.name}</bdi>{' '}
-        <span class={`chip ${chain.following ? 'good' : 'bad'}`}>
-          {chain.following ? 'following' : 'not following'}
-        </span>
+        <bdi>{chain.name}</bdi> <Following chain={chain} />
       </th>
       <td class="figure wide">{count(chain.headBlock)}</td>
-      <td class="figure">{count(chain.indexedBlock)}</td>
+      <td class="figure">{count(chain.firstSync?.blockNumber ?? chain.indexedBlock)}</td>
       <td class="figure" title={lagSecs === null ? undefined : `${lagSecs} s`}>
         {lagBlocks === null ? NOTHING : `${count(lagBlocks)} blocks`}
       </td>
@@ -91,4 +88,18 @@ function ChainRow({ chain }: { readonly chain: ChainStatus }) {
       <td class="figure wide">{ageOrNothing(chain.listingAgeSecs)}</td>
     </tr>
   );
+}
+
+/** Whether the index follows its chain; while it is filled for the first time, how far it is. */
+function Following({ chain: { following, firstSync, headBlock } }: { readonly chain: ChainStatus }) {
+  if (firstSync && headBlock !== null) {
+    const { fromBlock, blockNumber, logs } = firstSync;
+    const [done, all] = [Math.max(0, (blockNumber ?? fromBlock) - fromBlock), Math.max(1, headBlock - fromBlock)];
+    return (
+      <span class="chip warn" title={`${count(done)} of ${count(all)} blocks, ${count(logs)} events`}>
+        first sync {Math.min(100, Math.floor((100 * done) / all))}%
+      </span>
+    );
+  }
+  return <span class={`chip ${following ? 'good' : 'bad'}`}>{following ? 'following' : 'not following'}</span>;
 }
