@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,8 @@ import { ownMain } from '../local/services/own-process.ts';
 import { isAlive } from '../local/services/processes.fixture.ts';
 import { type ServiceProcess, startService } from '../local/services/service-process.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { createDatabase } from './harness/database.ts';
+import { createRedisDatabase } from './harness/redis.ts';
 
 /** `npm start` on a chain that this test made, on which nobody trades. */
 
@@ -102,6 +104,30 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
     await healthyQuote(run);
     await run.stop();
   });
+
+  test('uses stores that it is given, with a login for each process', async () => {
+    const [database, redis] = await Promise.all([createDatabase(), createRedisDatabase()]);
+    onTestFinished(async () => {
+      await Promise.all([database.drop(), redis.drop()]);
+    });
+    const data = await openFolder('given-');
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    const run = await start(['--chains', chains, '--data', data], READY, env);
+    await healthyQuote(run);
+    expect((await readdir(data)).sort()).toEqual(['chains.json', 'logs', 'secret', 'settings.sh']);
+    const name = new URL(database.url).pathname.slice(1);
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query<{ login: string }>(
+      'SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = $1 AND usename <> current_user ORDER BY 1',
+      [name],
+    );
+    await client.end();
+    expect(rows.map(({ login }) => login)).toEqual(
+      ['api', 'builders', 'capture', 'indexer'].map((it) => `${name}_${it}`),
+    );
+    await run.stop();
+  });
 });
 
 describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
@@ -143,17 +169,22 @@ describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
       /^start: (Postgres cannot run as user \d+: it cannot enter \S+: name a folder with --data that it may enter)/,
     ],
     [
+      'a database that is gone',
+      async () => ({ env: { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/pools' }, exitCode: 75 }),
+      /^start: DATABASE_URL: the database is unreachable \(connect ECONNREFUSED 127.0.0.1:1\)$/,
+    ],
+    [
       'a full disk',
       async () => ({ data: fullDisk() }),
       /^start: making the data folder of Postgres failed \(exit code 1\): no space left on the disk$/,
     ],
   ])('%s', async (_, makeCase, line) => {
-    const { args = ['--chains', chains], data = await openFolder('fails-'), env = {} } = await makeCase();
+    const { args = ['--chains', chains], data = await openFolder('fails-'), env = {}, exitCode = 1 } = await makeCase();
     const failed = await startService({ ...commandOfStart([...args, '--data', data], env), ready: /never/ }).catch(
       (error: { message: string; log: string }) => error,
     );
     if (!('log' in failed)) throw new Error('it started');
-    expect(failed.message).toBe('start ended while starting (exit code 1)');
+    expect(failed.message).toBe(`start ended while starting (exit code ${exitCode})`);
     const lines = failed.log.split('\n').filter((text) => text.startsWith('start: '));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(line);
@@ -164,6 +195,7 @@ describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
 interface Failing {
   readonly args: readonly string[];
   readonly data: string;
+  readonly exitCode: number;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

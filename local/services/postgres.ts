@@ -6,6 +6,7 @@ import { type Account, postgresAccount } from './account.ts';
 import { type Kept, type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
 import { preparePostgres } from './postgres-binaries.ts';
+import { awaitLock } from './postgres-lock.ts';
 import { createLogins } from './process-logins.ts';
 import { runToEnd, type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
@@ -50,7 +51,8 @@ export async function startPostgres({ durable = false, kept }: PostgresOptions =
   const data = join(folder.path, 'data');
   const password = kept?.password ?? randomBytes(16).toString('hex');
   try {
-    if (!existsSync(data)) await initialise(bin, folder, data, password, account);
+    if (existsSync(data)) await awaitLock(data);
+    else await initialise(bin, folder, data, password, account);
     const settings = kept ? SAFE : {};
     const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account, settings });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));

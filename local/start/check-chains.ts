@@ -26,5 +26,5 @@ export async function checkChains(
   const errors = linesOf('error').map((line) => line.replace('error: ', ''));
   if (errors.length > 0) throw new ConfigError(errors.join('; '));
   const warnings = linesOf('warning');
-  return { warnings, note: `${warnings.length} warnings`, stop: async () => undefined };
+  return { warnings, note: warnings.length === 0 ? 'no warning' : 'see below', stop: async () => undefined };
 }
