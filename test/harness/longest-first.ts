@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * durations, and the sizes of files, by which they are sorted then, say little about them.
  */
 const LONGEST = [
+  'test/start.test.ts',
   'test/indexer-new-pools.test.ts',
   'test/backfill.test.ts',
   'test/indexed-world.test.ts',

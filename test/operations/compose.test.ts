@@ -220,6 +220,7 @@ test('a backup has every table of the operator and of history that neither the c
   );
   const madeAgain = [
     'backfill',
+    'first_sync',
     'migration',
     'listing_window',
     'listing_source',
