@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keepRunning, whenAsked } from '../../local/processes/keep-running.ts';
+import { whenAsked } from '../../local/processes/keep-running.ts';
 import type { Ports } from '../../local/processes/ports.ts';
 import { openLogs } from '../../local/processes/process-logs.ts';
-import { startProcess } from '../../local/processes/processes.ts';
+import { startServiceProcesses } from '../../local/processes/service-processes.ts';
 import { writeShellSettings } from '../../local/processes/shell-settings.ts';
 import type { Part, Supervisor } from '../../local/processes/supervisor.ts';
 import { ServiceError } from '../../local/services/service-error.ts';
@@ -34,15 +34,9 @@ export async function startEverything(supervisor: Supervisor, ports: Ports, opti
   const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
-  const [api, indexer] = await Promise.all([
-    supervisor.start('api', () => startProcess({ main: 'api', env, logOf, port: ports.api })),
-    // A backfill ends it with the wish to be started again.
-    supervisor.start('indexer', () =>
-      keepRunning(() => startProcess({ main: 'indexer', env, logOf, port: ports.indexer }), { rule: whenAsked }),
-    ),
-    supervisor.start('capture', () => startProcess({ main: 'capture', env, logOf })),
-    supervisor.start('builders worker', () => startProcess({ main: 'builders', env, logOf })),
-  ]);
+  // A backfill ends the indexer with the wish to be started again.
+  const processes = { ports, logOf, envOf: () => env, keepOf: () => ({ rule: whenAsked }) };
+  const { api, indexer } = await startServiceProcesses(supervisor, processes);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
   // A login that may do all of what further processes and commands need.
   const settingsFile = join(files.folder, 'settings.sh');

@@ -1,11 +1,9 @@
-import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
-import { always, keepRunning } from '../processes/keep-running.ts';
+import { always } from '../processes/keep-running.ts';
 import type { Ports } from '../processes/ports.ts';
 import { openLogs } from '../processes/process-logs.ts';
-import { type ProcessStart, startProcess } from '../processes/processes.ts';
+import { startServiceProcesses } from '../processes/service-processes.ts';
 import { writeShellSettings } from '../processes/shell-settings.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
-import { ServiceError } from '../services/service-error.ts';
 import { checkChains } from './check-chains.ts';
 import type { DataFolder } from './data-folder.ts';
 import { QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
@@ -36,49 +34,19 @@ export interface Service {
 export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<Service> {
   const { data, ports, env, onEnd } = options;
   const logOf = await openLogs(data.logs);
-  const kept = (name: string) => ({
+  const keepOf = (name: string) => ({
     rule: always,
     onEnd: (how: string, pauseMs: number) => onEnd(name, how, pauseMs),
   });
-  // Postgres locks its data: it keeps a second run away from those of Redis, too.
   const checked = checkChains(data.chains, env);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
-  const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, kept('postgres')));
-  const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, kept('redis')));
+  // Postgres locks its data: it keeps a second run away from those of Redis, too.
+  const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
+  const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
   const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
-  const settings = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
-  const start = (start: Omit<ProcessStart, 'env' | 'logOf' | 'ready'>) =>
-    supervisor.start(start.main, () =>
-      keepRunning(
-        () => startProcess({ ...start, env: settings(start.main), logOf, ready: '/health' }),
-        kept(start.main),
-      ).catch(rethrowAsLine),
-    );
-  const [api] = await Promise.all([
-    start({ main: 'api', port: ports.api }),
-    start({ main: 'indexer', port: ports.indexer }),
-    start({ main: 'capture' }),
-    start({ main: 'builders' }),
-  ]);
+  const envOf = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
+  const { api } = await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' });
   return { api: api.url, firstKey: database.firstKey, warnings };
-}
-
-/** A process ended while it started, and said why in one line. */
-class StartError extends AppError {
-  readonly code = 'START';
-  readonly retryable: boolean;
-
-  constructor(line: string, cause: ServiceError) {
-    super(line, { cause });
-    this.retryable = cause.message.includes(`exit code ${EXIT_RETRY}`);
-  }
-}
-
-/** Lines of the log are JSON; the line with which a process ends is not. */
-function rethrowAsLine(error: unknown): never {
-  if (!(error instanceof ServiceError)) throw error;
-  const line = error.log.trim().split('\n').at(-1);
-  throw line && !line.startsWith('{') ? new StartError(line, error) : error;
 }

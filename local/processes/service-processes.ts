@@ -1,0 +1,53 @@
+import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
+import { ServiceError } from '../services/service-error.ts';
+import { type KeepOptions, keepRunning } from './keep-running.ts';
+import type { Ports } from './ports.ts';
+import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface ServiceProcessesOptions extends Pick<ProcessStart, 'logOf' | 'ready'> {
+  readonly ports: Ports;
+  /** Settings of a process, by the name of its bundle. */
+  readonly envOf: (main: string) => Readonly<Record<string, string>>;
+  readonly keepOf: (main: string) => KeepOptions;
+}
+
+/**
+ * Starts every process of the service, side by side, and keeps them running.
+ *
+ * @throws StartError a process rejected its settings: its own line
+ */
+export async function startServiceProcesses(
+  supervisor: Supervisor,
+  { ports, envOf, keepOf, ...common }: ServiceProcessesOptions,
+): Promise<{ readonly api: ProcessPart; readonly indexer: ProcessPart }> {
+  const start = (main: string, port?: number) =>
+    supervisor.start(main, () =>
+      keepRunning(() => startProcess({ main, port, env: envOf(main), ...common }), keepOf(main)).catch(rethrowAsLine),
+    );
+  const [api, indexer] = await Promise.all([
+    start('api', ports.api),
+    start('indexer', ports.indexer),
+    start('capture'),
+    start('builders'),
+  ]);
+  return { api, indexer };
+}
+
+/** A process ended while it started, and said why in one line. */
+class StartError extends AppError {
+  readonly code = 'START';
+  readonly retryable: boolean;
+
+  constructor(line: string, cause: ServiceError) {
+    super(line, { cause });
+    this.retryable = cause.message.includes(`exit code ${EXIT_RETRY}`);
+  }
+}
+
+/** Lines of the log are JSON; the line with which a process ends is not. */
+function rethrowAsLine(error: unknown): never {
+  if (!(error instanceof ServiceError)) throw error;
+  const line = error.log.trim().split('\n').at(-1);
+  throw line && !line.startsWith('{') ? new StartError(line, error) : error;
+}
