@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
+import { request } from '../devnet/json-rpc.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { runScenario } from '../devnet/scenario.ts';
@@ -28,6 +29,8 @@ let anvil: Anvil;
 let temp: string;
 /** Chains file of the chain; the URL of its node comes from the environment. */
 let chains: string;
+/** Nothing happens after it. */
+let lastBlock: number;
 
 beforeAll(async () => {
   temp = await mkdtemp(join(tmpdir(), 'start-test-'));
@@ -39,6 +42,7 @@ beforeAll(async () => {
     packed: packedVariant('sumOnEdges'),
     blockTimeSecs: 1,
   });
+  lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
   const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
   chains = await chainsFile(buildChainsFile([served]));
 });
@@ -236,10 +240,12 @@ const apiOf = (run: ServiceProcess): string => /API +(http:[^\s,]+)/.exec(run.re
 /** The market has some pools that are not listed. */
 const LISTED = 25;
 
-/** Waits until the listing is there, and one of them a healthy quote. */
+/** Waits until everything that happened is indexed, the listing is there, and one of its pools has a healthy quote. */
 async function healthyQuote(run: ServiceProcess): Promise<void> {
   const base = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}`;
   await vi.waitFor(async () => {
+    const { chains: states } = (await (await fetch(`${apiOf(run)}/public/v1/status`)).json()) as Status;
+    expect(states[0]?.indexedBlock).toBeGreaterThanOrEqual(lastBlock);
     const { total, data } = (await (await fetch(`${base}/metadata?count=100`)).json()) as Listing;
     expect(total).toBeGreaterThan(LISTED);
     const quotes = data.map(async ({ poolAddress }) => (await fetch(`${base}/${poolAddress}/bid_ask`)).json());
@@ -248,6 +254,9 @@ async function healthyQuote(run: ServiceProcess): Promise<void> {
   }, EVENTUALLY);
 }
 
+interface Status {
+  readonly chains: readonly { readonly indexedBlock: number | null }[];
+}
 interface Listing {
   readonly total: number;
   readonly data: readonly { readonly poolAddress: string }[];
