@@ -20,6 +20,8 @@ export interface ServedChain {
   readonly hasSocket?: boolean;
   /** Default: that of the file. */
   readonly blockTimeMs?: number;
+  /** Default: that of the file. */
+  readonly readBudget?: ChainInput['readBudget'];
   /** Sources of prices in the block that is being built. */
   readonly live?: ChainInput['live'];
   readonly scenario: Scenario;
@@ -89,6 +91,7 @@ function chainEntry(
     ],
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
     ...(chain.live && { live: chain.live }),
+    ...(chain.readBudget && { readBudget: chain.readBudget }),
   };
 }
 

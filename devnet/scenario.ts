@@ -41,8 +41,6 @@ export interface Scenario {
 export interface ScenarioOptions {
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** Seconds between blocks afterwards; 0, the default, mines every transaction at once. */
-  readonly blockTimeSecs?: number;
   /** Only the pools that trade: the others take half of the blocks. */
   readonly onlyTrading?: true;
   /** How the packed pools behave; without it the scenario has no packed pools. */
@@ -54,10 +52,10 @@ const FORTUNE = 10n ** 12n;
 
 /**
  * Deploys protocol, market and pools on a fresh anvil node and brings every pool into the state that it shows. Addresses
- * are the same on every fresh chain. Blocks are mined at once meanwhile.
+ * are the same on every fresh chain. Every transaction is mined at once, also afterwards.
  */
 export async function runScenario(options: ScenarioOptions): Promise<Scenario> {
-  const { rpcUrl, chainId, blockTimeSecs = 0 } = options;
+  const { rpcUrl, chainId } = options;
   const chain = await connectDevChain(rpcUrl);
   await setBlockTime(chain, 0);
   const deployment = await deployProtocol(rpcUrl, chainId);
@@ -72,7 +70,6 @@ export async function runScenario(options: ScenarioOptions): Promise<Scenario> {
     pools.push(await buildPool({ chain, deployment, tokens }, plan, index + 1));
   }
   const packed = options.packed && (await buildPackedPart(chain, options.packed, tokens));
-  await setBlockTime(chain, blockTimeSecs);
   const flat = { chainId, deployment, tokens, feeds, pools, multiplierOracle };
   return packed ? { ...flat, packed: packed.deployment, pools: [...pools, ...packed.pools] } : flat;
 }

@@ -28,6 +28,8 @@ export interface ActionCounts {
 export interface Traffic {
   /** Does one action. Waits for the node to take it; for its block only when the node mines at once. */
   step(): Promise<ActionKind>;
+  /** Mines a block at this time, Unix seconds, with swaps and now and then a move of a feed. */
+  mineAt(timestamp: number, actions: number): Promise<void>;
   /** Waits until everything sent is mined. */
   settle(): Promise<void>;
   counts(): ActionCounts;
@@ -43,6 +45,9 @@ const HABITS: readonly (readonly [ActionKind, number])[] = [
   ['administer', 4],
 ];
 
+/** Percent of the actions of {@link Traffic.mineAt}. */
+const PAST_FEED_MOVES = 20;
+
 /** Trades in the busy pools of a scenario, funds them, moves their feeds, and now and then changes their settings. */
 export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions): Promise<Traffic> {
   const chain = await connectDevChain(rpcUrl);
@@ -57,6 +62,14 @@ export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions):
       if (await chain.client.getAutomine()) await tally.settle();
       else await tally.check();
       return kind;
+    },
+    async mineAt(timestamp, actions) {
+      for (let n = 0; n < actions; n += 1) {
+        const plan = world.random.chance(PAST_FEED_MOVES) ? planFeedMove : planSwap;
+        for (const transaction of await plan(world)) await submit(chain, transaction);
+      }
+      await chain.client.setNextBlockTimestamp({ timestamp: BigInt(timestamp) });
+      await chain.client.mine({ blocks: 1 });
     },
     settle: () => tally.settle(),
     counts: () => tally.counts(),

@@ -4,6 +4,7 @@ import { type Anvil, startAnvil } from '../anvil.ts';
 import type { ServedChain } from '../chains-config.ts';
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
+import { connectDevChain, setBlockTime } from '../dev-chain.ts';
 import { createTraffic } from '../traffic.ts';
 
 const BLOCK_TIME_SECS = 1;
@@ -13,15 +14,25 @@ const SLOT_SECS = 4;
 const KEPT_STATES = 600;
 
 /** A devnet chain before it runs, and what its packed pools are like. */
-export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind'> & {
+export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind' | 'readBudget'> & {
   readonly packed: PackedVariant;
   /** A builder builds its blocks, this many seconds apart. Default: the node mines. */
   readonly slotSecs?: number;
 };
 
+/** Local nodes are free: what happened before the start is read at once. */
+const readBudget = { callsPerMinute: 6_000 };
+
 export const DEMO_CHAINS: readonly DemoChain[] = [
-  { chainId: 31_337, name: 'devnet-a', kind: 'ethereum', packed: packedVariant('sumOnEdges'), slotSecs: SLOT_SECS },
-  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient') },
+  {
+    chainId: 31_337,
+    name: 'devnet-a',
+    kind: 'ethereum',
+    packed: packedVariant('sumOnEdges'),
+    slotSecs: SLOT_SECS,
+    readBudget,
+  },
+  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient'), readBudget },
 ];
 
 export interface ChainPart extends Part {
@@ -31,19 +42,37 @@ export interface ChainPart extends Part {
 /** A builder decides the order of a block's transactions; its rarer blocks have room for as much traffic. */
 const BUILT_ARGS = ['--order', 'fifo', '--gas-limit', String(SLOT_SECS * 30_000_000)];
 
-/** A local chain that mines at once, for a quick scenario. */
+/** What charts show of the time before the start. */
+const PAST = { secs: 3_600, blockSecs: 30, actions: 11, seed: 7 } as const;
+/** Time of the chain in which its pools are made, before {@link PAST}. */
+const SETUP_SECS = 600;
+
+const unixNow = () => Math.floor(Date.now() / 1_000);
+
+/** A local chain that begins in the past and mines at once, for a quick scenario. */
 export async function startChain({ chainId, slotSecs }: DemoChain): Promise<ChainPart> {
-  const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES, args: slotSecs ? BUILT_ARGS : [] });
+  const args = ['--timestamp', String(unixNow() - PAST.secs - SETUP_SECS), ...(slotSecs ? BUILT_ARGS : [])];
+  const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES, args });
   return { ...anvil, note: anvil.url };
 }
 
-/** Deploys the protocol, tokens and pools, then lets the chain mine a block every second unless a builder will. */
+/**
+ * Deploys the protocol, tokens and pools, and trades in them for an hour of the chain's time, up to now. Then lets the chain
+ * mine a block every second unless a builder will.
+ */
 export async function openMarket(
   { chainId, packed, slotSecs }: DemoChain,
   rpcUrl: string,
 ): Promise<Part & Pick<ServedChain, 'scenario'>> {
   const blockTimeSecs = slotSecs ? 0 : BLOCK_TIME_SECS;
-  const scenario = await runScenario({ rpcUrl, chainId, packed, blockTimeSecs });
+  const scenario = await runScenario({ rpcUrl, chainId, packed });
+  const chain = await connectDevChain(rpcUrl);
+  await chain.client.setAutomine(false);
+  const traffic = await createTraffic({ rpcUrl, scenario, seed: PAST.seed });
+  for (let at = unixNow() - PAST.secs; at < unixNow(); at += PAST.blockSecs) await traffic.mineAt(at, PAST.actions);
+  // The chain's clock is the real one from here on.
+  await traffic.mineAt(unixNow(), 0);
+  await setBlockTime(chain, blockTimeSecs);
   return { scenario, note: `${scenario.pools.length} pools`, stop: async () => undefined };
 }
 
