@@ -220,6 +220,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the price changes of several pools in 24 hours
+         * @description For a list of pools: what a small chart of each shows, and how much could be traded near its price. A Trading API key is optional and raises the rate limit.
+         */
+        get: operations["listTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/udf/config": {
         parameters: {
             query?: never;
@@ -1154,6 +1174,27 @@ export interface components {
             /** @description Share of all trades that were not compared. */
             unknownShare: number;
         } | null;
+        /** @description Trends of pools of one chain. */
+        PoolTrends: {
+            /** @description In the order of the request, without pools that are not served. */
+            data: components["schemas"]["PoolTrend"][];
+        };
+        /** @description How the price of a pool moved in 24 hours. */
+        PoolTrend: {
+            /** @description Pool, lowercase address. */
+            poolAddress: string;
+            /** @description Last price of each quarter of an hour, oldest first, that of the newest indexed block last: change from the first that is not null, millionths, rounded towards zero. The middle of bid and ask, or else the price of a trade; null without either. */
+            changesE6: (number | null)[];
+            /** @description Depth within 100 bps, as last sampled in these 24 hours; null when not known. */
+            depth: {
+                /** @description Distance from mid, basis points. */
+                bps: number;
+                /** @description token1 that the pool gives for the largest input after which the bid is within the distance, raw units; null when not known. */
+                bidRaw: string | null;
+                /** @description The same of token0 and the ask. */
+                askRaw: string | null;
+            } | null;
+        };
         /** @description What the data feed can do. */
         UdfConfig: {
             /** @description Lengths of a bar, minutes, or `1D`. */
@@ -3107,6 +3148,199 @@ export interface operations {
                 };
             };
             /** @description Unknown chain, or a pool that is not served on it */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Service temporarily unavailable; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTrends: {
+        parameters: {
+            query: {
+                /** @description Of these pools: at most 100, separated by commas. */
+                addresses: string;
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The trends */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "poolAddress": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "changesE6": [
+                     *             0,
+                     *             100,
+                     *             200,
+                     *             300,
+                     *             400,
+                     *             500,
+                     *             600,
+                     *             700,
+                     *             800,
+                     *             900,
+                     *             1000,
+                     *             1100,
+                     *             1200,
+                     *             1300,
+                     *             1400,
+                     *             1500,
+                     *             1600,
+                     *             1700,
+                     *             1800,
+                     *             1900,
+                     *             2000,
+                     *             2100,
+                     *             2200,
+                     *             2300,
+                     *             2400,
+                     *             2500,
+                     *             2600,
+                     *             2700,
+                     *             2800,
+                     *             2900,
+                     *             3000,
+                     *             3100,
+                     *             3200,
+                     *             3300,
+                     *             3400,
+                     *             3500,
+                     *             3600,
+                     *             3700,
+                     *             3800,
+                     *             3900,
+                     *             4000,
+                     *             4100,
+                     *             4200,
+                     *             4300,
+                     *             4400,
+                     *             4500,
+                     *             4600,
+                     *             4700,
+                     *             4800,
+                     *             4900,
+                     *             5000,
+                     *             5100,
+                     *             5200,
+                     *             5300,
+                     *             5400,
+                     *             5500,
+                     *             5600,
+                     *             5700,
+                     *             5800,
+                     *             5900,
+                     *             6000,
+                     *             6100,
+                     *             6200,
+                     *             6300,
+                     *             6400,
+                     *             6500,
+                     *             6600,
+                     *             6700,
+                     *             6800,
+                     *             6900,
+                     *             7000,
+                     *             7100,
+                     *             7200,
+                     *             7300,
+                     *             7400,
+                     *             7500,
+                     *             7600,
+                     *             7700,
+                     *             7800,
+                     *             7900,
+                     *             8000,
+                     *             8100,
+                     *             8200,
+                     *             8300,
+                     *             8400,
+                     *             8500,
+                     *             8600,
+                     *             8700,
+                     *             8800,
+                     *             8900,
+                     *             9000,
+                     *             9100,
+                     *             9200,
+                     *             9300,
+                     *             9400,
+                     *             9500
+                     *           ],
+                     *           "depth": {
+                     *             "bps": 100,
+                     *             "bidRaw": "4000000000",
+                     *             "askRaw": "1000000000000000000"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PoolTrends"];
+                };
+            };
+            /** @description A parameter is malformed (plain text), or has a value that is not allowed (JSON) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -14,7 +14,7 @@ export const RawDepthQuery = z.object({
   limit: limitOf(MAX_BARS),
 });
 
-const Band = z.strictObject({
+export const Band = z.strictObject({
   bps: z.int().describe('Distance from mid, basis points.'),
   bidRaw: Amount.nullable().describe(
     'token1 that the pool gives for the largest input after which the bid is within the distance, raw units; null when not known.',

@@ -1,8 +1,10 @@
 import type { Queryable } from '../../db/transaction.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
+import { parseAddresses } from '../metadata/query.ts';
 import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
+import { chainIdParam, parseQuery, servedChain } from '../request.ts';
 import { type BarsView, barsPage, INVERSE, pageBefore, quoteBarsPage } from './bars.ts';
 import { INTERVALS, listBars, MAX_BARS, RawBarsQuery } from './bars-declaration.ts';
 import { type DaysPage, listDays, MAX_DAYS, RawDaysQuery } from './days-declaration.ts';
@@ -13,10 +15,12 @@ import { type Bars, selectBars } from './select-bars.ts';
 import { selectDays } from './select-days.ts';
 import { selectDepth } from './select-depth.ts';
 import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
+import { selectTrends } from './select-trends.ts';
+import { listTrends, MAX_TRENDS, RawTrendsQuery, type TrendsPage } from './trends-declaration.ts';
 import { selectRates } from './usd-rates.ts';
 
-/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`. */
-export const historyResource = defineResource([listBars, listDepth, listDays], (deps: PoolPageDeps) => ({
+/** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`, and `…/trends`. */
+export const historyResource = defineResource([listBars, listDepth, listDays, listTrends], (deps: PoolPageDeps) => ({
   async listBars(c) {
     const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
     const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, sizes);
@@ -59,5 +63,14 @@ export const historyResource = defineResource([listBars, listDepth, listDays], (
     const beforeTs = query.before ?? NEWEST;
     const days = await readInTurn(deps.database, (client) => selectDays(client, pool, beforeTs, limit + 1));
     return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
+  },
+  async listTrends(c) {
+    const chainParam = chainIdParam(c);
+    const addresses = parseAddresses(parseQuery(c, RawTrendsQuery).addresses, MAX_TRENDS);
+    const { chainId } = servedChain(deps.chains, chainParam);
+    const table = await deps.directory.table();
+    const pools = addresses.flatMap((address) => table.find(chainId, address) ?? []);
+    const data = await readInTurn(deps.database, (client) => selectTrends(client, chainId, pools));
+    return c.json({ data } satisfies TrendsPage);
   },
 }));

@@ -1,3 +1,4 @@
+import type { Address } from 'viem';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
@@ -68,11 +69,12 @@ export function parseChainIds(text: string | undefined): readonly number[] | nul
   return entries.map(Number);
 }
 
-function parseAddresses(text: string): readonly string[] {
+/** Reads the addresses of distinct pools, lowercase. @throws ApiError 400 */
+export function parseAddresses(text: string, most = MAX_ADDRESSES): readonly Address[] {
   const entries = text.split(',').map((entry) => entry.trim());
   if (text.trim() === '') throw badRequest('addresses must name at least one pool');
-  if (entries.length > MAX_ADDRESSES) {
-    throw badRequest(`addresses names ${entries.length} pools; at most ${MAX_ADDRESSES} are allowed per request`);
+  if (entries.length > most) {
+    throw badRequest(`addresses names ${entries.length} pools; at most ${most} are allowed per request`);
   }
   const parsed = entries.map((entry, index) => {
     const address = parseAddress(entry);

@@ -64,6 +64,7 @@ test('quote updates need the key, quotes and routes take one, listings have no u
     findRoute: optional,
     listBars: optional,
     listDays: optional,
+    listTrends: optional,
     listDepth: optional,
     getUdfConfig: optional,
     getUdfTime: optional,

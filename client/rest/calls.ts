@@ -33,6 +33,9 @@ export interface Operations {
   /** List the days of one pool. Volume, senders, balances and what trades got beside what was quoted, by days (UTC), newest first. A Trading API key is optional and raises the rate limit. */
   listDays(request: RequestOf<'listDays'>, options?: CallOptions): Promise<ResponseOf<'listDays'>>;
 
+  /** List the price changes of several pools in 24 hours. For a list of pools: what a small chart of each shows, and how much could be traded near its price. A Trading API key is optional and raises the rate limit. */
+  listTrends(request: RequestOf<'listTrends'>, options?: CallOptions): Promise<ResponseOf<'listTrends'>>;
+
   /** Describe the data feed of TradingView's charting library. The address of the data feed is this one without `/config`. It follows the library's UDF protocol. */
   getUdfConfig(request?: RequestOf<'getUdfConfig'>, options?: CallOptions): Promise<ResponseOf<'getUdfConfig'>>;
 

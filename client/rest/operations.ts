@@ -11,6 +11,7 @@ export const OPERATIONS = {
   listBars: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/ohlcv', retry: [429, 500, 503] },
   listDepth: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/depth_history', retry: [429, 500, 503] },
   listDays: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/days', retry: [429, 500, 503] },
+  listTrends: { method: 'get', path: '/public/v1/evm/{chain_id}/trends', retry: [429, 500, 503] },
   getUdfConfig: { method: 'get', path: '/public/v1/udf/config', retry: [429, 500, 503] },
   getUdfTime: { method: 'get', path: '/public/v1/udf/time', retry: [429, 500, 503] },
   getUdfSymbol: { method: 'get', path: '/public/v1/udf/symbols', retry: [429, 500, 503] },
