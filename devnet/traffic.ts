@@ -2,7 +2,7 @@ import type { Hex, TransactionReceipt } from 'viem';
 import { connectDevChain, type DevChain, findReceipt, mined, submit, type Transaction } from './dev-chain.ts';
 import type { Scenario } from './scenario.ts';
 import { planAdministration } from './traffic/administration.ts';
-import { planFeedMove } from './traffic/feed-walk.ts';
+import { planFeedMove, readFeedOffsets } from './traffic/feed-walk.ts';
 import { planAddition, planRemoval } from './traffic/liquidity.ts';
 import { type Random, seededRandom } from './traffic/random.ts';
 import { planSwap } from './traffic/swaps.ts';
@@ -51,7 +51,8 @@ const PAST_FEED_MOVES = 20;
 /** Trades in the busy pools of a scenario, funds them, moves their feeds, and now and then changes their settings. */
 export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions): Promise<Traffic> {
   const chain = await connectDevChain(rpcUrl);
-  const world: TrafficWorld = { chain, scenario, random: seededRandom(seed), memory: emptyMemory() };
+  const memory: TrafficMemory = { positions: [], feedOffsetsE6: await readFeedOffsets(chain, scenario) };
+  const world: TrafficWorld = { chain, scenario, random: seededRandom(seed), memory };
   const tally = new Tally(chain);
   return {
     async step() {
@@ -74,10 +75,6 @@ export async function createTraffic({ rpcUrl, scenario, seed }: TrafficOptions):
     settle: () => tally.settle(),
     counts: () => tally.counts(),
   };
-}
-
-function emptyMemory(): TrafficMemory {
-  return { positions: [], feedOffsetsE6: new Map() };
 }
 
 function pickKind(random: Random): ActionKind {

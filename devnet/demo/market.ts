@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part } from '../../local/processes/supervisor.ts';
 import { type Anvil, startAnvil } from '../anvil.ts';
 import type { ServedChain } from '../chains-config.ts';
+import { connectDevChain, setBlockTime } from '../dev-chain.ts';
 import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
-import { connectDevChain, setBlockTime } from '../dev-chain.ts';
 import { createTraffic } from '../traffic.ts';
 
 const BLOCK_TIME_SECS = 1;

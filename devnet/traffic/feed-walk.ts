@@ -1,16 +1,28 @@
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, type Hex } from 'viem';
 import { E6 } from '../../protocol/fixed-point.ts';
 import { oracleAbi } from '../abi.ts';
-import type { Transaction } from '../dev-chain.ts';
+import type { DevChain, Transaction } from '../dev-chain.ts';
 import { quoteProviderAbi } from '../packed/abi.ts';
 import { type ScenarioToken, toX64 } from '../scenario/market.ts';
 import { packedQuote } from '../scenario/packed-pools.ts';
+import type { Scenario } from '../scenario.ts';
 import type { TrafficWorld } from './world.ts';
 
 /** Steps and bounds of a feed's walk around its first price, millionths. */
 const FREE = { step: 1_500, bound: 20_000 } as const;
 const PEGGED = { step: 30, bound: 300 } as const;
 const E12 = 10n ** 12n;
+
+/** Gives how far each feed is from its first price, millionths: traffic goes on where earlier traffic ended. */
+export async function readFeedOffsets(chain: DevChain, { feeds, deployment }: Scenario): Promise<Map<Hex, number>> {
+  const offsets = feeds.map(async ({ id, usd }): Promise<[Hex, number]> => {
+    const call = { address: deployment.oracle, abi: oracleAbi, functionName: 'feeds', args: [id] } as const;
+    const [priceX64] = await chain.client.readContract(call);
+    const first = toX64(usd);
+    return [id, priceX64 === 0n ? 0 : Number((priceX64 * E6 + first / 2n) / first - E6)];
+  });
+  return new Map(await Promise.all(offsets));
+}
 
 /**
  * Moves a feed a little, never far from where it began: stop losses of the busy pools keep their room. Providers of packed
