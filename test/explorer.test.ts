@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RoutePlan } from '../api/route/route-response.ts';
 import { findings } from './explorer/axe.ts';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
@@ -53,6 +54,15 @@ const figure = (page: Page, term: string) => page.locator(`[data-figure=${term}]
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
+/** Labels of the chart's time axis that touch one of its ends. */
+const cutLabels = (page: Page) =>
+  page.evaluate<number>(`(() => {
+    const axis = document.querySelector('.candles tr:last-child td:nth-child(2) canvas');
+    const data = axis.getContext('2d').getImageData(0, 3, axis.width, axis.height - 6).data;
+    const inked = (x) => Array.from({ length: axis.height - 6 }, (_, y) => data[(y * axis.width + x) * 4 + 3]).some(Boolean);
+    return [0, 1, axis.width - 2, axis.width - 1].filter(inked).length;
+  })()`);
+
 test('two pages look as they do in the README', async () => {
   const scratch = await browser.newPage();
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -65,9 +75,12 @@ test('two pages look as they do in the README', async () => {
     await page.goto('/?chain=31337&tier=green,yellow');
     // Of the listing and of four pools.
     await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBe(5);
+    await page.locator('.trend svg').first().waitFor();
+    await page.getByRole('button', { name: 'Keys' }).waitFor();
     await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
     await page.locator('dl.prices.fresh').waitFor();
+    await page.locator('.candles canvas').first().waitFor();
     await page.locator('.depth canvas').waitFor();
     await page.locator('.trades').waitFor();
     await expectAppearance(page, scratch, `pool-${colorScheme}`);
@@ -125,6 +138,97 @@ describe('the list', () => {
     await close();
   });
 
+  test('shows a day in each row, sorts by it, and sums the rows', async () => {
+    const { address } = world.pools[0];
+    await addQuoteSample(world.listing, address);
+    const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/${address}/trades?limit=100`);
+    const { data: trades } = (await response.json()) as { data: { priceX64: string; timestamp: number }[] };
+    const oldest = trades.at(-1)?.timestamp ?? 0;
+    // The price at the end of the first quarter of an hour with trades, and the middle of the sample, the newest one.
+    const first = trades.find(({ timestamp }) => timestamp < (Math.floor(oldest / 900) + 1) * 900);
+    const change = Math.trunc((3_000.5 / (Number(first?.priceX64) / 2 ** 64) - 1) * 1e6) / 1e6;
+    const page = await open('/?chain=31337&small=1');
+    const row = page.locator(`tr[data-pool="${address}"]`);
+    const shown = change.toLocaleString('en', {
+      style: 'percent',
+      signDisplay: 'exceptZero',
+      minimumFractionDigits: 2,
+    });
+    await row.locator('.trend').getByText(shown, { exact: true }).waitFor();
+    expect((await row.locator('polyline').getAttribute('points'))?.split(' ').length).toBeGreaterThan(3);
+    // 45,000 USDC on one side, 15 WETH of 3,000 on the other.
+    await row.getByText('$90K', { exact: true }).waitFor();
+    for (const [sort, label] of [
+      ['depth', 'Depth 1 %'],
+      ['change', '24 h'],
+    ] as const) {
+      await page.getByRole('link', { name: label, exact: true }).click();
+      await page.locator(`th[aria-sort=descending]`).getByText(label).waitFor();
+      expect(page.url()).toContain(`sort=${sort}`);
+      expect(await rows(page).first().getAttribute('data-pool')).toBe(address);
+    }
+    const titles = (place: string) =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('${place}')].map(({ title }) => title)`);
+    const dollars = (text: string) => Number(text.replaceAll(/[$,]/g, ''));
+    const tvls = (await titles('tbody tr[data-pool] td:nth-of-type(6)')).map(dollars);
+    const [total = ''] = await titles('tfoot td:nth-of-type(6)');
+    expect(tvls).toHaveLength(5);
+    expect(dollars(total)).toBeCloseTo(
+      tvls.reduce((sum, tvl) => sum + tvl, 0),
+      2,
+    );
+    await close();
+  });
+
+  test('has chains side by side, favourites that stay, and keys', async () => {
+    const page = await open('/?small=1');
+    const strip = page.getByRole('navigation', { name: 'Chains' });
+    await strip.getByText('Devnet-B').getByText('not following').or(strip.getByText('not following')).first().waitFor();
+    await strip.getByRole('link', { name: 'devnet-a' }).click();
+    await page.getByText('5 found').waitFor();
+    const second = rows(page).nth(1);
+    const marked = await second.getAttribute('data-pool');
+    await page.getByRole('button', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    for (const key of ['j', 'j', 'j', 'k', 'f']) await page.keyboard.press(key);
+    await second.getByRole('button', { name: 'Favourite', pressed: true }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('?j');
+    expect(await page.getByLabel('Search').inputValue()).toBe('?j');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.goto('/');
+    await page.getByLabel('favourites').check();
+    await page.getByText('1 found').waitFor();
+    expect(await rows(page).getAttribute('data-pool')).toBe(marked);
+    await rows(page).getByRole('button', { name: 'Favourite' }).click();
+    await page.getByText('No favourites yet').waitFor();
+    await close();
+  });
+
+  test('on a phone never cuts the names of a pair; tier and status are dots that are read out as words', async () => {
+    const page = await open('/?chain=31337', { viewport: { width: 390, height: 844 } });
+    const first = page.locator(`tr[data-pool="${world.pools[0].address}"]`);
+    await first.waitFor();
+    await expect
+      .poll(() =>
+        page.evaluate(`[...document.querySelectorAll('tbody tr:not([data-pool="${world.hostile.address}"]) :is(.pair, bdi.name)')].filter((name) =>
+          name.offsetWidth === 0 || name.scrollWidth > name.offsetWidth || name.scrollHeight > name.offsetHeight + 1)
+          .map(({ textContent }) => textContent)`),
+      )
+      .toEqual([]);
+    const pair = await first.locator('.pair').boundingBox();
+    expect(pair?.height).toBeLessThan(30);
+    for (const name of ['green', 'healthy']) {
+      const box = await first.getByRole('link', { name, exact: true }).boundingBox();
+      expect([(box?.width ?? 99) <= 24, (box?.height ?? 99) <= 24]).toEqual([true, true]);
+    }
+    await close();
+  });
+
   test('a hostile name is text, and moves nothing', async () => {
     opened = await visit(browser, world.url);
     const { page } = opened;
@@ -171,43 +275,97 @@ describe('a pool', () => {
     await close();
   });
 
-  test('history is asked for once it comes into view: candles of trades as the API has them, and days', async () => {
+  test('begins with its chart: candles as the API has them, bid and ask, volume, depth, at an interval of many bars', async () => {
     const { address } = world.pools[0];
     await addTrade(world.listing, address, 3_000);
     await addQuoteSample(world.listing, address);
-    const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_180, height: 200 } });
-    await figure(page, 'bid').getByText(/\d/).waitFor();
-    const requested = `performance.getEntriesByType('resource').filter(({ name }) => /ohlcv|candle/.test(name)).length`;
-    expect(await page.evaluate(requested)).toBe(0);
-    await page.getByRole('heading', { name: 'History' }).scrollIntoViewIfNeeded();
+    const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_180, height: 900 } });
     const chart = page.locator('.candles canvas').first();
     await chart.waitFor();
-    const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/${address}/ohlcv?interval=1h`);
-    const { data } = (await response.json()) as { data: { closeX64: string }[] };
-    expect(data.length).toBeGreaterThan(0);
-    await page.setViewportSize({ width: 1_180, height: 900 });
-    await chart.scrollIntoViewIfNeeded();
+    // Trades of 70 minutes are 2 bars of an hour, and 15 of five minutes.
+    await page.getByRole('button', { name: '1m', pressed: true }).waitFor();
+    expect(await cutLabels(page)).toBe(0);
+    const bars = async (interval: string) => {
+      const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/${address}/ohlcv?interval=${interval}`);
+      return ((await response.json()) as { data: { closeX64: string; volume1Raw: string }[] }).data;
+    };
+    expect((await bars('1m')).length).toBeGreaterThanOrEqual(30);
     const box = await chart.boundingBox();
     // The newest candle stands at the right end.
     const shown = async () => {
       for (let x = (box?.width ?? 0) - 1; x > 0; x -= 3) {
         await page.mouse.move((box?.x ?? 0) + x, (box?.y ?? 0) + 100);
         const text = await page.locator('.candles figcaption').textContent();
-        if (text?.includes('close')) return text;
+        if (text?.includes('close') && !text.includes('close –')) return text;
       }
       return '';
     };
-    const price = Number(BigInt(data[0]?.closeX64 ?? 0)) / 2 ** 64;
+    await page.getByRole('button', { name: '1h' }).click();
+    const [newest] = await bars('1h');
+    const price = Number(BigInt(newest?.closeX64 ?? 0)) / 2 ** 64;
     await expect
       .poll(shown, { timeout: TIMEOUT_MS })
       .toContain(`close ${price.toLocaleString('en', { minimumSignificantDigits: 6, maximumSignificantDigits: 6 })}`);
+    const volume = (Number(newest?.volume1Raw) / 1e6).toLocaleString('en', {
+      notation: 'compact',
+      maximumSignificantDigits: 4,
+    });
+    expect(await shown()).toContain(`volume ${volume},`);
     const row = page.locator('.days tbody tr').first();
     await row.waitFor();
     expect(await findings(page)).toEqual([]);
     await page.getByRole('button', { name: '5m' }).click();
     await page.getByRole('button', { name: '5m', pressed: true }).waitFor();
     // What can be bought is shown at its price.
-    await expect.poll(shown, { timeout: TIMEOUT_MS }).toContain('mid 3,000.50, depth 4.5K and 4.502K');
+    await expect
+      .poll(shown, { timeout: TIMEOUT_MS })
+      .toMatch(/bid 3,000.00, ask 3,001.00, volume [\d.]+K?, depth 4.5K and 4.502K/);
+    await close();
+  });
+
+  test('has two columns from 1100 pixels on: chart and trades left, quote, trade, depth and facts right', async () => {
+    const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_100, height: 900 } });
+    const parts = ['.chart', '.trades', 'dl.prices', 'form.trade', '.depth', '.aside #facts'];
+    const place = async () => {
+      for (const part of parts) await page.locator(part).first().waitFor();
+      const boxes = await Promise.all(parts.map((part) => page.locator(part).first().boundingBox()));
+      return boxes.map((found) => found ?? { x: 0, y: 0, width: 0, height: 0 });
+    };
+    const [chart, trades, ...right] = await place();
+    for (const { x } of right) expect(x).toBeGreaterThanOrEqual((chart?.x ?? 0) + (chart?.width ?? 0));
+    expect(trades?.x).toBe(chart?.x);
+    expect(trades?.y).toBeGreaterThan(chart?.y ?? 0);
+    await page.setViewportSize({ width: 1_099, height: 900 });
+    const [first, ...others] = await place();
+    const end = (first?.y ?? 0) + (first?.height ?? 0);
+    for (const { x, y } of others) {
+      expect(x).toBeLessThan(40);
+      expect(y).toBeGreaterThan(end);
+    }
+    await close();
+  });
+
+  test('quotes a trade in this pool as one types', async () => {
+    const page = await open(pathOf(world.pools[1]));
+    const result = page.locator('form.trade dl');
+    const quoted = async (body: object) => {
+      const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/route`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, poolAddress: world.pools[1].address }),
+      });
+      return (await response.json()) as { amountIn: string; amountOut: string };
+    };
+    const text = (raw: string) => (Number(raw) / 1e6).toLocaleString('en', { maximumSignificantDigits: 7 });
+    const { token0, token1 } = world.tokens;
+    await page.getByLabel('Amount of WETH').fill('2.5');
+    const sold = await quoted({ tokenIn: token0, tokenOut: token1, amountIn: String(25n * 10n ** 17n) });
+    await result.getByText(`${text(sold.amountOut)} USDC`, { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Buy WETH' }).click();
+    const bought = await quoted({ tokenIn: token1, tokenOut: token0, amountOut: String(25n * 10n ** 17n) });
+    await result.getByText(`${text(bought.amountIn)} USDC`, { exact: true }).waitFor();
+    await page.getByLabel('Amount of WETH').fill('99000');
+    await page.getByText('not deep enough').waitFor();
     await close();
   });
 
@@ -259,25 +417,84 @@ describe('a pool', () => {
   });
 });
 
-test('a route: the plan in words, a worst case, errors in words, and a line that works', async () => {
-  const { token0, token1 } = world.tokens;
-  const page = await open(`/route?chain=${CHAIN_A}`);
-  await page.getByRole('combobox', { name: 'Pay' }).selectOption(token0);
-  await page.getByRole('combobox', { name: 'Receive' }).selectOption(token1);
-  await page.getByLabel('Amount').fill('30');
-  await page.getByRole('button', { name: 'Quote' }).click();
-  await page.getByText('You receive').waitFor();
-  expect(await page.locator('.hops > li').count()).toBe(2);
-  const line = await page.locator('.curl code').textContent();
-  expect(line).toContain(`"amountIn":"30000000000000000000"`);
-  await page.getByRole('combobox', { name: 'Fixed' }).selectOption('exact_out');
-  await page.getByLabel('Amount').fill('1000');
-  await page.getByRole('button', { name: 'Quote' }).click();
-  await page.getByText('At most').waitFor();
-  await page.getByLabel('Amount').fill('99000000');
-  await page.getByRole('button', { name: 'Quote' }).click();
-  await page.getByText('No path is deep enough').waitFor();
-  await close(/Failed to load resource.*422/);
+describe('a route', () => {
+  const post = async (body: object) => {
+    const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/route`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as RoutePlan;
+  };
+  const whole = (raw: string) => (Number(raw) / 1e6).toLocaleString('en', { maximumSignificantDigits: 7 });
+
+  test('of the most traded tokens is quoted at first, as a picture, beside single pools; its call can be copied', async () => {
+    const { token0, token1 } = world.tokens;
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await open('/route', { permissions });
+    await page.getByText('You receive').first().waitFor();
+    // The power of ten whose value is nearest to 1,000 US dollars.
+    expect(new URL(page.url()).search).toBe(`?chain=${CHAIN_A}&in=${token0}&out=${token1}&amount=1`);
+    expect(await page.getByRole('combobox', { name: 'Pay' }).inputValue()).toBe(token0);
+    const amount = page.getByLabel('Amount');
+    await amount.press('End');
+    await amount.pressSequentially('5');
+    const small = { tokenIn: token0, tokenOut: token1, amountIn: String(15n * 10n ** 18n) };
+    await page
+      .locator('.plan dd.good')
+      .getByText(whole((await post(small)).amountOut))
+      .waitFor();
+    expect(await page.evaluate('document.activeElement.inputMode')).toBe('decimal');
+    await amount.fill('30');
+    const order = { tokenIn: token0, tokenOut: token1, amountIn: String(30n * 10n ** 18n) };
+    const plan = await post(order);
+    await page.locator('.plan dd.good').getByText(whole(plan.amountOut)).waitFor();
+    const routes = page.locator('.hops > li');
+    expect(await routes.count()).toBe(2);
+    expect(plan.routes).toHaveLength(2);
+    for (const [index, { amountIn, legs }] of plan.routes.entries()) {
+      const text = (await routes.nth(index).textContent()) ?? '';
+      const [leg] = legs;
+      const percent = (value: number) =>
+        value.toLocaleString('en', { style: 'percent', minimumFractionDigits: 2, maximumFractionDigits: 2 });
+      expect(text).toContain(percent(Number(amountIn) / 3e19));
+      expect(text).toContain(leg?.pair);
+      expect(text).toContain(`→ ${whole(leg?.amountOut ?? '')} USDC`);
+      expect(text).toContain(`fee 0.003%, impact ${percent(Number(leg?.priceImpactE6) / 1e6)}`);
+    }
+    const singles = page.locator('.singles tbody tr');
+    await expect.poll(() => singles.count(), { timeout: TIMEOUT_MS }).toBe(2);
+    for (const [index, { address }] of world.pools.entries()) {
+      const single = await post({ ...order, poolAddress: address });
+      const text = await singles.nth(index).textContent();
+      expect(text).toContain(single.amountOut ? whole(single.amountOut) : 'not deep enough');
+      const loss = single.amountOut && (Number(single.amountOut) / Number(plan.amountOut) - 1) * 10_000;
+      if (loss) expect(text).toContain(`${loss.toFixed(1)} bps`);
+    }
+    await page.getByRole('button', { name: 'Copy the call' }).click();
+    await page.getByText('copied').waitFor();
+    const line = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(line).toContain(`"amountIn":"${order.amountIn}"`);
+    expect(await findings(page)).toEqual([]);
+    await close();
+  });
+
+  test('has a plan in words, a worst case, errors in words, and a line that works', async () => {
+    const { token0, token1 } = world.tokens;
+    const page = await open(`/route?chain=${CHAIN_A}`);
+    await page.getByRole('combobox', { name: 'Pay' }).selectOption(token0);
+    await page.getByRole('combobox', { name: 'Receive' }).selectOption(token1);
+    await page.getByLabel('Amount').fill('30');
+    await expect.poll(() => page.locator('.hops > li').count(), { timeout: TIMEOUT_MS }).toBe(2);
+    const line = await page.locator('.curl code').textContent();
+    expect(line).toContain(`"amountIn":"30000000000000000000"`);
+    await page.getByRole('combobox', { name: 'Fixed' }).selectOption('exact_out');
+    await page.getByLabel('Amount').fill('1000');
+    await page.getByText('At most').waitFor();
+    await page.getByLabel('Amount').fill('99000000');
+    await page.getByText('No path is deep enough').waitFor();
+    await close(/Failed to load resource.*422/);
+  });
 });
 
 test('nothing serious is found by axe on any page, in either scheme, nor does a phone scroll sideways', async () => {

@@ -9,6 +9,7 @@ export type TradeBar = Schemas['TradeBar'];
 export type QuoteBar = Schemas['QuoteBar'];
 export type DepthSample = Schemas['DepthSample'];
 export type PoolDay = Schemas['PoolDay'];
+export type PoolTrend = Schemas['PoolTrend'];
 export type RoutePlan = Schemas['RoutePlan'];
 export type ServiceStatus = Schemas['ServiceStatus'];
 

@@ -34,6 +34,8 @@ export const bps = orNothing((value: number) => `${oneDecimal.format(value)} bps
 export const percentOfBps = orNothing((value: number | bigint) => percent.format(Number(value) / 10_000));
 /** @param value parts of `one` */
 export const share = (value: number | bigint, one: number): string => percent.format(Number(value) / one);
+/** @param value millionths */
+export const changeText = (value: number): string => `${value > 0 ? '+' : ''}${share(value, 1e6)}`;
 /** @param value Unix seconds */
 export const moment = orNothing((value: number) => clock.format(value * 1000));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DepthSample, TradeBar } from './api.ts';
-import { candlesOf, closesOf, depthsOf } from './history.ts';
+import { candlesOf, closesOf, depthsOf, volumesOf } from './history.ts';
 
 const x64 = (price: number) => String(BigInt(price) << 64n);
 const bar = (startTs: number, price: number | null): TradeBar => ({
@@ -37,16 +37,29 @@ test('depth of both sides is in whole token1, and what is not known is left out'
   const samples = [
     sample(120, [{ bps: 50, bidRaw: '3000000', askRaw: null }]),
     sample(60, null),
-    sample(0, [
+    sample(59, [
       { bps: 10, bidRaw: '1', askRaw: '1' },
       { bps: 50, bidRaw: '4500000', askRaw: '1500000000000000000' },
     ]),
   ];
-  expect(depthsOf(samples, [18, 6])).toEqual({
+  expect(depthsOf({ depths: samples, secs: 60 }, [18, 6])).toEqual({
     bids: [
       { time: 0, value: 4.5 },
       { time: 120, value: 3 },
     ],
     asks: [{ time: 0, value: 3_000 }],
   });
+  // Of each bar the last sample that has it.
+  expect(depthsOf({ depths: samples, secs: 300 }, [18, 6])).toEqual({
+    bids: [{ time: 0, value: 3 }],
+    asks: [{ time: 0, value: 3_000 }],
+  });
+});
+
+test('volume is in whole token1, of bars without a price too', () => {
+  const bars = [{ ...bar(120, 2_000), volume1Raw: '2500000' }, bar(60, null)];
+  expect(volumesOf(bars, 6)).toEqual([
+    { time: 60, value: 0 },
+    { time: 120, value: 2.5 },
+  ]);
 });

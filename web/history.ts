@@ -4,8 +4,10 @@ import { priceOfX64, wholeTokens } from './quantities.ts';
 
 /** What a pool traded and quoted; newest first, as the service lists it. */
 export type History = {
+  readonly secs: number;
   readonly trades: readonly (TradeBar | QuoteBar)[];
-  readonly mids: readonly (TradeBar | QuoteBar)[];
+  readonly bids: readonly (TradeBar | QuoteBar)[];
+  readonly asks: readonly (TradeBar | QuoteBar)[];
   readonly depths: readonly DepthSample[];
 };
 
@@ -34,19 +36,31 @@ export function candlesOf(bars: History['trades']): Candle[] {
 }
 
 /** Gives the last price of each bar that has one, oldest first. */
-export const closesOf = (bars: History['mids']): Point[] =>
+export const closesOf = (bars: History['bids']): Point[] =>
   candlesOf(bars).map(({ time, close }) => ({ time, value: close }));
 
-/** Gives what could be sold and bought near the price, in whole token1, oldest first, where depth is known. */
+/** Gives what was traded in each bar, in whole token1, oldest first. */
+export const volumesOf = (bars: History['trades'], decimals1: number): Point[] =>
+  bars.toReversed().flatMap((bar) => {
+    if (!('volume1Raw' in bar)) return [];
+    return [{ time: bar.startTs as UTCTimestamp, value: Number(wholeTokens(BigInt(bar.volume1Raw), decimals1)) }];
+  });
+
+/**
+ * Gives what could be sold and bought near the price, in whole token1, oldest first, where depth is known: of the samples
+ * of each bar the last.
+ */
 export function depthsOf(
-  samples: History['depths'],
+  { depths: samples, secs }: Pick<History, 'depths' | 'secs'>,
   [decimals0, decimals1]: readonly [number, number],
 ): { readonly bids: Point[]; readonly asks: Point[] } {
-  const points = (amountOf: (sample: DepthSample) => number | null) =>
-    samples.toReversed().flatMap((sample) => {
+  const points = (amountOf: (sample: DepthSample) => number | null) => {
+    const values = samples.toReversed().flatMap((sample) => {
       const value = amountOf(sample);
-      return value === null ? [] : [{ time: sample.ts as UTCTimestamp, value }];
+      return value === null ? [] : [[(sample.ts - (sample.ts % secs)) as UTCTimestamp, value] as const];
     });
+    return [...new Map(values)].map(([time, value]) => ({ time, value }));
+  };
   const band = ({ depth }: DepthSample) => depth?.find(({ bps }) => bps === SHOWN_BPS);
   const whole = (raw: string, decimals: number) => Number(wholeTokens(BigInt(raw), decimals));
   return {

@@ -35,9 +35,9 @@ export async function expectNewcomersWalk(printed: string): Promise<void> {
 
     await page.getByRole('link', { name: 'Quote a trade' }).last().click();
     await page.getByLabel('Amount').fill('2');
-    await page.getByRole('button', { name: 'Quote' }).click();
-    await page.getByText('You receive').waitFor();
-    await page.getByRole('button', { name: 'Copy the curl command' }).click();
+    await page.locator('.curl').getByText('"amountIn":"2000000000000000000"').waitFor();
+    await page.getByText('You receive').first().waitFor();
+    await page.getByRole('button', { name: 'Copy the call' }).click();
     await page.getByText('copied').waitFor();
     const line = await page.evaluate<string>('navigator.clipboard.readText()');
     const { stdout } = await run('sh', ['-c', line]);

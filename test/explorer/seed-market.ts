@@ -173,7 +173,7 @@ export async function addQuoteSample({ pool: database }: Listing, pool: Address)
   await database.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [ts]);
   await database.query(
     `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
-       bid_depth_raw, ask_depth_raw) VALUES ($1, $2, $3, 1, 'healthy', $4, $5, false, $6, $7)`,
+       bid_depth_raw, ask_depth_raw) VALUES ($1, $2, $3, 1, 'healthy', $4, $5, false, $6, $7) ON CONFLICT DO NOTHING`,
     [
       CHAIN_A,
       pool,

@@ -1,6 +1,7 @@
 import { client, type PoolDay } from '../api.ts';
 import { bps, compactAmount, count, NOTHING, share } from '../format.ts';
 import { Notice, Skeleton } from '../parts/notice.tsx';
+import { Scroll } from '../parts/scroll.tsx';
 import { nameOf, type Token } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { wholeTokens } from '../quantities.ts';
@@ -18,7 +19,7 @@ export function FillQuality({ chainId, pool, tokens }: Props) {
   if (data.data.length === 0) return null;
   const [token0] = tokens;
   return (
-    <div class="scroll">
+    <Scroll label="Days">
       <table class="days">
         <caption>
           What trades got beside what was quoted one block before, by days (UTC). Differences that come from a price
@@ -40,7 +41,7 @@ export function FillQuality({ chainId, pool, tokens }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -1,17 +1,13 @@
-import { useEffect, useState } from 'preact/hooks';
-import { chains } from '../chains.ts';
 import { TIERS as TIER_TERMS } from '../glossary-terms.ts';
 import { go, here } from '../location.ts';
+import { textOf, useTyped } from '../typed.ts';
 import { hrefOf, type PoolsView, SORT_NAMES, SORTS, type Sort, TIERS, viewOf } from './pools-query.ts';
-
-const TYPING_MS = 250;
 
 /** Changes a part of the present view and shows its first page. */
 const change = (part: Partial<PoolsView>, replace = false) =>
   go(hrefOf({ ...viewOf(here.peek().searchParams), offset: 0, ...part }), replace);
 
 const checked = (event: Event) => (event.currentTarget as HTMLInputElement).checked;
-const textOf = (event: Event) => (event.currentTarget as HTMLInputElement | HTMLSelectElement).value;
 
 /** Search, filters and sort order of the list: each change is a new address. */
 export function Filters({ view }: { readonly view: PoolsView }) {
@@ -19,20 +15,6 @@ export function Filters({ view }: { readonly view: PoolsView }) {
   return (
     <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       <SearchField search={view.search} />
-      <label>
-        Chain
-        <select
-          value={view.chain ?? ''}
-          onChange={(event) => change({ chain: textOf(event) === '' ? null : Number(textOf(event)) })}
-        >
-          <option value="">all</option>
-          {chains.value?.map(({ chainId, name }) => (
-            <option key={chainId} value={chainId}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
       <label>
         Sort
         <select value={view.sort} onChange={(event) => change({ sort: textOf(event) as Sort })}>
@@ -63,6 +45,7 @@ export function Filters({ view }: { readonly view: PoolsView }) {
       </fieldset>
       <fieldset>
         <legend>Only</legend>
+        <Check label="favourites" value={view.starred} onChange={(starred) => change({ starred })} />
         <Check label="locked pricing" value={view.locked} onChange={(locked) => change({ locked })} />
         <Check
           label="restricted deposits"
@@ -86,23 +69,11 @@ const Check = ({ label, value, onChange }: CheckProps) => (
 
 /** A field that searches shortly after the last key was pressed. */
 function SearchField({ search }: { readonly search: string }) {
-  const [text, setText] = useState(search);
-  useEffect(() => setText(search), [search]);
-  useEffect(() => {
-    if (text === search) return undefined;
-    const timer = setTimeout(() => change({ search: text }, true), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, type] = useTyped(search, (typed) => change({ search: typed }, true));
   return (
     <label class="search">
       Search
-      <input
-        type="search"
-        placeholder="symbol, pair or address"
-        maxLength={64}
-        value={text}
-        onInput={(event) => setText(textOf(event))}
-      />
+      <input type="search" placeholder="symbol, pair or address" maxLength={64} value={text} onInput={type} />
     </label>
   );
 }

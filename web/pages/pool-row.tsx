@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Pool } from '../api.ts';
+import type { Pool, PoolTrend } from '../api.ts';
 import { chainNamed } from '../chains.ts';
-import { bps, NOTHING, percentOfBps, priceExact, priceText, usdFull, usdShort } from '../format.ts';
+import { favourites, toggleFavourite } from '../favourites.ts';
+import { bps, changeText, NOTHING, percentOfBps, priceExact, priceText, usdFull, usdShort } from '../format.ts';
 import { followQuote, type LiveQuote } from '../live.ts';
 import { here } from '../location.ts';
 import { AgeBadge, freshness, now, PRICE_LIMITS } from '../parts/age.tsx';
@@ -9,13 +10,15 @@ import { Reasons, StatusChip, TierChip } from '../parts/chips.tsx';
 import { LiveDot } from '../parts/live-dot.tsx';
 import { PairName } from '../parts/token.tsx';
 import { priceOfX64, spreadBps } from '../quantities.ts';
+import { changeE6, depthUsd, keyOf, sparkPoints } from '../trends.ts';
 
 /** A row of the list, whose prices are live while it is in sight. */
-export function PoolRow({ pool }: { readonly pool: Pool }) {
+export function PoolRow({ pool, trend }: { readonly pool: Pool; readonly trend: PoolTrend | undefined }) {
   const row = useRef<HTMLTableRowElement>(null);
   const chainId = chainNamed(pool.chain)?.chainId;
   const { quote, failure } = useLiveQuote(row, chainId, pool.poolAddress);
   const { tierQualification, reasonCodes } = pool.classificationSummary;
+  const depth = depthUsd(pool, trend);
   const aprs = `24 hours ${percentOfBps(pool.analytics24h?.aprBps)}, 7 days ${percentOfBps(pool.aprBps7d)}`;
   return (
     <tr ref={row} data-pool={pool.poolAddress}>
@@ -24,6 +27,7 @@ export function PoolRow({ pool }: { readonly pool: Pool }) {
           <PairName pool={pool} />
         </a>
         <span class="sub">
+          <Star pool={pool} />
           <bdi>{pool.chain}</bdi>
           <TierChip tier={tierQualification} />
           <StatusChip status={quote?.priceProviderStatus ?? pool.priceProviderStatus} />
@@ -32,17 +36,47 @@ export function PoolRow({ pool }: { readonly pool: Pool }) {
         </span>
       </th>
       <Prices quote={quote} failure={failure} />
+      <Trend trend={trend} />
+      <td class="figure wide" title={usdFull(depth)}>
+        {usdShort(depth)}
+      </td>
       <td class="figure" title={usdFull(pool.tvlFiat)}>
         {usdShort(pool.tvlFiat)}
       </td>
       <td class="figure wide" title={usdFull(pool.analytics24h?.volumeFiat)}>
         {usdShort(pool.analytics24h?.volumeFiat)}
       </td>
-      <td class="figure wide" title={aprs}>
+      <td class="figure widest" title={aprs}>
         {percentOfBps(pool.analytics24h?.aprBps)}
         <span class="under">{percentOfBps(pool.aprBps7d)}</span>
       </td>
     </tr>
+  );
+}
+
+/** Marks a pool as a favourite. */
+function Star({ pool }: { readonly pool: Pool }) {
+  const isOn = favourites.value.has(keyOf(pool));
+  const toggle = () => toggleFavourite(keyOf(pool));
+  return (
+    <button type="button" class="star" aria-pressed={isOn} aria-label={`Favourite: ${pool.pair}`} onClick={toggle}>
+      {isOn ? '★' : '☆'}
+    </button>
+  );
+}
+
+/** A line of the prices of 24 hours, and how far the last is from the first. */
+function Trend({ trend }: { readonly trend: PoolTrend | undefined }) {
+  const change = changeE6(trend);
+  if (trend === undefined || change === null) return <td class="figure trend">{NOTHING}</td>;
+  const tone = change < 0 ? 'bad' : 'good';
+  return (
+    <td class={`figure trend tone ${tone}`} title="From the first price of 24 hours to the last one">
+      <svg width="86" height="24" viewBox="-1 -1 86 24" aria-hidden="true">
+        <polyline points={sparkPoints(trend, 84, 22)} />
+      </svg>
+      <span class="under">{changeText(change)}</span>
+    </td>
   );
 }
 
@@ -57,8 +91,8 @@ function Prices({ quote, failure }: LiveQuote) {
         <Price value={bid} isKnown={quote !== null} />
         <Price value={ask} isKnown={quote !== null} />
       </td>
-      <td class={`figure price wide ${old}`}>{bps(spreadBps(bid, ask))}</td>
-      <td class="figure when" title={failure ?? undefined}>
+      <td class={`figure price widest ${old}`}>{bps(spreadBps(bid, ask))}</td>
+      <td class="figure wide" title={failure ?? undefined}>
         {quote ? <AgeBadge at={quote.serverTs} limits={PRICE_LIMITS} /> : failure ? 'not read' : NOTHING}
       </td>
     </>

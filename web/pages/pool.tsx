@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { client, type Pool, type Quote } from '../api.ts';
 import { curlOf } from '../curl.ts';
@@ -14,9 +15,11 @@ import { PairName, tokensOf } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { priceOfX64, spreadBps } from '../quantities.ts';
 import { DepthPanel } from './depth-panel.tsx';
+import { FillQuality } from './fill-quality.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { LivePrice } from './live-price.tsx';
 import { DayFigures, Guards, PoolDetails } from './pool-details.tsx';
+import { TradeBox } from './trade-box.tsx';
 import { Trades } from './trades.tsx';
 
 const EVERY_MS = 10_000;
@@ -57,47 +60,57 @@ function Shown({ pool, chainId, failure }: ShownProps) {
           <StatusChip status={live.quote?.priceProviderStatus ?? pool.priceProviderStatus} />
           <LiveDot quote={live.quote} />
         </span>
-        <a class="button" href={`/route?chain=${chainId}&in=${pool.token0}&out=${pool.token1}`}>
-          Quote a trade
-        </a>
       </div>
       <Reasons codes={pool.classificationSummary.reasonCodes} />
       {failure && <Notice tone="bad">{failure}</Notice>}
       {live.failure && <Notice tone="bad">Price: {live.failure}</Notice>}
-      <Prices quote={live.quote} />
-      <LivePrice quote={live.quote} chainId={chainId} pool={pool.poolAddress} />
-      <section aria-labelledby="depth">
-        <h2 id="depth">Depth</h2>
-        <DepthPanel quote={live.quote} tokens={tokens} />
-        <CurlBox line={curlOf(location.origin, path)} />
-      </section>
-      <section aria-labelledby="day">
-        <h2 id="day">
-          24 hours <AgeBadge at={generatedAt} limits={LISTING_LIMITS} />
-        </h2>
-        <DayFigures pool={pool} />
-      </section>
-      <section aria-labelledby="history">
-        <h2 id="history">History</h2>
-        <HistoryPanel chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
-      </section>
-      <div class="columns">
-        <section aria-labelledby="guards">
-          <h2 id="guards">Price and guards</h2>
-          <Guards pool={pool} chainId={chainId} />
+      <div class="board">
+        <section class="chart" aria-label="History">
+          <HistoryPanel chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
         </section>
-        <section aria-labelledby="facts">
-          <h2 id="facts">Facts</h2>
-          <PoolDetails pool={pool} chainId={chainId} />
-        </section>
+        <div class="aside">
+          <Prices quote={live.quote} />
+          <LivePrice quote={live.quote} chainId={chainId} pool={pool.poolAddress} />
+          <Section id="trade" title="Trade here">
+            <TradeBox chainId={chainId} quote={live.quote} tokens={tokens} />
+          </Section>
+          <Section id="depth" title="Depth">
+            <DepthPanel quote={live.quote} tokens={tokens} />
+            <CurlBox line={curlOf(location.origin, path)} />
+          </Section>
+          <Section id="day" title={['24 hours ', <AgeBadge key="age" at={generatedAt} limits={LISTING_LIMITS} />]}>
+            <DayFigures pool={pool} />
+          </Section>
+          <Section id="guards" title="Price and guards">
+            <Guards pool={pool} chainId={chainId} />
+          </Section>
+          <Section id="facts" title="Facts">
+            <PoolDetails pool={pool} chainId={chainId} />
+          </Section>
+        </div>
+        <div class="dealings">
+          <Section id="trades" title="Last trades">
+            <Trades chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
+          </Section>
+          <FillQuality chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
+        </div>
       </div>
-      <section aria-labelledby="trades">
-        <h2 id="trades">Last trades</h2>
-        <Trades chainId={chainId} pool={pool.poolAddress} tokens={tokens} />
-      </section>
     </>
   );
 }
+
+type SectionProps = {
+  readonly id: string;
+  readonly title: ComponentChildren;
+  readonly children: ComponentChildren;
+};
+
+const Section = ({ id, title, children }: SectionProps) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {children}
+  </section>
+);
 
 const NOTHING_YET: LiveQuote = { quote: null, failure: null };
 

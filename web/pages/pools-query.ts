@@ -10,10 +10,14 @@ export type PoolsView = {
   readonly allowlisted: boolean;
   /** Whether pools of less than 10 USD, or of unknown TVL, are shown too. */
   readonly small: boolean;
+  /** Whether only favourites are shown. */
+  readonly starred: boolean;
   readonly offset: number;
 };
 
-export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created'] as const;
+export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created', 'change', 'depth'] as const;
+/** Whether the page sorts the rows that it shows: the service has no such order. */
+export const isOwnSort = (sort: Sort): sort is 'change' | 'depth' => sort === 'change' || sort === 'depth';
 export type Sort = (typeof SORTS)[number];
 export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   tiered: 'Tier, then TVL',
@@ -22,6 +26,8 @@ export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   apr: 'APR 24 h',
   apr7d: 'APR 7 days',
   created: 'Newest (one chain)',
+  change: 'Change 24 h, of these rows',
+  depth: 'Depth 1 %, of these rows',
 };
 export const TIERS = ['green', 'yellow', 'red'] as const;
 export type Tier = (typeof TIERS)[number];
@@ -46,13 +52,14 @@ export function viewOf(params: URLSearchParams): PoolsView {
     locked: params.get('locked') === '1',
     allowlisted: params.get('allowlisted') === '1',
     small: params.get('small') === '1',
+    starred: params.get('starred') === '1',
     offset: Number.isSafeInteger(offset) && offset > 0 ? offset : 0,
   };
 }
 
 /** Writes the address of a view, without default values. */
 export function hrefOf(view: PoolsView): string {
-  const { chain, sort, order, tiers, search, locked, allowlisted, small, offset } = view;
+  const { chain, sort, order, tiers, search, locked, allowlisted, small, starred, offset } = view;
   const entries: readonly (readonly [string, string | false])[] = [
     ['chain', chain !== null && String(chain)],
     ['search', search !== '' && search],
@@ -62,33 +69,42 @@ export function hrefOf(view: PoolsView): string {
     ['locked', locked && '1'],
     ['allowlisted', allowlisted && '1'],
     ['small', small && '1'],
+    ['starred', starred && '1'],
     ['offset', offset > 0 && String(offset)],
   ];
   const text = new URLSearchParams(entries.filter((entry): entry is [string, string] => entry[1] !== false)).toString();
   return text === '' ? '/' : `/?${text}`;
 }
 
-/** Gives the parameters of the listing that shows a view. */
-export function listingQuery({ tiers, search, locked, allowlisted, small, ...view }: PoolsView) {
+/** Gives the parameters of the listing that shows a view. @param favourites addresses of pools */
+export function listingQuery(
+  { tiers, search, locked, allowlisted, small, starred, ...view }: PoolsView,
+  favourites: readonly string[] = [],
+) {
   const searched = search.trim().length >= MIN_SEARCH_CHARS ? search.trim() : null;
   return {
     count: PAGE_SIZE,
     offset: view.offset,
-    sortBy: view.sort,
-    sortOrder: view.order,
+    ...(isOwnSort(view.sort)
+      ? ({ sortBy: 'tiered', sortOrder: 'desc' } as const)
+      : { sortBy: view.sort, sortOrder: view.order }),
     include24h: true,
     ...(tiers.length > 0 && { tier: tiers.join(',') }),
     ...(searched !== null && { search: searched }),
     ...(locked && { lockedPricingOnly: true }),
     ...(allowlisted && { depositAllowlistEnabled: true }),
+    ...(starred && { addresses: favourites.join() }),
     // Whoever searches for a pool by name wants to see it, however small it is.
     ...((small || searched !== null) && { minTvlFiat: 0 }),
   };
 }
 
 /** Gives the path of the same request, for the curl line. */
-export function listingPath(view: PoolsView): string {
+export function listingPath(view: PoolsView, favourites: readonly string[] = []): string {
   const scope = view.chain === null ? '' : `/${view.chain}`;
-  const entries = Object.entries(listingQuery(view)).map(([name, value]): [string, string] => [name, String(value)]);
+  const entries = Object.entries(listingQuery(view, favourites)).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
   return `/public/v1/evm${scope}/metadata?${new URLSearchParams(entries)}`;
 }

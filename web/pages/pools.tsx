@@ -1,16 +1,28 @@
-import type { ComponentChildren } from 'preact';
-import { client, type Pool } from '../api.ts';
+import { client, type Pool, type PoolTrend } from '../api.ts';
 import { curlOf } from '../curl.ts';
-import { count } from '../format.ts';
+import { useDeferred } from '../deferred.ts';
+import { favourites } from '../favourites.ts';
+import { count, usdFull, usdShort } from '../format.ts';
 import { FIGURES } from '../glossary-terms.ts';
 import { here } from '../location.ts';
 import { AgeBadge, LISTING_LIMITS } from '../parts/age.tsx';
 import { CurlBox } from '../parts/copy.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { usePolled } from '../polling.ts';
+import { changeE6, depthUsd, keyOf, type Trends, useTrends } from '../trends.ts';
+import { ChainStrip } from './chain-strip.tsx';
 import { Filters } from './filters.tsx';
 import { PoolRow } from './pool-row.tsx';
-import { hrefOf, listingPath, listingQuery, PAGE_SIZE, type PoolsView, viewOf } from './pools-query.ts';
+import {
+  hrefOf,
+  isOwnSort,
+  listingPath,
+  listingQuery,
+  PAGE_SIZE,
+  type PoolsView,
+  type Sort,
+  viewOf,
+} from './pools-query.ts';
 
 const EVERY_MS = 10_000;
 const SKELETON_ROWS = 8;
@@ -18,22 +30,33 @@ const SKELETON_ROWS = 8;
 /** The list of pools of one chain or all. */
 export function PoolsPage() {
   const view = viewOf(here.value.searchParams);
-  const { data, failure } = usePolled(hrefOf(view), () => load(view), EVERY_MS);
+  const starred = view.starred ? [...favourites.value] : [];
+  const key = view.starred && starred.length === 0 ? null : `${hrefOf(view)} ${starred}`;
+  const { data, failure } = usePolled(key, () => load(view, starred), EVERY_MS);
+  // Chains may have pools of one address.
+  const found = data?.data.filter((pool) => !view.starred || favourites.value.has(keyOf(pool))) ?? [];
+  const trends = useTrends(found);
+  // No first row waits for their code.
+  const Keys = useDeferred(loadKeys, trends !== null || data?.data.length === 0);
   const generatedAt = data?.data[0]?.analytics24h?.generatedAtTs ?? null;
   return (
     <>
       <div class="title">
         <h1>Pools</h1>
-        {data && <span class="mute">{count(data.total)} found</span>}
+        {data && <span class="mute">{count(view.starred ? found.length : data.total)} found</span>}
         {generatedAt !== null && <AgeBadge at={generatedAt} limits={LISTING_LIMITS} of="listing" />}
+        {Keys && <Keys />}
       </div>
+      <ChainStrip view={view} isWaiting={data === null} />
       <Filters view={view} />
       {failure && <Notice tone="bad">{failure}</Notice>}
-      <PoolTable isLoading={data === null && failure === null}>
-        {data?.data.map((pool) => (
-          <PoolRow key={`${pool.chain}:${pool.poolAddress}`} pool={pool} />
-        ))}
-      </PoolTable>
+      <PoolTable
+        view={view}
+        rows={sorted(found, view, trends)}
+        trends={trends}
+        isLoading={data === null && failure === null && key !== null}
+      />
+      {key === null && <Notice>No favourites yet: mark pools with ☆.</Notice>}
       {data?.data.length === 0 && (
         <Notice>
           {data.total > 0
@@ -43,13 +66,17 @@ export function PoolsPage() {
       )}
       {data && <Pager view={view} shown={data.data} total={data.total} next={data.nextOffset} />}
       <h2>The same from a terminal</h2>
-      <CurlBox line={curlOf(location.origin, listingPath(view))} />
+      <CurlBox line={curlOf(location.origin, listingPath(view, starred.map(addressOf)))} />
     </>
   );
 }
 
-function load(view: PoolsView) {
-  const query = listingQuery(view);
+const loadKeys = async () => (await import('./other-pages.ts')).keysComponent();
+
+const addressOf = (key: string) => key.slice(key.lastIndexOf(':') + 1);
+
+function load(view: PoolsView, starred: readonly string[]) {
+  const query = listingQuery(view, starred.map(addressOf));
   if (view.chain === null) {
     const sortBy = query.sortBy === 'created' ? 'tiered' : query.sortBy;
     return client.listPoolsAcrossChains({ ...query, sortBy });
@@ -57,25 +84,51 @@ function load(view: PoolsView) {
   return client.listPools({ ...query, chainId: view.chain });
 }
 
+/** Sorts by what the service has no order of; unknown values come last in both ways. */
+function sorted(pools: readonly Pool[], { sort, order }: PoolsView, trends: Trends | null): readonly Pool[] {
+  if (!isOwnSort(sort)) return pools;
+  const [sign, last] = order === 'desc' ? [-1, Number.NEGATIVE_INFINITY] : [1, Number.POSITIVE_INFINITY];
+  const figureOf = (pool: Pool) => {
+    const trend = trends?.get(keyOf(pool));
+    return (sort === 'change' ? changeE6(trend) : depthUsd(pool, trend)) ?? last;
+  };
+  return pools.toSorted((one, other) => sign * (figureOf(one) - figureOf(other)));
+}
+
 const HEADINGS = [
-  ['bid', 'Bid / ask', ''],
-  ['spread', 'Spread', 'wide'],
-  ['age', 'Age', ''],
-  ['tvl', 'TVL', ''],
-  ['volume', 'Volume 24 h', 'wide'],
-  ['apr', 'APR 24 h / 7 d', 'wide'],
+  ['bid', 'Bid / ask', '', null],
+  ['spread', 'Spread', 'widest', null],
+  ['age', 'Age', 'wide', null],
+  ['change', '24 h', '', 'change'],
+  ['depth', 'Depth 1 %', 'wide', 'depth'],
+  ['tvl', 'TVL', '', 'tvl'],
+  ['volume', 'Volume 24 h', 'wide', 'volume'],
+  ['apr', 'APR 24 h / 7 d', 'widest', 'apr'],
 ] as const;
 
-function PoolTable({ isLoading, children }: { readonly isLoading: boolean; readonly children: ComponentChildren }) {
+type TableProps = {
+  readonly view: PoolsView;
+  readonly rows: readonly Pool[];
+  readonly trends: Trends | null;
+  readonly isLoading: boolean;
+};
+
+function PoolTable({ view, rows, trends, isLoading }: TableProps) {
   return (
     <table class="pools" aria-busy={isLoading}>
       <caption class="offscreen">Pools with live prices</caption>
       <thead>
         <tr>
           <th scope="col">Pool</th>
-          {HEADINGS.map(([term, label, width]) => (
-            <th key={term} scope="col" class={`figure ${width}`} title={FIGURES[term].meaning}>
-              {label}
+          {HEADINGS.map(([term, label, width, sort]) => (
+            <th
+              key={term}
+              scope="col"
+              class={`figure ${width}`}
+              title={FIGURES[term].meaning}
+              aria-sort={sort !== view.sort ? undefined : view.order === 'desc' ? 'descending' : 'ascending'}
+            >
+              {sort ? <SortLink view={view} sort={sort} label={label} /> : label}
             </th>
           ))}
         </tr>
@@ -89,11 +142,50 @@ function PoolTable({ isLoading, children }: { readonly isLoading: boolean; reado
                 </td>
               </tr>
             ))
-          : children}
+          : rows.map((pool) => <PoolRow key={keyOf(pool)} pool={pool} trend={trends?.get(keyOf(pool))} />)}
       </tbody>
+      {rows.length > 0 && <Totals rows={rows} trends={trends} />}
     </table>
   );
 }
+
+/** Sorts by a column, the other way round when it is sorted already. */
+function SortLink({ view, sort, label }: { readonly view: PoolsView; readonly sort: Sort; readonly label: string }) {
+  const isSorted = view.sort === sort;
+  const order = isSorted && view.order === 'desc' ? 'asc' : 'desc';
+  return (
+    <a href={hrefOf({ ...view, sort, order, offset: 0 })}>
+      {label}
+      {isSorted && (view.order === 'desc' ? ' ↓' : ' ↑')}
+    </a>
+  );
+}
+
+/** Figures that have a sum, by column. */
+const SUMMED: Readonly<Record<string, (pool: Pool, trend: PoolTrend | undefined) => number | null | undefined>> = {
+  depth: depthUsd,
+  tvl: ({ tvlFiat }) => tvlFiat,
+  volume: ({ analytics24h }) => analytics24h?.volumeFiat,
+};
+
+/** What the rows come to together, as far as it is known. */
+const Totals = ({ rows, trends }: Pick<TableProps, 'rows' | 'trends'>) => (
+  <tfoot>
+    <tr>
+      <th scope="row">Sum of these {count(rows.length)}</th>
+      {HEADINGS.map(([term, , width]) => {
+        const figureOf = SUMMED[term];
+        const figures = rows.flatMap((pool) => figureOf?.(pool, trends?.get(keyOf(pool))) ?? []);
+        const sum = figures.length === 0 ? null : figures.reduce((total, figure) => total + figure);
+        return (
+          <td key={term} class={`figure ${width}`} title={figureOf && usdFull(sum)}>
+            {figureOf && usdShort(sum)}
+          </td>
+        );
+      })}
+    </tr>
+  </tfoot>
+);
 
 type PagerProps = {
   readonly view: PoolsView;

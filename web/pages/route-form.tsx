@@ -1,29 +1,29 @@
-import { useState } from 'preact/hooks';
 import { chains } from '../chains.ts';
 import { shortHex } from '../format.ts';
-import { go } from '../location.ts';
+import { go, here } from '../location.ts';
 import type { Token } from '../parts/token.tsx';
-import { hrefOf, type RouteView } from './route-order.ts';
+import { textOf, useTyped } from '../typed.ts';
+import { hrefOf, type RouteView, viewOf } from './route-order.ts';
 
 type Props = { readonly view: RouteView; readonly tokens: readonly Token[] };
 
-const textOf = (event: Event) => (event.currentTarget as HTMLInputElement | HTMLSelectElement).value;
-
-/** Tokens, amount and tolerance of a trade. */
+/** Tokens, amount and tolerance of a trade. Each change is a new address. */
 export function RouteForm({ view, tokens }: Props) {
-  const [draft, setDraft] = useState(view);
-  const change = (part: Partial<RouteView>) => setDraft((last) => ({ ...last, ...part }));
-  const onSubmit = (event: Event) => {
-    event.preventDefault();
-    go(hrefOf(draft));
-  };
+  const change = (part: Partial<RouteView>) =>
+    go(hrefOf({ ...viewOf(here.peek().searchParams), chain: view.chain, ...part }), true);
+  const [amount, typeAmount] = useTyped(view.amount, (typed) => change({ amount: typed }));
+  const [slippage, typeSlippage] = useTyped(String(view.slippageBps / 100), (typed) =>
+    change({ slippageBps: Math.round(Number(typed) * 100) }),
+  );
   return (
-    <form class="filters" aria-label="Trade" onSubmit={onSubmit}>
+    <form class="filters" aria-label="Trade" onSubmit={(event) => event.preventDefault()}>
       <label>
         Chain
         <select
-          value={draft.chain ?? ''}
-          onChange={(event) => go(hrefOf({ ...draft, chain: Number(textOf(event)), tokenIn: '', tokenOut: '' }))}
+          value={view.chain ?? ''}
+          onChange={(event) =>
+            go(hrefOf({ ...view, chain: Number(textOf(event)), tokenIn: '', tokenOut: '', amount: '' }))
+          }
         >
           {chains.value?.map(({ chainId, name }) => (
             <option key={chainId} value={chainId}>
@@ -32,23 +32,19 @@ export function RouteForm({ view, tokens }: Props) {
           ))}
         </select>
       </label>
-      <TokenField label="Pay" {...{ tokens, value: draft.tokenIn }} onChange={(tokenIn) => change({ tokenIn })} />
+      <TokenField label="Pay" {...{ tokens, value: view.tokenIn }} onChange={(tokenIn) => change({ tokenIn })} />
       <button
         type="button"
         aria-label="Swap the two tokens"
-        onClick={() => change({ tokenIn: draft.tokenOut, tokenOut: draft.tokenIn })}
+        onClick={() => change({ tokenIn: view.tokenOut, tokenOut: view.tokenIn })}
       >
         ⇄
       </button>
-      <TokenField
-        label="Receive"
-        {...{ tokens, value: draft.tokenOut }}
-        onChange={(tokenOut) => change({ tokenOut })}
-      />
+      <TokenField label="Receive" {...{ tokens, value: view.tokenOut }} onChange={(tokenOut) => change({ tokenOut })} />
       <label>
         Fixed
         <select
-          value={draft.tradeType}
+          value={view.tradeType}
           onChange={(event) => change({ tradeType: textOf(event) as RouteView['tradeType'] })}
         >
           <option value="exact_in">what I pay</option>
@@ -57,28 +53,12 @@ export function RouteForm({ view, tokens }: Props) {
       </label>
       <label>
         Amount
-        <input
-          inputMode="decimal"
-          autocomplete="off"
-          value={draft.amount}
-          onInput={(event) => change({ amount: textOf(event) })}
-        />
+        <input inputMode="decimal" autocomplete="off" value={amount} onInput={typeAmount} />
       </label>
       <label>
         Slippage, %
-        <input
-          class="short"
-          type="number"
-          min="0"
-          max="50"
-          step="0.01"
-          value={draft.slippageBps / 100}
-          onInput={(event) => change({ slippageBps: Math.round(Number(textOf(event)) * 100) })}
-        />
+        <input class="short" type="number" min="0" max="50" step="0.01" value={slippage} onInput={typeSlippage} />
       </label>
-      <button type="submit" class="main">
-        Quote
-      </button>
     </form>
   );
 }

@@ -13,7 +13,7 @@ export type RouteView = {
   readonly slippageBps: number;
 };
 
-const DEFAULT_SLIPPAGE_BPS = 50;
+export const DEFAULT_SLIPPAGE_BPS = 50;
 const MAX_SLIPPAGE_BPS = 5_000;
 
 export function viewOf(params: URLSearchParams): RouteView {
@@ -49,6 +49,17 @@ export type RouteBody = {
   readonly amountIn?: string;
   readonly amountOut?: string;
 };
+
+/** Parts of a price impact. */
+export const ONE_E6 = 1_000_000;
+/** What the page asks for at first, in US dollars. */
+const USUAL_USD = 1_000;
+
+/** Gives a round amount of about this worth; 1 of a token without a price. @param usd per whole token */
+export function usualAmount({ decimals }: Token, usd: number | null): string {
+  const digits = usd === null || usd <= 0 ? 0 : Math.max(Math.round(Math.log10(USUAL_USD / usd)), -(decimals ?? 0));
+  return digits >= 0 ? `1${'0'.repeat(digits)}` : (10 ** digits).toFixed(-digits);
+}
 
 /** Makes the request of a view, or says in words what is missing in the view. */
 export function bodyOf(view: RouteView, tokens: readonly Token[]): RouteBody | string {

@@ -1,20 +1,24 @@
-import type { RoutePlan } from '../api.ts';
+import type { Pool, RoutePlan } from '../api.ts';
 import { chainOf } from '../chains.ts';
-import { count, priceText, share, tokenAmount } from '../format.ts';
-import { nameOf, type Token, TokenName } from '../parts/token.tsx';
+import { count, NOTHING, priceText, share, tokenAmount } from '../format.ts';
+import { nameOf, type Token, TokenDisc, TokenName } from '../parts/token.tsx';
 import { humanPrice, wholeTokens, worstCase } from '../quantities.ts';
+import { ONE_E6 } from './route-order.ts';
 
 type Props = {
   readonly plan: RoutePlan;
   readonly chainId: number;
   readonly tokens: ReadonlyMap<string, Token>;
+  /** The largest ones, which tell their fees. */
+  readonly pools: readonly Pool[];
   readonly slippageBps: number;
 };
 
-const ONE_E6 = 1_000_000;
+/** Parts of a fee in a percent. */
+const PERCENT_E8 = 1_000_000;
 
 /** Shows a plan in a trader's words: what is paid and received, the worst case, and each hop. */
-export function PlanView({ plan, chainId, tokens, slippageBps }: Props) {
+export function PlanView({ plan, chainId, tokens, pools, slippageBps }: Props) {
   const [tokenIn, tokenOut] = [tokens.get(plan.tokenIn), tokens.get(plan.tokenOut)];
   if (!tokenIn || !tokenOut) return null;
   const isExactIn = plan.tradeType === 'exact_in';
@@ -44,12 +48,12 @@ export function PlanView({ plan, chainId, tokens, slippageBps }: Props) {
       <ol class="hops">
         {plan.routes.map((route) => (
           <li key={route.legs.map(({ poolAddress }) => poolAddress).join()}>
-            <b>{share(Number(BigInt(route.amountIn)) / Number(BigInt(plan.amountIn)), 1)}</b> of the order
-            <ol>
-              {route.legs.map((leg) => (
-                <Leg key={leg.poolAddress} leg={leg} chainId={chainId} tokens={tokens} />
-              ))}
-            </ol>
+            <b>{share(partOf(route, plan), 1)}</b>
+            <meter value={partOf(route, plan)} aria-hidden="true" />
+            <TokenDisc token={tokenIn} />
+            {route.legs.map((leg) => (
+              <Leg key={leg.poolAddress} leg={leg} chainId={chainId} tokens={tokens} pools={pools} />
+            ))}
           </li>
         ))}
       </ol>
@@ -60,10 +64,18 @@ export function PlanView({ plan, chainId, tokens, slippageBps }: Props) {
   );
 }
 
-function priceBetween(x64: string, tokenIn: Token, tokenOut: Token): string {
+const partOf = (route: { readonly amountIn: string }, plan: RoutePlan): number =>
+  Number(BigInt(route.amountIn)) / Number(BigInt(plan.amountIn));
+
+/** Writes a price of a plan in whole output tokens per whole input token. */
+export function priceBetween(x64: string, tokenIn: Token, tokenOut: Token): string {
   if (tokenIn.decimals === null || tokenOut.decimals === null) return 'not known';
   return priceText(humanPrice(x64, tokenIn.decimals, tokenOut.decimals));
 }
+
+/** Writes raw units in whole tokens, rounded for show. */
+export const rawText = (raw: string, token: Token): string =>
+  token.decimals === null ? amountOf(raw, token) : tokenAmount(amountOf(raw, token));
 
 type AmountProps = { readonly label: string; readonly raw: string; readonly token: Token; readonly strong?: boolean };
 
@@ -73,7 +85,7 @@ function Amount({ label, raw, token, strong = false }: AmountProps) {
     <div>
       <dt>{label}</dt>
       <dd title={text} class={strong ? 'tone good' : ''}>
-        {token.decimals === null ? text : tokenAmount(text)}{' '}
+        {rawText(raw, token)}{' '}
         <small>
           <TokenName token={token} />
         </small>
@@ -85,24 +97,36 @@ function Amount({ label, raw, token, strong = false }: AmountProps) {
 const amountOf = (raw: string, { decimals }: Token): string =>
   decimals === null ? `${raw} raw` : wholeTokens(BigInt(raw), decimals);
 
-type LegProps = Pick<Props, 'chainId' | 'tokens'> & { readonly leg: RoutePlan['routes'][number]['legs'][number] };
+type LegProps = Pick<Props, 'chainId' | 'tokens' | 'pools'> & {
+  readonly leg: RoutePlan['routes'][number]['legs'][number];
+};
 
-function Leg({ leg, chainId, tokens }: LegProps) {
+/** A pool on the way, between what goes in and the token that comes out. */
+function Leg({ leg, chainId, tokens, pools }: LegProps) {
   const unknown = (address: string): Token => ({ address, symbol: null, decimals: null, color: null });
   const tokenIn = tokens.get(leg.tokenIn) ?? unknown(leg.tokenIn);
   const tokenOut = tokens.get(leg.tokenOut) ?? unknown(leg.tokenOut);
-  const show = (raw: string, token: Token) =>
-    token.decimals === null ? amountOf(raw, token) : tokenAmount(amountOf(raw, token));
+  const pool = pools.find(({ poolAddress }) => poolAddress === leg.poolAddress);
+  const fees = [pool?.protocolNotionalFeeE8 ?? null, pool?.adminNotionalFeeE8 ?? null];
+  const fee = fees.includes(null) ? NOTHING : `${tokenAmount(((fees[0] ?? 0) + (fees[1] ?? 0)) / PERCENT_E8)}%`;
   return (
-    <li>
-      {show(leg.amountIn, tokenIn)} <bdi>{nameOf(tokenIn)}</bdi> → {show(leg.amountOut, tokenOut)}{' '}
-      <bdi>{nameOf(tokenOut)}</bdi> in{' '}
-      <a href={`/pool/${chainId}/${leg.poolAddress}`}>
-        <bdi>{leg.pair}</bdi>
-      </a>{' '}
-      <span class="mute">
-        at {priceBetween(leg.effectivePriceX64, tokenIn, tokenOut)}, impact {share(Number(leg.priceImpactE6), ONE_E6)}
+    <>
+      <span class="arrow" aria-hidden="true" />
+      <span class="leg">
+        <a href={`/pool/${chainId}/${leg.poolAddress}`}>
+          <bdi>{leg.pair}</bdi>
+        </a>
+        <span>
+          {rawText(leg.amountIn, tokenIn)} <bdi>{nameOf(tokenIn)}</bdi> → {rawText(leg.amountOut, tokenOut)}{' '}
+          <bdi>{nameOf(tokenOut)}</bdi>
+        </span>
+        <small>
+          at {priceBetween(leg.effectivePriceX64, tokenIn, tokenOut)}, fee {fee}, impact{' '}
+          {share(Number(leg.priceImpactE6), ONE_E6)}
+        </small>
       </span>
-    </li>
+      <span class="arrow" aria-hidden="true" />
+      <TokenDisc token={tokenOut} />
+    </>
   );
 }

@@ -1,16 +1,18 @@
 import { ResponseError } from 'pool-trading-data-client/rest';
+import { useEffect, useMemo } from 'preact/hooks';
 import { client, type RoutePlan, serverNow } from '../api.ts';
 import { chains } from '../chains.ts';
 import { curlOf } from '../curl.ts';
-import { here } from '../location.ts';
+import { go, here } from '../location.ts';
 import { AgeBadge, PRICE_LIMITS } from '../parts/age.tsx';
-import { CurlBox } from '../parts/copy.tsx';
+import { CopyButton, CurlBox } from '../parts/copy.tsx';
 import { Notice, Skeleton } from '../parts/notice.tsx';
-import { type Token, tokensOf } from '../parts/token.tsx';
+import { tokensOf } from '../parts/token.tsx';
 import { usePolled } from '../polling.ts';
 import { RouteForm } from './route-form.tsx';
-import { bodyOf, type RouteBody, type RouteView, viewOf } from './route-order.ts';
+import { bodyOf, hrefOf, type RouteBody, type RouteView, usualAmount, viewOf } from './route-order.ts';
 import { PlanView } from './route-plan.tsx';
+import { SinglePools } from './single-pools.tsx';
 
 const EVERY_MS = 5_000;
 const TOKENS_EVERY_MS = 60_000;
@@ -21,38 +23,59 @@ const POOLS = 200;
 export function RoutePage() {
   const requested = viewOf(here.value.searchParams);
   const view = { ...requested, chain: requested.chain ?? chains.value?.[0]?.chainId ?? null };
-  const key = view.chain === null ? null : `${view.chain}:${requested.tokenIn}:${requested.tokenOut}`;
-  const { data: tokens, failure } = usePolled(key, () => loadTokens(view), TOKENS_EVERY_MS);
+  const { data: market, failure } = useMarket(view);
+  useEffect(() => {
+    const usual = market?.mostTraded;
+    if (!usual || view.tokenIn !== '' || view.tokenOut !== '') return;
+    const [tokenIn, tokenOut] = tokensOf(usual);
+    const amount = view.amount || usualAmount(tokenIn, usual.token0FiatPrice);
+    go(hrefOf({ ...view, tokenIn: tokenIn.address, tokenOut: tokenOut.address, amount }), true);
+  }, [market]);
   return (
     <>
       <h1>Quote a trade</h1>
       {failure && <Notice tone="bad">{failure}</Notice>}
-      {tokens ? <RouteForm key={key} view={view} tokens={tokens} /> : !failure && <Skeleton lines={3} />}
-      {tokens && view.chain !== null && <Answer view={view} chainId={view.chain} tokens={tokens} />}
+      {market ? <RouteForm view={view} tokens={market.tokens} /> : !failure && <Skeleton lines={3} />}
+      {market && view.chain !== null && <Answer view={view} chainId={view.chain} market={market} />}
     </>
   );
 }
 
-/** Loads the tokens of the largest pools and those that the address names, ordered by symbol. */
-async function loadTokens({ chain, tokenIn, tokenOut }: RouteView): Promise<readonly Token[]> {
-  if (chain === null) return [];
-  const pools = async (query: { count: number; search?: string }) =>
-    (await client.listPools({ chainId: chain, ...query, sortBy: 'tvl', minTvlFiat: 0 })).data;
-  const named = [tokenIn, tokenOut].filter((address) => address !== '').map((search) => pools({ count: 1, search }));
-  const found = (await Promise.all([pools({ count: POOLS }), ...named])).flat().flatMap(tokensOf);
-  const byAddress = new Map(found.map((token) => [token.address, token]));
-  return [...byAddress.values()].sort((one, other) => (one.symbol ?? '~').localeCompare(other.symbol ?? '~'));
+function useMarket({ chain, tokenIn, tokenOut }: RouteView) {
+  // Tokens that are chosen later are among those that are known.
+  const named = useMemo(() => [tokenIn, tokenOut].filter((address) => address !== ''), [chain]);
+  const load = () => loadMarket(chain ?? 0, named);
+  return usePolled(chain === null ? null : `${chain}:${named}`, load, TOKENS_EVERY_MS);
 }
 
-type AnswerProps = { readonly view: RouteView; readonly chainId: number; readonly tokens: readonly Token[] };
+type Market = Awaited<ReturnType<typeof loadMarket>>;
 
-function Answer({ view, chainId, tokens }: AnswerProps) {
-  const body = bodyOf(view, tokens);
+/** Loads the largest pools, and the tokens, by symbol, of these, of the most traded pool, and that the address names. */
+async function loadMarket(chainId: number, named: readonly string[]) {
+  const list = async (query: { count: number; search?: string; sortBy: 'tvl' | 'volume' }) =>
+    (await client.listPools({ chainId, ...query, minTvlFiat: 0 })).data;
+  const [pools, traded, ...others] = await Promise.all([
+    list({ count: POOLS, sortBy: 'tvl' }),
+    list({ count: 1, sortBy: 'volume' }),
+    ...named.map((search) => list({ count: 1, sortBy: 'tvl', search })),
+  ]);
+  const tokens = [...pools, ...traded, ...others.flat()].flatMap(tokensOf);
+  const byAddress = new Map(tokens.map((token) => [token.address, token]));
+  const bySymbol = [...byAddress.values()].sort((one, other) => (one.symbol ?? '~').localeCompare(other.symbol ?? '~'));
+  return { pools, tokens: bySymbol, mostTraded: traded[0] };
+}
+
+type AnswerProps = { readonly view: RouteView; readonly chainId: number; readonly market: Market };
+
+function Answer({ view, chainId, market }: AnswerProps) {
+  const body = bodyOf(view, market.tokens);
   const path = `/public/v1/evm/${chainId}/route`;
   const request = typeof body === 'string' ? null : body;
   const key = request && `${path}:${JSON.stringify(request)}`;
   const { data, failure } = usePolled(key, () => findRoute(chainId, request), EVERY_MS);
   if (typeof body === 'string') return <Notice>{body}</Notice>;
+  const line = curlOf(location.origin, path, body);
+  const tokens = new Map(market.tokens.map((token) => [token.address, token]));
   return (
     <section aria-live="polite" aria-busy={data === null}>
       {failure && <Notice tone="bad">{failure}</Notice>}
@@ -60,17 +83,19 @@ function Answer({ view, chainId, tokens }: AnswerProps) {
       {data && 'reason' in data && <Notice tone="bad">{data.reason}</Notice>}
       {data && 'plan' in data && (
         <>
-          <AgeBadge at={data.at} limits={PRICE_LIMITS} of="quoted" />
-          <PlanView {...{ chainId, plan: data.plan, slippageBps: view.slippageBps }} tokens={byAddress(tokens)} />
+          <div class="title">
+            <AgeBadge at={data.at} limits={PRICE_LIMITS} of="quoted" />
+            <CopyButton text={line} label="Copy the call" isNamed />
+          </div>
+          <PlanView {...{ chainId, plan: data.plan, slippageBps: view.slippageBps, tokens, pools: market.pools }} />
+          <SinglePools {...{ chainId, plan: data.plan, tokens, pools: market.pools }} />
         </>
       )}
       <h2>The same from a terminal</h2>
-      <CurlBox line={curlOf(location.origin, path, body)} />
+      <CurlBox line={line} />
     </section>
   );
 }
-
-const byAddress = (tokens: readonly Token[]) => new Map(tokens.map((token) => [token.address, token]));
 
 /** Why there is no plan, by code of the error. */
 const NO_PLAN: Readonly<Record<string, string>> = {
@@ -78,8 +103,10 @@ const NO_PLAN: Readonly<Record<string, string>> = {
   insufficient_liquidity: 'No path is deep enough for this amount. Try a smaller one.',
 };
 
+/** A plan and when it was found, Unix seconds, or why there is none. */
 type Found = { readonly plan: RoutePlan; readonly at: number } | { readonly reason: string };
 
+/** @throws any other error of the service */
 async function findRoute(chainId: number, body: RouteBody | null): Promise<Found> {
   if (body === null) throw new Error('nothing is asked');
   try {

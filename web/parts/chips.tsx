@@ -10,7 +10,7 @@ export function StatusChip({ status }: { readonly status: Status }) {
     status === 'healthy' ? 'good' : status === 'pool_paused' ? 'warn' : status === 'unknown' ? 'mute' : 'bad';
   return (
     <a class={`chip ${tone}`} href={`/glossary#${status}`} title={meaning}>
-      {label}
+      <span class="word">{label}</span>
     </a>
   );
 }
@@ -20,8 +20,8 @@ const TONES = { green: 'good', yellow: 'warn', red: 'bad', unclassified: 'mute',
 export function TierChip({ tier }: { readonly tier: Pool['classificationSummary']['tierQualification'] }) {
   const { label, meaning } = TIERS[tier];
   return (
-    <a class={`chip ${TONES[tier]}`} href={`/glossary#${tier}`} title={meaning}>
-      {label}
+    <a class={`chip tier ${TONES[tier]}`} href={`/glossary#${tier}`} title={meaning}>
+      <span class="word">{label}</span>
     </a>
   );
 }

@@ -18,9 +18,10 @@ async function copy(text: string): Promise<boolean> {
   return done;
 }
 
-type Props = { readonly text: string; readonly label: string };
+/** A button is named by its label, or shows it. */
+type Props = { readonly text: string; readonly label: string; readonly isNamed?: boolean };
 
-export function CopyButton({ text, label }: Props) {
+export function CopyButton({ text, label, isNamed = false }: Props) {
   const [said, say] = useState<string | null>(null);
   useEffect(() => {
     if (said === null) return undefined;
@@ -29,8 +30,8 @@ export function CopyButton({ text, label }: Props) {
   }, [said]);
   const onClick = async () => say((await copy(text)) ? 'copied' : 'not copied');
   return (
-    <button type="button" class="copy" aria-label={label} onClick={onClick}>
-      <span aria-live="polite">{said ?? 'copy'}</span>
+    <button type="button" class="copy" aria-label={isNamed ? undefined : label} onClick={onClick}>
+      <span aria-live="polite">{said ?? (isNamed ? label : 'copy')}</span>
     </button>
   );
 }
