@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
+import { connectDevChain, setBlockTime } from '../devnet/dev-chain.ts';
 import { request } from '../devnet/json-rpc.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
@@ -40,8 +41,8 @@ beforeAll(async () => {
     rpcUrl: anvil.url,
     chainId: CHAIN_ID,
     packed: packedVariant('sumOnEdges'),
-    blockTimeSecs: 1,
   });
+  await setBlockTime(await connectDevChain(anvil.url), 1);
   lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
   const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
   chains = await chainsFile(buildChainsFile([served]));
