@@ -110,7 +110,7 @@ function apiFloors() {
   ];
   const above = [
     ['history', 'stream', 'serving'],
-    ['reference', 'udf'],
+    ['levels', 'reference', 'udf'],
     ['resources.ts', 'app.ts', 'main.ts'],
   ];
   const named = [...below, ...above].flat();

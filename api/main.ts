@@ -16,6 +16,7 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
+import { openLevels } from './levels/open-levels.ts';
 import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
@@ -72,6 +73,7 @@ async function serve(): Promise<void> {
     chains,
     directory: catalog,
     streams,
+    levels: openLevels({ chains, streams, directory: catalog, database: database.$client }),
     trustedProxies,
     statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
     lags: operations.lags,

@@ -2,6 +2,7 @@ import { chainsResource } from './chains/chains.ts';
 import { type BoundRoute, bindRoutes, type Resource } from './declaration/api-route.ts';
 import { statusResource } from './explorer/status.ts';
 import { historyResource } from './history/history.ts';
+import { levelsResource } from './levels/levels.ts';
 import { metadataResource } from './metadata/metadata.ts';
 import { pammResource } from './pamm/pamm-quote.ts';
 import { quotesResource } from './quotes/quotes.ts';
@@ -15,6 +16,7 @@ const RESOURCES = [
   chainsResource,
   metadataResource,
   quotesResource,
+  levelsResource,
   streamResource,
   tradesResource,
   historyResource,

@@ -120,6 +120,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public/v1/evm/{chain_id}/price_levels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Price levels of pools, in the forms that takers read
+         * @description What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its messages. Named pools that are not served are left out.
+         */
+        get: operations["getPriceLevels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/stream": {
         parameters: {
             query?: never;
@@ -986,6 +1006,73 @@ export interface components {
              * @enum {string|null}
              */
             include?: "stateOverride" | null;
+        };
+        /** @description Price levels in a block builder's form. */
+        BuilderPriceLevels: {
+            /** @description Its slot, where the chain has slots. */
+            slot?: number;
+            /** @description The block that is being built. */
+            blockNumber: number;
+            /**
+             * Format: uint64
+             * @description When the frame was made, Unix nanoseconds.
+             */
+            timestamp: number | bigint;
+            /** @description Healthy pools that anyone may trade with. */
+            pamms: {
+                /** @description The pool, or `venue`. */
+                pamm: string;
+                /** @description One for each direction of a pool that trades. */
+                pairs: {
+                    /** @description Token that is sold. */
+                    tokenIn: string;
+                    /** @description Token that is bought. */
+                    tokenOut: string;
+                    /** @description Ascending; the last one is the end of the side. */
+                    orderBook: {
+                        /** @description Exact input from the first unit on, raw units, hex. */
+                        amountIn: string;
+                        /** @description What the pool pays for all of it, raw units, hex. */
+                        amountOut: string;
+                        /**
+                         * @description `Simulated`: exact to the unit. `Interpolated`: the pool pays at least this.
+                         * @enum {string}
+                         */
+                        variant: "Simulated" | "Interpolated";
+                    }[];
+                }[];
+            }[];
+        };
+        /** @description Price levels in the form of BAP-710. */
+        Bap710PriceLevels: {
+            /** @description The block that is being built. */
+            blockNumber: number;
+            /** @description When the frame was made, Unix milliseconds. */
+            millisTimestamp: number;
+            /** @description Healthy pools that anyone may trade with. */
+            pamms: {
+                /** @description The pool, or `venue`. */
+                pamm: string;
+                /** @description One for each direction of a pool that trades. */
+                pairs: {
+                    /** @description Token that is sold. */
+                    tokenIn: string;
+                    /** @description Token that is bought. */
+                    tokenOut: string;
+                    /** @description Ascending; the last one is the end of the side. */
+                    levels: {
+                        /** @description Exact input from the first unit on, raw units, hex. */
+                        amountIn: string;
+                        /** @description What the pool pays for all of it, raw units, hex. */
+                        amountOut: string;
+                        /**
+                         * @description As `variant` of the other form.
+                         * @enum {string}
+                         */
+                        source: "simulated" | "interpolated";
+                    }[];
+                }[];
+            }[];
         };
         /** @description Trades of a pool. */
         TradesPage: {
@@ -2415,6 +2502,126 @@ export interface operations {
                 };
             };
             /** @description A concurrent read timed out, or the price source was too slow; retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPriceLevels: {
+        parameters: {
+            query?: {
+                /** @description 1 to 500 pool addresses in any case, with commas. Without it all listed pools; that takes a key. */
+                pools?: string;
+                /** @description Form of the frames. */
+                format?: "builder" | "bap710";
+                /** @description Shown as the venue of all pools, such as a router. */
+                venue?: string;
+                /** @description Only these tiers: some of `green`, `yellow`, `red`, separated by commas. */
+                tier?: string;
+                /** @description Least TVL, USD; 0: any. */
+                minTvlFiat?: number;
+                /** @description Where a chain has live prices: `live` quotes the block that is being built, `committed` the last one of the chain. */
+                basis?: "live" | "committed";
+            };
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A frame */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "blockNumber": 40043188,
+                     *       "timestamp": 1794999975000000000,
+                     *       "pamms": [
+                     *         {
+                     *           "pamm": "0x7a3f0f2a6b3c5d8e9f10a1b2c3d4e5f607182930",
+                     *           "pairs": [
+                     *             {
+                     *               "tokenIn": "0x4200000000000000000000000000000000000006",
+                     *               "tokenOut": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+                     *               "orderBook": [
+                     *                 {
+                     *                   "amountIn": "0xde0b6b3a7640000",
+                     *                   "amountOut": "0xb2b3b0a0",
+                     *                   "variant": "Simulated"
+                     *                 },
+                     *                 {
+                     *                   "amountIn": "0x378cf5ff0e8f0691",
+                     *                   "amountOut": "0x2cb40ee60",
+                     *                   "variant": "Simulated"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BuilderPriceLevels"] | components["schemas"]["Bap710PriceLevels"];
+                };
+            };
+            /** @description Invalid chain id, address, number of pools or filter; bad syntax returns plain text */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No pool can be read, or no further connection is accepted; retry */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -33,6 +33,11 @@ export interface PoolSide {
   inputWithin(outputRaw: bigint): bigint;
   /** See `outputWithin` in `side-curve.ts`; null where the curve is not known between its levels. */
   outputWithin(limitX64: bigint): bigint | null;
+  /**
+   * What a swap of an exact input up to the last level pays out, raw units, by the formula of the pool; null where the
+   * curve is not known exactly between its levels.
+   */
+  readonly outputOf: ((inputRaw: bigint) => bigint) | null;
   /** How far a stop loss lets the side trade; null when it lets all of it. */
   stopLossLimit(mark: StopLossMark, state: StopLossState): SideLimit | null;
   /** Gas after which a simulated swap with known guards counts as refused; each bin adds to it. */

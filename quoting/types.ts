@@ -1,7 +1,9 @@
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../chain/chain-rpc.ts';
+import type { PoolCurve } from '../protocol/curve.ts';
 import type { CurveSearch } from '../protocol/curve-search.ts';
 import type { Depth } from '../protocol/depth.ts';
+import type { TradingSides } from '../protocol/guards/side-claim.ts';
 import type { LazyCurve } from '../protocol/layout.ts';
 import type { PriceProviderStatus } from '../protocol/quote-status.ts';
 import type { TransferLimits } from '../protocol/transfers/transfer-limits.ts';
@@ -57,7 +59,14 @@ export type PriceSnapshot = Snapshot & {
 };
 
 /** A snapshot with depth, guards applied. */
-export type DepthSnapshot = Snapshot & { readonly depth: Depth };
+export type DepthSnapshot = Snapshot & {
+  readonly depth: Depth;
+  /** What its levels are of; absent where no curve is known, or another process computed the levels. */
+  readonly curve?: PoolCurve | undefined;
+};
+
+/** The part of each side that trades, and the curve that it is of. */
+export type CurveSides = TradingSides & Pick<DepthSnapshot, 'curve'>;
 
 /** By address, each pool that was asked for: its snapshot, or why it has none. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;

@@ -6,7 +6,7 @@ import { bodyBytes, invalidBody, readJson, stringList } from '../body.ts';
 import { ApiError } from '../errors.ts';
 
 /** A JSON integer from 0 to 2^64 - 1. The parser gives integers above 2^53 - 1 as bigint. */
-const uint64 = (description: string) =>
+export const uint64 = (description: string) =>
   z
     .custom<number | bigint>(isUint64, 'must be an integer from 0 to 2^64 - 1')
     .transform(BigInt)

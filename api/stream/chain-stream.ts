@@ -8,7 +8,7 @@ import { Subscriber, type SubscriberSource } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
 
 /** Most listed pools of a chain that a client with a key may subscribe to without naming them. */
-const MAX_WILDCARD_POOLS = 2_000;
+export const MAX_WILDCARD_POOLS = 2_000;
 
 /** What a stream sends: quotes of one basis. */
 export type StreamedQuotes = Pick<Chain, 'heads' | 'requested' | 'warmer'>;
@@ -25,6 +25,7 @@ export class ChainStream {
   readonly #deps: ChainStreamDeps;
   readonly #latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
   readonly #subscribers = new Set<Subscriber>();
+  readonly #depthListeners = new Set<() => void>();
   /** Undefined until {@link ready} succeeded once. */
   #source: SubscriberSource | undefined;
 
@@ -34,6 +35,17 @@ export class ChainStream {
       if (result) this.#take(result);
       else for (const latest of Object.values(this.#latest)) latest.clear();
     });
+  }
+
+  /** The latest quotes with depth of the requested pools. */
+  get depths(): LatestQuotes {
+    return this.#latest.depths;
+  }
+
+  /** Calls the listener when pools were read with depth. It must not throw. @returns removes the listener */
+  onDepths(listener: () => void): () => void {
+    this.#depthListeners.add(listener);
+    return () => this.#depthListeners.delete(listener);
   }
 
   /** Number of open connections. */
@@ -82,9 +94,9 @@ export class ChainStream {
     for (const subscriber of this.#subscribers) subscriber.tick();
   }
 
-  /** Counts a client that was terminated because it answered no pings. */
-  countTimeout(): void {
-    this.#deps.metrics.terminations.inc({ chain: this.#deps.chain.chainId, reason: 'timeout' });
+  /** Counts a client that was terminated: it answered no pings, or did not read. */
+  countTermination(reason: 'timeout' | 'unread'): void {
+    this.#deps.metrics.terminations.inc({ chain: this.#deps.chain.chainId, reason });
   }
 
   get #common(): SubscriberSource {
@@ -100,6 +112,7 @@ export class ChainStream {
     for (const subscriber of this.#subscribers) {
       if (subscriber.hasDepth === (kind === 'depths')) subscriber.flush(isNewBlock);
     }
+    if (kind === 'depths') for (const listener of this.#depthListeners) listener();
     metrics.read.observe({ chain: chainId }, (readyAt - seenAt) / 1_000);
     metrics.written.observe({ chain: chainId }, (performance.now() - seenAt) / 1_000);
   }

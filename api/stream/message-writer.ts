@@ -8,7 +8,7 @@ import type { LatestQuote } from './latest-quotes.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
 /** Nothing more is sent while this much is unsent. */
-const MAX_UNSENT_BYTES = 256 * 1024;
+export const MAX_UNSENT_BYTES = 256 * 1024;
 /** Most characters of one message. Only a single quote may take more. */
 const PART_LENGTH = 60 * 1024;
 

@@ -1,14 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Context } from 'hono';
-import type { Address } from 'viem';
 import { defineResource } from '../declaration/api-route.ts';
-import { badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress } from '../http/client-address.ts';
-import { basisParam, chainIdParam, depthParam, namedPools, servedChain } from '../request.ts';
+import { basisParam, chainIdParam, depthParam, servedChain } from '../request.ts';
 import type { Connection } from './connections.ts';
-import { MAX_NAMED_POOLS, openStream } from './declaration.ts';
+import { openStream } from './declaration.ts';
+import { poolsParam } from './pools-param.ts';
 import type { Streams } from './streams.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
@@ -64,20 +62,6 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
     return RESPONSE_ALREADY_SENT.clone();
   },
 }));
-
-/**
- * Reads the pools that the query names; undefined when it names none.
- *
- * @throws ApiError 400, and 401 when it names none and the request has no key
- */
-function poolsParam(c: Context): Address[] | undefined {
-  const text = c.req.query('pools');
-  if (text === undefined && !c.get('key')) throw invalidApiKey();
-  if (text === undefined) return undefined;
-  const addresses = [...namedPools(text === '' ? [] : text.split(',')).keys()];
-  if (addresses.length <= MAX_NAMED_POOLS) return addresses;
-  throw badRequest(`pools names ${addresses.length} addresses; at most ${MAX_NAMED_POOLS} are allowed`);
-}
 
 /**
  * Sends a stream's messages as server-sent events. It writes to Node's response, since a web stream does not know what

@@ -5,6 +5,7 @@ import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-director
 import type { QuoteKind, RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { ReadyJson, readyArray } from '../../runtime/joined-json.ts';
+import { byeOf } from './bye.ts';
 import { isRead, type LatestQuotes } from './latest-quotes.ts';
 import { type MessageFields, MessageWriter, messageParts, type PoolToSend, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
@@ -31,14 +32,7 @@ const OUTDATED = 0;
 /** A heartbeat follows when nothing was sent for this many seconds. */
 const MAX_IDLE_SECS = 14;
 /** A connection to which nothing more can be sent for this many seconds is terminated. */
-const MAX_FULL_SECS = 10;
-/** Bounds of the random time after which to come back, milliseconds: clients of a stopped process spread out. */
-const RETRY_MS: Readonly<Record<ByeReason, readonly [number, number]>> = {
-  shutdown: [1_000, 5_000],
-  limits: [10_000, 10_000],
-  key_revoked: [60_000, 60_000],
-};
-
+export const MAX_FULL_SECS = 10;
 /**
  * The state of one connection. It holds no texts, only which version of each pool was sent. A client that reads slowly
  * gets the latest quotes when its socket takes more, and nothing in between.
@@ -114,10 +108,8 @@ export class Subscriber {
   /** Says `bye` and ends the transport. */
   close(reason: ByeReason): void {
     if (this.#isOver) return;
-    const [min, max] = RETRY_MS[reason];
-    const retryMs = Math.round(min + Math.random() * (max - min));
     // The id stays the same, because `bye` voids nothing that the client has.
-    this.#send('bye', { reason, retryMs }, this.#writer.lastId);
+    this.#send('bye', byeOf(reason), this.#writer.lastId);
     this.disconnected();
     this.transport.end();
   }

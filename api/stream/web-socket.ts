@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
-import type { Handler, Hono } from 'hono';
+import type { Context, Handler, Hono } from 'hono';
 import type { WebSocket } from 'ws';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -22,7 +22,7 @@ export interface WebSocketDeps extends StreamDeps {
   readonly pingMs?: number;
 }
 
-const GOING_AWAY = 1001;
+export const GOING_AWAY = 1001;
 /** How often a client is pinged. */
 const PING_MS = 15_000;
 /** A client counts as one that does not read when it leaves this much of responses unread. */
@@ -31,7 +31,7 @@ const MAX_UNREAD_BYTES = 1024 * 1024;
 const PATH = '/public/v1/evm/:chain_id/ws';
 
 /** Where the HTTP server lets requests upgrade. */
-export const WEB_SOCKET_PATHS = /^\/public\/v1\/evm\/[^/]+\/ws$/;
+export const WEB_SOCKET_PATHS = /^\/(?:public\/v1\/evm\/[^/]+\/(?:ws|price_levels)|rpc\/[^/]+)$/;
 
 /** Mounts each chain's WebSocket, for any origin: the data are public. Opening one counts in the limit of quotes. */
 export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps): void {
@@ -39,56 +39,87 @@ export function mountWebSocket(app: Hono, limitOf: LimitOf, deps: WebSocketDeps)
 }
 
 function openWebSocket(deps: WebSocketDeps): Handler {
-  const { streams, trustedProxies, verifyKey, logger, pingMs } = deps;
+  const { streams, trustedProxies, verifyKey, logger } = deps;
   return async (c) => {
     const chainId = chainIdParam(c);
     // A key in a URL ends up in logs and histories. Nothing else is accepted, so that no client sends its key there.
     if (Object.keys(c.req.query()).some((name) => name !== 'basis')) throw badRequest(NO_QUERY);
     const basis = basisParam(c);
     const stream = servedChain(streams.chains, chainId)[basis];
-    if (c.req.header('Upgrade')?.toLowerCase() !== 'websocket') throw upgradeRequired();
+    assertUpgrade(c);
     await stream.ready();
-    const { connections } = streams;
     const key = c.get('key');
     const triesFrom = triesAddress(c, trustedProxies);
-    let session: WsSession | undefined;
-    const connection: Connection = {
-      transport: 'websocket',
-      address: clientAddress(c, trustedProxies),
-      keyId: key?.keyId ?? null,
-      end: (reason) => session?.end(reason),
-    };
-    connections.add(connection);
-    const { socket: tcp } = (c.env as HttpBindings).incoming;
-    // The socket closes however the connection ends, and also if it never opened.
-    tcp.once('close', () => connections.remove(connection));
-    if (tcp.destroyed) connections.remove(connection);
-    return acceptWebSocket(
+    return openSocket(
       c,
-      {
-        onOpen: (_event, { raw }) => {
-          if (!raw) return;
-          keepAlive(raw, () => stream.countTimeout(), pingMs);
-          const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
-          const identify = async (presented: string) => {
-            const identity = await verifyKey(presented, () => triesFrom);
-            if (!identity) throw invalidApiKey();
-            connections.useKey(connection, identity.keyId);
-            subscriber.hasKey = true;
-          };
-          session = new WsSession(raw, stream, subscriber, identify, logger);
-        },
+      deps,
+      () => stream.countTermination('timeout'),
+      (raw, tcp, connection) => {
+        const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
+        const identify = async (presented: string) => {
+          const identity = await verifyKey(presented, () => triesFrom);
+          if (!identity) throw invalidApiKey();
+          streams.connections.useKey(connection, identity.keyId);
+          subscriber.hasKey = true;
+        };
+        const session = new WsSession(raw, stream, subscriber, identify, logger);
+        return (reason) => session.end(reason);
       },
-      (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
     );
   };
 }
 
+export type SocketDeps = Pick<WebSocketDeps, 'streams' | 'trustedProxies' | 'logger' | 'pingMs'>;
+
+/**
+ * Opens a WebSocket, which counts as a connection of streams and is pinged.
+ *
+ * @param onTimeout called when the client answered no pings
+ * @param open takes the WebSocket, what it writes to, and the connection; what it gives ends them from our side
+ * @throws ApiError 429, 503
+ */
+export function openSocket(
+  c: Context,
+  { streams: { connections }, trustedProxies, logger, pingMs }: SocketDeps,
+  onTimeout: () => void,
+  open: (socket: WebSocket, tcp: Socket, connection: Connection) => Connection['end'],
+): Promise<Response> {
+  let end: Connection['end'] | undefined;
+  const connection: Connection = {
+    transport: 'websocket',
+    address: clientAddress(c, trustedProxies),
+    keyId: c.get('key')?.keyId ?? null,
+    end: (reason) => end?.(reason),
+  };
+  connections.add(connection);
+  const { socket: tcp } = (c.env as HttpBindings).incoming;
+  // The socket closes however the connection ends, and also if it never opened.
+  tcp.once('close', () => connections.remove(connection));
+  if (tcp.destroyed) connections.remove(connection);
+  return acceptWebSocket(
+    c,
+    {
+      onOpen: (_event, { raw }) => {
+        if (!raw) return;
+        keepAlive(raw, onTimeout, pingMs);
+        end = open(raw, tcp, connection);
+      },
+    },
+    (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
+  );
+}
+
+/** Whether a request asks for a WebSocket. */
+export const isUpgrade = (c: Context): boolean => c.req.header('Upgrade')?.toLowerCase() === 'websocket';
+
+/** @throws ApiError 426 unless a request asks for a WebSocket */
+export function assertUpgrade(c: Context): void {
+  if (!isUpgrade(c))
+    throw new ApiError(426, { error: 'Upgrade to a WebSocket required' }, { headers: { Upgrade: 'websocket' } });
+}
+
 const NO_QUERY =
   'a WebSocket takes no query but basis: a key goes in the Authorization header or in a first auth operation';
-
-const upgradeRequired = (): ApiError =>
-  new ApiError(426, { error: 'Upgrade to a WebSocket required' }, { headers: { Upgrade: 'websocket' } });
 
 /**
  * Sends a stream's messages over a WebSocket: texts that have `event` and `id` in front of the data's own fields.

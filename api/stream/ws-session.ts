@@ -1,23 +1,16 @@
 import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
-import { rateWindow } from '../../runtime/rate-window.ts';
-import { MAX_MESSAGE_BYTES } from '../../runtime/web-sockets.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
+import { operationLimits, windowLimit } from './operation-limits.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { ByeReason } from './types.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
 
-const OPERATIONS_PER_SEC = 10;
-/** Bytes of all operations: room for a `subscribe` of 1,400 pools. */
-const BYTES_PER_SEC = MAX_MESSAGE_BYTES;
-/** The connection ends when more operations are rejected in a second. A long operation counts more than once. */
-const REFUSALS_PER_SEC = 100;
-const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
 /** Pools in subscriptions. A subscription to all listed pools counts as this many. */
 const NEW_POOLS_PER_MINUTE = 1_000;
 const AUTH_WITHIN_MS = 5_000;
@@ -26,9 +19,7 @@ const POLICY_VIOLATION = 1008;
 /** Takes the operations of one WebSocket, in order, and answers each with `ack` or `error`. */
 export class WsSession {
   readonly #openedAt = performance.now();
-  readonly #useOperations = windowLimit(OPERATIONS_PER_SEC, 1);
-  readonly #useBytes = windowLimit(BYTES_PER_SEC, 1);
-  readonly #useRefusals = windowLimit(REFUSALS_PER_SEC, 1);
+  readonly #take = operationLimits();
   readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60);
   readonly #named = new Set<Address>();
   #isFirst = true;
@@ -59,11 +50,10 @@ export class WsSession {
   #receive(data: Buffer, isBinary: boolean): void {
     // Ignores what comes while the connection closes.
     if (this.socket.readyState !== this.socket.OPEN) return;
-    const waitMs = this.#useOperations(1) || this.#useBytes(data.length);
-    if (waitMs === 0) this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
-    else if (this.#useRefusals(1 + Math.floor(data.length / BYTES_PER_REFUSAL)) === 0)
-      this.#reject(null, tooManyRequests(waitMs));
-    else this.end('limits');
+    const { waitMs, isOver } = this.#take(data.length);
+    if (isOver) this.end('limits');
+    else if (waitMs > 0) this.#reject(null, tooManyRequests(waitMs));
+    else this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
   }
 
   async #run(bytes: Buffer): Promise<void> {
@@ -138,13 +128,4 @@ export class WsSession {
 function idOf(json: ReadJson): string | number | null {
   const named = 'value' in json ? OperationName.safeParse(json.value) : null;
   return named?.success ? named.data.id : null;
-}
-
-/** @returns takes a whole amount and gives 0, or takes nothing and gives the milliseconds until the next window */
-function windowLimit(requests: number, windowSecs: number) {
-  const take = rateWindow({ requests, windowSecs }, () => performance.now());
-  return (amount: number): number => {
-    const { rejected, msBeforeNext } = take(amount);
-    return rejected ? msBeforeNext : 0;
-  };
 }

@@ -21,6 +21,9 @@ export interface Operations {
   /** Current bid, ask and depth of one pool. Prices include spread and fees. A pool that cannot be quoted also returns 200: `bidAdj` is 0, `askAdj` 2^128 - 1, the lists of `depth` are empty, and `priceProviderStatus` says why. One side alone can be closed while the status is `healthy`; it has its sentinel then. Every amount that gives at least one raw unit of output, up to the last level of `depth`, fills at the block of the quote; with unknown extensions that is best effort. A Trading API key is optional and raises the rate limit. */
   getBidAsk(request: RequestOf<'getBidAsk'>, options?: CallOptions): Promise<ResponseOf<'getBidAsk'>>;
 
+  /** Price levels of pools, in the forms that takers read. What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its messages. Named pools that are not served are left out. */
+  getPriceLevels(request: RequestOf<'getPriceLevels'>, options?: CallOptions): Promise<ResponseOf<'getPriceLevels'>>;
+
   /** List the trades of one pool. Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass `nextBefore` as `before`: trades that come meanwhile do not shift it. */
   listTrades(request: RequestOf<'listTrades'>, options?: CallOptions): Promise<ResponseOf<'listTrades'>>;
 

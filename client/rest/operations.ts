@@ -7,6 +7,7 @@ export const OPERATIONS = {
   listTokens: { method: 'get', path: '/public/v1/evm/{chain_id}/tokens', retry: [429, 500, 503] },
   getBidAskBatch: { method: 'post', path: '/public/v1/evm/{chain_id}/bid_ask/batch', retry: [429, 500, 503] },
   getBidAsk: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask', retry: [429, 500, 503] },
+  getPriceLevels: { method: 'get', path: '/public/v1/evm/{chain_id}/price_levels', retry: [429, 500, 503] },
   listTrades: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/trades', retry: [429, 500, 503] },
   listBars: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/ohlcv', retry: [429, 500, 503] },
   listDepth: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/depth_history', retry: [429, 500, 503] },

@@ -2,7 +2,15 @@ import type { PoolCurve, PoolSide } from '../curve.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
 import type { LayoutParts } from './create-adapter.ts';
 import { filledSwap, swapOutcome } from './pool-errors.ts';
-import { inputWithin, levelsWithin, multipliers, outputWithin, type SideCurve } from './side-curve.ts';
+import {
+  inputWithin,
+  levelAtInput,
+  levelsWithin,
+  mayErr,
+  multipliers,
+  outputWithin,
+  type SideCurve,
+} from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
 type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
@@ -27,6 +35,7 @@ export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, for
     levelsWithin: ({ most, level, filled }) => levelsWithin(curve, most, level, filledSwap(curve, filled)?.amountOut),
     inputWithin: (outputRaw) => inputWithin(curve, outputRaw),
     outputWithin: (limitX64) => outputWithin(curve, limitX64),
+    outputOf: mayErr(curve) ? null : (inputRaw) => levelAtInput(curve, inputRaw)?.cumulativeOutput ?? 0n,
     stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     swapGasLimit: gasLimit,
     simulation: (amountSpecified, trader) => encode(form, { zeroForOne, amountSpecified, quote: priced.quote, trader }),

@@ -143,10 +143,12 @@ export function inputWithin(curve: SideCurve, outputRaw: bigint): bigint {
 }
 
 /** Lowers an input, raw units, so that the pool surely pays out no more than the curve says: measured fees may err. */
-export function surely({ fees }: Pick<SideCurve, 'fees'>, input: bigint): bigint {
-  const mayErr = fees.isMean || fees.marginE15 > 0n;
-  return maxBigint(mayErr ? input - tolerance(input) : input, 0n);
+export function surely(curve: Pick<SideCurve, 'fees'>, input: bigint): bigint {
+  return maxBigint(mayErr(curve) ? input - tolerance(input) : input, 0n);
 }
+
+/** Whether the fees of a curve are measured, so that its amounts may differ from those of the pool. */
+export const mayErr = ({ fees }: Pick<SideCurve, 'fees'>): boolean => fees.isMean === true || fees.marginE15 > 0n;
 
 /** What a swap of this exact output (raw units) takes, as far as the side goes. */
 export function swapExactOutput(curve: SideCurve, outputRaw: bigint): SwapAmounts {

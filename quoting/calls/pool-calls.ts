@@ -5,7 +5,6 @@ import type { ContractCall } from '../../chain/contract-calls.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CodeState } from '../../protocol/curve-search.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
@@ -13,7 +12,7 @@ import { closedSides, type TransferLimits, tokenLimits } from '../../protocol/tr
 import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import { CLOSED_ASK_X64, CLOSED_BID_X64, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type CurveSides, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
 
 /** Bounds of the price call. It keeps as many bytes as are decoded: two prices, or the selector of an error. */
 const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
@@ -181,7 +180,7 @@ function readCode({ prices, watched }: PoolAnswers): CodeState | undefined {
 /** Adds to a snapshot the sides that trade. When both are rejected, its status becomes `pool_refused`. */
 export function withDepth(
   { curve: _, fingerprint: __, limits: ___, hasLivePrice: ____, ...snapshot }: PriceSnapshot,
-  { bids, asks }: TradingSides,
+  { bids, asks, curve }: CurveSides,
 ): DepthSnapshot {
   const isRejected = bids === null && asks === null;
   return {
@@ -190,6 +189,7 @@ export function withDepth(
     bidX64: bids === null ? CLOSED_BID_X64 : snapshot.bidX64,
     askX64: asks === null ? CLOSED_ASK_X64 : snapshot.askX64,
     depth: { bids: bids ?? [], asks: asks ?? [] },
+    curve,
   };
 }
 

@@ -1,12 +1,7 @@
 import type { Address } from 'viem';
 import { checkBounds, type Frame, FrameError, type Words } from './frame.ts';
 import { addressOf, fieldsOf, frameFields, integerOf, isAddress, readWords, setOnce } from './frame-parts.ts';
-
-/** The only chain whose slots give the time of a block. */
-const ETHEREUM = 1;
-/** Of Ethereum's consensus chain: Unix seconds of slot 0, and seconds per slot. */
-const GENESIS_TIME = 1_606_824_023n;
-const SLOT_SECS = 12n;
+import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
 
 /**
  * Reads a block builder's frame, bare or as the result of a call:
@@ -31,8 +26,8 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
     setOnce(venues, addressOf(key), readWords(accounts, slotsOf));
   }
   const { blockNumber, block_number: number = blockNumber, slot } = fields;
-  const hasTime = chainId === ETHEREUM && slot !== undefined && slot !== null;
-  const timestamp = hasTime ? GENESIS_TIME + SLOT_SECS * integerOf(slot) : null;
+  const hasTime = chainId === SLOT_CHAIN && slot !== undefined && slot !== null;
+  const timestamp = hasTime ? timeOfSlot(integerOf(slot)) : null;
   return checkBounds({ blockNumber: integerOf(number), timestamp, venues, isComplete: false });
 }
 

@@ -23,9 +23,9 @@ import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, PriceSnapshot } from '../types.ts';
+import type { CurveSides, DepthSnapshot, PriceSnapshot } from '../types.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
-import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
+import { ownFailure, readSides, type SharedReads, UNSHARED, writeSides } from './shared-reads.ts';
 import { WordlessQuotes } from './wordless-quotes.ts';
 
 export interface PoolReaderDeps {
@@ -221,7 +221,7 @@ export class PoolReader {
   }
 
   /** Finds how far the sides of a pool trade at the block of its prices. Shares the result where it takes calls. */
-  async #tradingSides(prices: PriceSnapshot): Promise<TradingSides> {
+  async #tradingSides(prices: PriceSnapshot): Promise<CurveSides> {
     const { pool, curve } = prices;
     const isComputed = typeof curve === 'function' && guardPlan(pool).kind === 'none';
     if (!curve || isComputed) return this.#readSides(prices);
@@ -231,17 +231,22 @@ export class PoolReader {
   }
 
   /** Takes the sides that another process read for all, or reads them and shares them. */
-  async #sharedSides(prices: PriceSnapshot): Promise<SidesOutcome> {
+  async #sharedSides(prices: PriceSnapshot): Promise<CurveSides | SnapshotError> {
     const { pool, block } = prices;
     const known = await this.#shared.find('sides', block, pool.address);
-    if (known !== undefined) return readSides(known);
+    if (known !== undefined) {
+      const sides = readSides(known);
+      const curve = typeof prices.curve === 'function' ? prices.curve() : undefined;
+      return sides instanceof SnapshotError ? sides : { ...sides, curve };
+    }
     const read = this.#readSides(prices).catch(ownFailure);
     const [sides] = await this.#shared.share('sides', block, [pool.address], Promise.all([read]), writeSides);
     return sides ?? read;
   }
 
-  async #readSides(prices: PriceSnapshot): Promise<TradingSides> {
-    return (await this.curve(prices))?.trading ?? { bids: [], asks: [] };
+  async #readSides(prices: PriceSnapshot): Promise<CurveSides> {
+    const found = await this.curve(prices);
+    return found ? { ...found.trading, curve: found.curve } : { bids: [], asks: [] };
   }
 
   /**

@@ -3,14 +3,16 @@ import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { createApp } from '../../api/app.ts';
+import { openLevels } from '../../api/levels/open-levels.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
+import { startStreams } from '../../api/stream/streams.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
-import { unusedStreams } from '../harness/every-route.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { seedPools, seedToken } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
@@ -55,17 +57,30 @@ export async function openExampleApp() {
     queuePrefix: `t${randomBytes(6).toString('hex')}`,
   });
   const directory = fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]);
+  const served = quotedChains([...chains.values()], directory);
+  const database = listing.pool;
+  const streams = startStreams({
+    chains: served,
+    config: StreamConfig.parse({}),
+    directory,
+    database,
+    metrics,
+    logger,
+  });
   const limiterRedis = new Redis(redis.url, { lazyConnect: true });
   const app: Hono = createApp(
     bindResources({
       ...pamm.deps,
-      chains: quotedChains([...chains.values()], directory),
+      chains: served,
       directory,
-      database: listing.pool,
+      database,
+      logger,
+      levels: openLevels({ chains: served, streams, directory, database }),
       statusMaxAgeSecs: 60,
       lags: () => [],
       ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
-      ...unusedStreams(),
+      streams,
+      trustedProxies: 0,
     }),
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
@@ -83,6 +98,7 @@ export async function openExampleApp() {
     app,
     pool,
     async close() {
+      streams.stop();
       await pamm.stop();
       limiterRedis.disconnect();
       await Promise.all([listing.close(), world.stop(), redis.drop()]);

@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
+import { openLevels } from '../../api/levels/open-levels.ts';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
 import { bindResources } from '../../api/resources.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -41,6 +42,8 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       statusMaxAgeSecs: 86_400,
       endpoints: new Map(),
       streams,
+      levels: openLevels({ chains, streams, directory, database: listing.pool }),
+      logger,
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => lags,

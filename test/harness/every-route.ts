@@ -12,6 +12,8 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     directory: unused(),
     database: unused(),
     ...unusedStreams(),
+    levels: unused(),
+    logger: unused(),
     statusMaxAgeSecs: 0,
     lags: () => [],
     ages: unused,

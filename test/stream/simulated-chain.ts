@@ -172,5 +172,5 @@ export class SimulatedChain {
 
 function withDepth(prices: PriceSnapshot): DepthSnapshot {
   const level = { bin: 0, priceX64: prices.bidX64, cumulativeOutput: 1n, cumulativeInput: 1n, priceImpactE6: 0n };
-  return { ...prices, depth: { bids: [level], asks: [] } };
+  return { ...prices, curve: undefined, depth: { bids: [level], asks: [] } };
 }

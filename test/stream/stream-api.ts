@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { levelsResource } from '../../api/levels/levels.ts';
+import { openLevels } from '../../api/levels/open-levels.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -55,16 +57,16 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
   });
   const { connections } = streams;
-  const deps = { chains, directory, streams, trustedProxies: 0 };
+  const levels = openLevels({ chains, streams, directory, database });
+  const { pingMs = 15_000 } = options;
+  const deps = { chains, directory, streams, levels, logger, pingMs, trustedProxies: 0 };
   // Limits are off: it never connects.
   const redis = new Redis({ lazyConnect: true });
-  const app = createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(streamResource, deps)], {
+  const routes = [quotesResource, streamResource, levelsResource].flatMap((each) => bindRoutes(each, deps));
+  const app = createApp(routes, {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: {
-      streams,
-      pingMs: options.pingMs ?? 15_000,
-    },
+    webSockets: { streams, pingMs },
     metrics,
     logger,
   });

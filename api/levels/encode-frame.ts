@@ -1,0 +1,100 @@
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { PoolCurve } from '../../protocol/curve.ts';
+import { maxBigint } from '../../protocol/fixed-point.ts';
+import { type PriceLevel, priceLevels } from '../../protocol/price-levels.ts';
+import { SLOT_CHAIN, slotAt } from '../../quoting/live/slots.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
+import { forEachYielding } from '../../runtime/for-each-yielding.ts';
+import { perObject } from '../../runtime/per-object.ts';
+
+/** The published forms of price levels: a block builder's, and that of relayers by BAP-710. */
+export const FORMATS = ['builder', 'bap710'] as const;
+export type LevelsFormat = (typeof FORMATS)[number];
+
+/** The block that is being built; `timestamp` in Unix seconds. */
+export interface TargetBlock {
+  readonly blockNumber: bigint;
+  readonly timestamp: bigint;
+}
+
+/** What a frame needs of a chain. */
+export type FramedChain = { readonly chainId: number; readonly blockTimeMs: number };
+
+/** The block that is built on a committed one. */
+export function targetOf({ number, timestamp, pending }: BlockRef, { blockTimeMs }: FramedChain): TargetBlock {
+  return pending ?? { blockNumber: number + 1n, timestamp: timestamp + BigInt(Math.round(blockTimeMs / 1_000)) };
+}
+
+/** The first fields of a frame, as JSON without braces. Builders name the slot, and when the frame was made in nanoseconds. */
+export function frameHead(
+  format: LevelsFormat,
+  { chainId }: FramedChain,
+  { blockNumber, timestamp }: TargetBlock,
+): string {
+  const now = Date.now();
+  if (format === 'bap710') return `"blockNumber":${blockNumber},"millisTimestamp":${now}`;
+  // A slot may pass without a block.
+  const slotTime = maxBigint(timestamp, BigInt(Math.floor(now / 1_000)));
+  const slot = chainId === SLOT_CHAIN ? `"slot":${slotAt(slotTime)},` : '';
+  return `${slot}"blockNumber":${blockNumber},"timestamp":${BigInt(now) * 1_000_000n}`;
+}
+
+/**
+ * Writes the price levels of pools as one JSON text, in turns: levels are computed once per snapshot.
+ *
+ * @param venue null: each pool is its own
+ */
+export async function encodeFrame(
+  format: LevelsFormat,
+  head: string,
+  venue: Address | null,
+  snapshots: readonly DepthSnapshot[],
+): Promise<string> {
+  const shown: string[] = [];
+  await forEachYielding(snapshots, (snapshot) => {
+    const pairs = snapshot.status === 'healthy' ? pairsOf(snapshot)[format] : '';
+    if (pairs !== '') shown.push(venue ? pairs : venueJson(snapshot.pool.address, pairs));
+  });
+  const pamms = venue && shown.length > 0 ? venueJson(venue, shown.join()) : shown.join();
+  return `{${head},"pamms":[${pamms}]}`;
+}
+
+const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;
+
+type PairTexts = { readonly [Format in LevelsFormat]: string };
+
+/** A pool's pairs, one for each side that trades, in both forms. */
+const pairsOf = perObject((snapshot: DepthSnapshot): PairTexts => {
+  const { pool, depth, curve } = snapshot;
+  const ends = `${depth.bids.at(-1)?.cumulativeInput} ${depth.asks.at(-1)?.cumulativeInput}`;
+  const last = curve && lastTexts(curve);
+  if (last?.ends === ends) return last.texts;
+  const [token0, token1] = [pool.token0.address, pool.token1.address];
+  const pairs = [
+    { tokenIn: token0, tokenOut: token1, levels: priceLevels(depth.bids, curve?.bids.outputOf ?? null) },
+    { tokenIn: token1, tokenOut: token0, levels: priceLevels(depth.asks, curve?.asks.outputOf ?? null) },
+  ].filter(({ levels }) => levels.length > 0);
+  const written = (levelsOf: (levels: readonly PriceLevel[]) => object) =>
+    pairs.map(({ levels, ...tokens }) => JSON.stringify({ ...tokens, ...levelsOf(levels) })).join();
+  const texts = {
+    builder: written((levels) => ({
+      orderBook: levels.map((level) => ({ ...amounts(level), variant: level.isExact ? 'Simulated' : 'Interpolated' })),
+    })),
+    bap710: written((levels) => ({
+      levels: levels.map((level) => ({ ...amounts(level), source: level.isExact ? 'simulated' : 'interpolated' })),
+    })),
+  };
+  if (last) Object.assign(last, { ends, texts });
+  return texts;
+});
+
+/** The last texts of a curve: a pool that did not change has the same curve at the next block. */
+const lastTexts = perObject((_curve: PoolCurve): { ends?: string; texts: PairTexts } => ({
+  texts: { builder: '', bap710: '' },
+}));
+
+const amounts = ({ amountIn, amountOut }: PriceLevel) => ({
+  amountIn: `0x${amountIn.toString(16)}`,
+  amountOut: `0x${amountOut.toString(16)}`,
+});

@@ -1,0 +1,35 @@
+import type { Context } from 'hono';
+import type { Address } from 'viem';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import { badRequest } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
+import { type ListingQuery, toListingQuery } from '../metadata/query.ts';
+import { basisParam, parseQuery } from '../request.ts';
+import { poolsParam } from '../stream/pools-param.ts';
+import { RawLevelsQuery } from './declaration.ts';
+import { FORMATS, type LevelsFormat } from './encode-frame.ts';
+
+/** Which pools a frame of price levels shows, and how. */
+export interface LevelsQuery {
+  readonly format: LevelsFormat;
+  /** The venue of all pools; null: each pool is its own. */
+  readonly venue: Address | null;
+  /** Null: all listed pools. */
+  readonly pools: readonly Address[] | null;
+  /** Tiers and TVL of the pools; null: any. */
+  readonly listed: ListingQuery | null;
+  readonly basis: Basis;
+}
+
+/** Reads the query string. Without `pools` it takes a key. @throws ApiError 400, 401 */
+export function levelsQuery(c: Context): LevelsQuery {
+  const basis = basisParam(c);
+  const { format: named = 'builder', venue: text, tier, minTvlFiat } = parseQuery(c, RawLevelsQuery);
+  const format = FORMATS.find((each) => each === named);
+  if (!format) throw badRequest(`format must be one of ${FORMATS.join(', ')}`);
+  const venue = text === undefined ? null : parseAddress(text);
+  if (text !== undefined && !venue) throw badRequest('venue is not a valid address');
+  const listed = toListingQuery({ tier, minTvlFiat: minTvlFiat ?? 0 }, ['tiered']);
+  const isListed = listed.tiers !== null || listed.minTvlFiat !== null;
+  return { format, venue, pools: poolsParam(c) ?? null, listed: isListed ? listed : null, basis };
+}

@@ -1,0 +1,49 @@
+import type { Context } from 'hono';
+import { defineResource } from '../declaration/api-route.ts';
+import { badRequest } from '../errors.ts';
+import { ReadyBody, sendReady } from '../http/ready-body.ts';
+import { chainIdParam, servedChain } from '../request.ts';
+import { operationLimits } from '../stream/operation-limits.ts';
+import { isUpgrade, openSocket, type SocketDeps } from '../stream/web-socket.ts';
+import { getPriceLevels, RawLevelsQuery } from './declaration.ts';
+import { FrameSocket } from './frame-socket.ts';
+import { type LevelsQuery, levelsQuery } from './levels-query.ts';
+import type { PriceLevels } from './price-levels.ts';
+
+export interface LevelsDeps extends SocketDeps {
+  readonly levels: ReadonlyMap<number, PriceLevels>;
+}
+
+/** `GET /public/v1/evm/{chain_id}/price_levels`, and the WebSocket at the same path. */
+export const levelsResource = defineResource([getPriceLevels], (deps: LevelsDeps) => ({
+  async getPriceLevels(c) {
+    const chainParam = chainIdParam(c);
+    const query = levelsQuery(c);
+    const levels = servedChain(deps.levels, chainParam);
+    if (isUpgrade(c)) return openLevels(c, deps, levels, query);
+    return sendReady(c, new ReadyBody(await levels.read(query, c.get('key') !== null)));
+  },
+}));
+
+async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, query: LevelsQuery): Promise<Response> {
+  const unknown = Object.keys(c.req.query()).find((name) => !(name in RawLevelsQuery.shape));
+  // A key in a URL ends up in logs and histories.
+  if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
+  await levels.assertReadable(query);
+  const feed = levels.feed(query, c.get('key') !== null);
+  return openSocket(
+    c,
+    deps,
+    () => levels.countTermination('timeout'),
+    (socket, tcp) => {
+      const frames = new FrameSocket(socket, tcp, () => levels.countTermination('unread'));
+      const take = operationLimits();
+      // What a client sends says nothing here, and costs little.
+      socket.on('message', (data: Buffer) => {
+        if (socket.readyState === socket.OPEN && take(data.length).isOver) frames.end('limits');
+      });
+      socket.once('close', feed.add(frames));
+      return (reason) => frames.end(reason);
+    },
+  );
+}

@@ -1,0 +1,125 @@
+import type { Address } from 'viem';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
+import { unavailable } from '../errors.ts';
+import { blocksOf } from '../quotes/one-state.ts';
+import type { ChainStream } from '../stream/chain-stream.ts';
+import type { ChoosePools } from './choose-pools.ts';
+import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
+import { FrameFeed } from './frame-feed.ts';
+import type { LevelsQuery } from './levels-query.ts';
+
+/** What price levels need of a chain. */
+type LevelQuotes = Pick<Chain, 'requested' | 'heads'> & { readonly snapshots: Pick<Chain['snapshots'], 'depths'> };
+export type LevelsChain = ChainConfig & LevelQuotes & { readonly liveQuotes?: LevelQuotes | undefined };
+
+/** At most four frames a second. */
+const MIN_MS = 250;
+const DEADLINE_MS = 20_000;
+
+/** The price levels of one chain, from the snapshots that quotes come from. */
+export class PriceLevels {
+  readonly #chain: LevelsChain;
+  readonly #streams: Readonly<Record<Basis, ChainStream>>;
+  readonly #choose: ChoosePools;
+  readonly #feeds = new Map<string, FrameFeed<Buffer>>();
+
+  constructor(chain: LevelsChain, streams: Readonly<Record<Basis, ChainStream>>, choose: ChoosePools) {
+    this.#chain = chain;
+    this.#streams = streams;
+    this.#choose = choose;
+  }
+
+  /**
+   * Reads a frame now.
+   *
+   * @param byKey whether the client has a key
+   * @throws ApiError 400, 503
+   */
+  async read(query: LevelsQuery, byKey: boolean): Promise<string> {
+    await this.assertReadable(query);
+    const { snapshots, requested, heads } = quotesOf<LevelQuotes>(this.#chain, query.basis);
+    const pools = await this.#choose(this.#chain, query);
+    requested.markRequested(pools, 'depths', byKey);
+    const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
+    if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
+    const head = await heads.head().catch((cause) => {
+      throw unavailable(cause);
+    });
+    const targets = [head.block, ...blocksOf(read)].map((block) => targetOf(block, this.#chain));
+    const target = targets.reduce((one, other) => (other.blockNumber > one.blockNumber ? other : one));
+    return encodeFrame(query.format, frameHead(query.format, this.#chain, target), query.venue, known);
+  }
+
+  /** Makes the chain ready for a feed, or rejects a query for too many pools. @throws ApiError 400, 503 */
+  async assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
+    await this.#streams[basis].ready();
+    if (!pools) this.#streams[basis].allPools();
+  }
+
+  /** Counts a client that was terminated: it answered no pings, or did not read. */
+  countTermination(reason: 'timeout' | 'unread'): void {
+    this.#streams.live.countTermination(reason);
+  }
+
+  /** The frames of a query, each made and encoded once for all clients of the same query and access. */
+  feed(query: LevelsQuery, byKey: boolean): FrameFeed<Buffer> {
+    const key = JSON.stringify([query, byKey]);
+    const known = this.#feeds.get(key);
+    if (known) return known;
+    const feed = this.#openFeed(query, byKey, () => this.#feeds.delete(key));
+    this.#feeds.set(key, feed);
+    return feed;
+  }
+
+  #openFeed(query: LevelsQuery, byKey: boolean, onStop: () => void): FrameFeed<Buffer> {
+    const stream = this.#streams[query.basis];
+    const { depths } = stream;
+    const { requested } = quotesOf<LevelQuotes>(this.#chain, query.basis);
+    const pins = new Map<Address, () => void>();
+    let chosen: readonly Address[] = [];
+    let shown = '';
+    /** Differs when the block or a requested pool changed. */
+    const state = () => [depths.block?.hash, ...chosen.map((pool) => depths.get(pool)?.version)].join();
+    const pin = () => {
+      for (const pool of chosen) if (!pins.has(pool)) pins.set(pool, requested.pin(pool, 'depths', byKey));
+      const kept = new Set(chosen);
+      for (const [pool, release] of pins) {
+        if (kept.has(pool)) continue;
+        release();
+        pins.delete(pool);
+      }
+    };
+    const make = async () => {
+      // While the database does not answer, the pools stay.
+      const pools = await this.#choose(this.#chain, query).catch(() => null);
+      chosen = pools?.map(({ address }) => address) ?? chosen;
+      pin();
+      shown = state();
+      const { block } = depths;
+      const snapshots = chosen.flatMap((pool) => {
+        const outcome = depths.get(pool)?.outcome;
+        return outcome && !(outcome instanceof SnapshotError) ? [outcome as DepthSnapshot] : [];
+      });
+      if (!block || snapshots.length === 0) return null;
+      const head = frameHead(query.format, this.#chain, targetOf(block, this.#chain));
+      return Buffer.from(await encodeFrame(query.format, head, query.venue, snapshots));
+    };
+    const start = (changed: () => void) => {
+      const stopListening = stream.onDepths(() => {
+        if (state() !== shown) changed();
+      });
+      return () => {
+        stopListening();
+        onStop();
+        chosen = [];
+        pin();
+      };
+    };
+    return new FrameFeed({ make, start, minMs: MIN_MS });
+  }
+}

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { computeSwap } from '../test/protocol/flat-swap.ts';
+import { flatSimulation } from './layouts/flat/adapter.ts';
+import { sideCurve } from './layouts/flat/geometry.ts';
+import { pricedPool } from './layouts/flat/pool-state.fixture.ts';
+import { poolSide } from './layouts/pool-side.ts';
+import { levelsWithin } from './layouts/side-curve.ts';
+import { priceLevels } from './price-levels.ts';
+
+const PARTS = 1_000_000n;
+
+test('each level has the output of a swap of its input, both ascend, and the last one is the end of the side', () => {
+  let inside = 0;
+  fc.assert(
+    fc.property(pricedPool, fc.boolean(), fc.bigInt(1n, PARTS), (priced, zeroForOne, part) => {
+      const curve = sideCurve(priced, zeroForOne);
+      const most = ((curve.levels.at(-1)?.cumulativeInput ?? 0n) * part) / PARTS;
+      const trading = levelsWithin(curve, most, curve.levels.length);
+      const levels = priceLevels(trading, poolSide(curve, flatSimulation, 'flat').outputOf);
+      const ends = trading.map(({ cumulativeInput }) => cumulativeInput);
+      levels.forEach(({ amountIn, amountOut, isExact }, index) => {
+        const swap = computeSwap(priced, { zeroForOne, kind: 'exactInput', amount: amountIn });
+        expect(swap).toMatchObject({ amountIn, amountOut });
+        const before = levels[index - 1] ?? { amountIn: 0n, amountOut: 0n };
+        expect(isExact && amountIn > before.amountIn && amountOut > before.amountOut).toBe(true);
+        if (!ends.includes(amountIn)) inside += 1;
+      });
+      const last = levels.at(-1);
+      if (last) expect(last.amountOut).toBeGreaterThanOrEqual(trading.at(-1)?.cumulativeOutput ?? 0n);
+      const end = trading.at(-1)?.cumulativeInput ?? 0n;
+      const swap = computeSwap(priced, { zeroForOne, kind: 'exactInput', amount: end });
+      expect(last?.amountOut ?? 0n).toBe(end === 0n ? 0n : swap.amountOut);
+    }),
+  );
+  expect(inside).toBeGreaterThan(100);
+});
+
+test('a curve that is not known between its levels has the ends of its bins alone, each once', () => {
+  const pairs = [
+    [10n, 0n],
+    [20n, 5n],
+    [20n, 5n],
+    [40n, 9n],
+  ] as const;
+  const levels = pairs.map(([cumulativeInput, cumulativeOutput], bin) => {
+    return { bin, priceX64: 0n, priceImpactE6: 0n, cumulativeInput, cumulativeOutput };
+  });
+  expect(priceLevels(levels, null)).toEqual([
+    { amountIn: 20n, amountOut: 5n, isExact: false },
+    { amountIn: 40n, amountOut: 9n, isExact: false },
+  ]);
+});

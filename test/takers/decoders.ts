@@ -1,0 +1,105 @@
+/*
+ * Decoders of what takers read, written from the published facts of the forms alone. They share no code with the service,
+ * and are strict: what a form does not name fails.
+ */
+
+export interface DecodedLevel {
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+  readonly isSimulated: boolean;
+}
+export interface DecodedPair {
+  readonly pamm: string;
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly levels: readonly DecodedLevel[];
+}
+export interface DecodedFrame {
+  readonly slot: bigint | null;
+  readonly blockNumber: bigint;
+  /** Unix milliseconds. */
+  readonly madeAt: number;
+  readonly pairs: readonly DecodedPair[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+class FormError extends Error {}
+const fail = (what: string): never => {
+  throw new FormError(what);
+};
+
+/** JSON with every integer as a bigint: a form has no other number. */
+function exactJson(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number'
+      ? /^\d+$/.test(context?.source ?? '')
+        ? BigInt(context?.source ?? '')
+        : fail('number')
+      : value,
+  );
+}
+
+function fieldsOf(value: unknown, required: readonly string[], optional: readonly string[] = []): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('an object is expected');
+  for (const name of required) if (!(name in value)) fail(`${name} is missing`);
+  for (const name of Object.keys(value)) if (![...required, ...optional].includes(name)) fail(`${name} is unknown`);
+  return value as Fields;
+}
+
+const integer = (value: unknown): bigint => (typeof value === 'bigint' ? value : fail('an integer is expected'));
+const address = (value: unknown): string =>
+  typeof value === 'string' && /^0x[0-9a-f]{40}$/.test(value) ? value : fail('an address is expected');
+const quantity = (value: unknown): bigint =>
+  typeof value === 'string' && /^0x[0-9a-f]{1,64}$/.test(value) ? BigInt(value) : fail('hex is expected');
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : fail('a list is expected'));
+
+function levelsOf(value: unknown, kind: string, kinds: readonly [string, string]): DecodedLevel[] {
+  let [lastIn, lastOut] = [0n, 0n];
+  const levels = list(value).map((each) => {
+    const level = fieldsOf(each, ['amountIn', 'amountOut', kind]);
+    const [amountIn, amountOut] = [quantity(level.amountIn), quantity(level.amountOut)];
+    if (amountIn <= lastIn || amountOut < lastOut) fail('levels descend');
+    if (!kinds.includes(level[kind] as string)) fail(`${kind} is unknown`);
+    [lastIn, lastOut] = [amountIn, amountOut];
+    return { amountIn, amountOut, isSimulated: level[kind] === kinds[0] };
+  });
+  return levels.length > 0 ? levels : fail('a pair has no levels');
+}
+
+function pairsOf(pamms: unknown, levels: string, kind: string, kinds: readonly [string, string]): DecodedPair[] {
+  return list(pamms).flatMap((venue) => {
+    const { pamm, pairs } = fieldsOf(venue, ['pamm', 'pairs'], ['maker']);
+    return list(pairs).map((each) => {
+      const pair = fieldsOf(each, ['tokenIn', 'tokenOut', levels]);
+      const tokens = { tokenIn: address(pair.tokenIn), tokenOut: address(pair.tokenOut) };
+      if (tokens.tokenIn === tokens.tokenOut) fail('a pair of one token');
+      return { pamm: address(pamm), ...tokens, levels: levelsOf(pair[levels], kind, kinds) };
+    });
+  });
+}
+
+/** Reads a frame of price levels in a block builder's form. @throws Error */
+export function decodeBuilderFrame(text: string): DecodedFrame {
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot']);
+  const timestamp = integer(frame.timestamp);
+  // Nanoseconds of this century: milliseconds or seconds are another form.
+  if (timestamp < 10n ** 18n || timestamp > 5n * 10n ** 18n) fail('timestamp is not in nanoseconds');
+  return {
+    slot: frame.slot === undefined ? null : integer(frame.slot),
+    blockNumber: integer(frame.blockNumber),
+    madeAt: Number(timestamp / 1_000_000n),
+    pairs: pairsOf(frame.pamms, 'orderBook', 'variant', ['Simulated', 'Interpolated']),
+  };
+}
+
+/** Reads a frame of price levels in the form of BAP-710. @throws Error */
+export function decodeBap710Frame(text: string): DecodedFrame {
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms']);
+  const madeAt = Number(integer(frame.millisTimestamp));
+  if (madeAt < 10 ** 12 || madeAt > 5 * 10 ** 12) fail('millisTimestamp is not in milliseconds');
+  const pairs = pairsOf(frame.pamms, 'levels', 'source', ['simulated', 'interpolated']);
+  return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs };
+}
+
+export const DECODERS = { builder: decodeBuilderFrame, bap710: decodeBap710Frame } as const;
