@@ -9,12 +9,14 @@ import { notFound, sendError, toApiError, wrongMethod } from './errors.ts';
 import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
+import type { TakersDeps } from './levels/taker-calls.ts';
+import { mountTakerSockets } from './levels/taker-sockets.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { createHttpMetrics } from './observability/http-metrics.ts';
 import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
-import { PUBLIC_PREFIX } from './request.ts';
+import { PUBLIC_PREFIX, RPC_PREFIX } from './request.ts';
 import { AnswerCache } from './serving/answer-cache.ts';
 import { createAnswerFront } from './serving/answer-front.ts';
 import { mountRoutes } from './serving/mount-routes.ts';
@@ -25,8 +27,8 @@ export type AppDeps = {
   readonly rateLimit: RateLimitDeps;
   readonly metrics: Registry;
   readonly logger: Logger;
-  /** The WebSockets of the chains' streams. */
-  readonly webSockets?: Omit<WebSocketDeps, 'verifyKey' | 'trustedProxies' | 'logger'>;
+  /** The WebSockets of the chains' streams and of takers. */
+  readonly webSockets?: Omit<WebSocketDeps & TakersDeps, 'verifyKey' | 'trustedProxies' | 'logger'>;
   /** Adds what is not an endpoint of the contract, such as the operator's pages. It counts in no limit. */
   readonly pages?: (app: Hono) => void;
 };
@@ -44,12 +46,15 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   app.use(limitBody);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => sendError(c, wrongMethod(methods)) }));
   app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
+  app.use(`${RPC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies, 'X-Api-Key'));
   const { limitOf, countEarly } = createLimits(deps.rateLimit);
   mountRoutes(app, routes, limitOf, answers);
   if (deps.webSockets) {
     const { verifyKey, logger, rateLimit } = deps;
     const { trustedProxies } = rateLimit;
-    mountWebSocket(app, limitOf, { ...deps.webSockets, verifyKey, trustedProxies, logger });
+    const sockets = { ...deps.webSockets, verifyKey, trustedProxies, logger };
+    mountWebSocket(app, limitOf, sockets);
+    mountTakerSockets(app, limitOf, sockets);
   }
   deps.pages?.(app);
   mountReference(app, {

@@ -16,7 +16,7 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
-import { openLevels } from './levels/open-levels.ts';
+import { openTakers } from './levels/open-takers.ts';
 import { startOperations } from './observability/operations.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
@@ -60,6 +60,7 @@ async function serve(): Promise<void> {
   const common = { database: database.$client, metrics, logger };
   const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
   const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
+  const takers = openTakers({ chains, streams, directory: catalog, database: database.$client });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
   const warnings = async () => ({ ...(await pamm.warnings()), ...liveWarnings(chains) });
@@ -73,7 +74,7 @@ async function serve(): Promise<void> {
     chains,
     directory: catalog,
     streams,
-    levels: openLevels({ chains, streams, directory: catalog, database: database.$client }),
+    takers,
     trustedProxies,
     statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
     lags: operations.lags,
@@ -82,7 +83,7 @@ async function serve(): Promise<void> {
   const app = createApp(routes, {
     verifyKey: createKeyVerifier(database.$client),
     rateLimit: { limits: file.limits, redis, prefix: queuePrefix, trustedProxies },
-    webSockets: { streams },
+    webSockets: { streams, takers },
     metrics,
     logger,
     pages: (it) => {

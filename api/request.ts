@@ -9,6 +9,8 @@ import { parseAddress } from './hex.ts';
 
 /** All endpoints that count in a limit lie below it. An invalid key is rejected everywhere below it. */
 export const PUBLIC_PREFIX = '/public/';
+/** JSON-RPC lies below it, with a chain. */
+export const RPC_PREFIX = '/rpc/';
 
 /** Chains by id, as the API serves them. */
 export type ServedChains = ReadonlyMap<number, ChainConfig>;

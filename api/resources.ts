@@ -3,6 +3,7 @@ import { type BoundRoute, bindRoutes, type Resource } from './declaration/api-ro
 import { statusResource } from './explorer/status.ts';
 import { historyResource } from './history/history.ts';
 import { levelsResource } from './levels/levels.ts';
+import { rpcResource } from './levels/rpc.ts';
 import { metadataResource } from './metadata/metadata.ts';
 import { pammResource } from './pamm/pamm-quote.ts';
 import { quotesResource } from './quotes/quotes.ts';
@@ -17,6 +18,7 @@ const RESOURCES = [
   metadataResource,
   quotesResource,
   levelsResource,
+  rpcResource,
   streamResource,
   tradesResource,
   historyResource,

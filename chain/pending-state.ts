@@ -12,6 +12,8 @@ export interface PendingState {
   readonly timestamp: bigint;
   /** Words that replace those of the committed block. */
   readonly words: Words;
+  /** Of the words, those that may be passed on, by venue: the newest first. Absent: none. */
+  readonly republished?: ReadonlyMap<Address, Words> | undefined;
   /** Names the state: the same number, time and words have the same digest. */
   readonly digest: string;
   /** When a source last gave it, by `performance.now()`. */

@@ -140,6 +140,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rpc/{chain_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * JSON-RPC of takers: price levels and state overrides
+         * @description The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in `X-Api-Key`. State overrides are of live sources that agree to be passed on. Notifications alone return 204. `/asyncapi.json` describes the WebSocket at the same path.
+         */
+        post: operations["callTakers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/v1/evm/{chain_id}/stream": {
         parameters: {
             query?: never;
@@ -1073,6 +1093,33 @@ export interface components {
                     }[];
                 }[];
             }[];
+        };
+        /** @description The response to one call. */
+        RpcResponse: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            /** @description Chosen by the client; the response repeats it. */
+            id: string | number | null;
+            /** @description Of a call that succeeded. */
+            result?: unknown;
+            /** @description Of a call that failed. */
+            error?: {
+                /** @description A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit). */
+                code: number;
+                /** @description What is wrong, as a human-readable sentence. */
+                message: string;
+            };
+        };
+        /** @description A call of JSON-RPC 2.0. */
+        RpcCall: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            /** @description Chosen by the client; the response repeats it. */
+            id?: string | number | null;
+            /** @description In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; all pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and `titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`. */
+            method: string;
+            /** @description By position. */
+            params?: unknown[];
         };
         /** @description Trades of a pool. */
         TradesPage: {
@@ -2623,6 +2670,108 @@ export interface operations {
             };
             /** @description No pool can be read, or no further connection is accepted; retry */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    callTakers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description EVM chain id, returned by `listChains`. */
+                chain_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "pamm_status",
+                 *       "params": []
+                 *     }
+                 */
+                "application/json": components["schemas"]["RpcCall"] | components["schemas"]["RpcCall"][];
+            };
+        };
+        responses: {
+            /** @description The response, or one for each call of a batch that has an id */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "result": {
+                     *         "ready": true,
+                     *         "targetBlock": 40043188,
+                     *         "liveQuotes": 3,
+                     *         "builders": 1,
+                     *         "maxQuoteAgeMs": 1333
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RpcResponse"] | components["schemas"]["RpcResponse"][];
+                };
+            };
+            /** @description Invalid chain id */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid API key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown chain */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Body larger than 262144 bytes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Rate limited; `Retry-After` gives the wait in seconds */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal server error; retry */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -32,8 +32,9 @@ declare module 'hono' {
  * header without a valid key.
  *
  * @param trustedProxies see {@link triesAddress}
+ * @param keyHeader a header that may hold the key alone instead
  */
-export function authenticate(verify: VerifyKey, trustedProxies: number): MiddlewareHandler {
+export function authenticate(verify: VerifyKey, trustedProxies: number, keyHeader?: string): MiddlewareHandler {
   const identify = async (c: Context, header: string): Promise<KeyIdentity> => {
     const key = bearerToken(header);
     const identity = key === null ? null : await verify(key, () => triesAddress(c, trustedProxies));
@@ -41,7 +42,8 @@ export function authenticate(verify: VerifyKey, trustedProxies: number): Middlew
     return identity;
   };
   return async (c, next) => {
-    const header = c.req.header('Authorization');
+    const bare = keyHeader && c.req.header(keyHeader);
+    const header = c.req.header('Authorization') ?? (bare && `Bearer ${bare}`);
     c.set('key', header === undefined ? null : await identify(c, header));
     await next();
   };

@@ -25,7 +25,7 @@ const EXPOSED_HEADERS = [
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-Id'],
+  allowHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID', 'X-Api-Key', 'X-Request-Id'],
   exposeHeaders: EXPOSED_HEADERS,
   maxAge: PREFLIGHT_MAX_AGE_SECS,
 });

@@ -84,3 +84,24 @@ export class FrameFeed<F> {
     });
   }
 }
+
+/** Feeds by a key, each as long as it has readers: add one at once. */
+export class FrameFeeds<F> {
+  readonly #feeds = new Map<string, FrameFeed<F>>();
+
+  of(key: string, open: () => FrameFeedDeps<F>): FrameFeed<F> {
+    const known = this.#feeds.get(key);
+    if (known) return known;
+    const deps = open();
+    const start: typeof deps.start = (changed) => {
+      const stop = deps.start(changed);
+      return () => {
+        this.#feeds.delete(key);
+        stop();
+      };
+    };
+    const feed = new FrameFeed({ ...deps, start });
+    this.#feeds.set(key, feed);
+    return feed;
+  }
+}

@@ -7,6 +7,14 @@ import type { ByeReason } from '../stream/types.ts';
 import { GOING_AWAY } from '../stream/web-socket.ts';
 import type { FrameReader } from './frame-feed.ts';
 
+/** How messages are written: of builders a frame is one. */
+export interface MessageForm {
+  readonly frame: (frame: Buffer) => Buffer;
+  readonly bye: (bye: ReturnType<typeof byeOf>) => string;
+}
+
+const BARE: MessageForm = { frame: (frame) => frame, bye: (bye) => JSON.stringify({ event: 'bye', ...bye }) };
+
 /**
  * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest one when its socket takes more;
  * one that takes nothing is terminated.
@@ -21,12 +29,20 @@ export class FrameSocket implements FrameReader<Buffer> {
    */
   constructor(
     private readonly socket: WebSocket,
-    tcp: Socket,
+    private readonly tcp: Socket,
     private readonly onUnread: () => void,
+    private readonly form: MessageForm = BARE,
   ) {
-    tcp.on('drain', () => {
-      if (this.#waiting) this.take(this.#waiting);
-    });
+    tcp.on('drain', this.#drain);
+  }
+
+  readonly #drain = () => {
+    if (this.#waiting) this.take(this.#waiting);
+  };
+
+  /** To be called when the feed is left while the WebSocket stays. */
+  stop(): void {
+    this.tcp.off('drain', this.#drain);
   }
 
   take(frame: Buffer): void {
@@ -34,7 +50,7 @@ export class FrameSocket implements FrameReader<Buffer> {
     this.#waiting = isFull ? frame : null;
     if (!isFull) {
       this.#fullSince = null;
-      this.socket.send(frame, { binary: false });
+      this.socket.send(this.form.frame(frame), { binary: false });
       return;
     }
     this.#fullSince ??= performance.now();
@@ -49,7 +65,7 @@ export class FrameSocket implements FrameReader<Buffer> {
 
   /** Says why the connection ends, and ends it. */
   end(reason: ByeReason | 'stale'): void {
-    this.socket.send(JSON.stringify({ event: 'bye', ...byeOf(reason) }));
+    this.socket.send(this.form.bye(byeOf(reason)));
     this.socket.close(GOING_AWAY);
   }
 }

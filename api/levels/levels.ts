@@ -9,17 +9,16 @@ import { getPriceLevels, RawLevelsQuery } from './declaration.ts';
 import { FrameSocket } from './frame-socket.ts';
 import { type LevelsQuery, levelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';
+import type { TakersDeps } from './taker-calls.ts';
 
-export interface LevelsDeps extends SocketDeps {
-  readonly levels: ReadonlyMap<number, PriceLevels>;
-}
+export type LevelsDeps = SocketDeps & TakersDeps;
 
 /** `GET /public/v1/evm/{chain_id}/price_levels`, and the WebSocket at the same path. */
 export const levelsResource = defineResource([getPriceLevels], (deps: LevelsDeps) => ({
   async getPriceLevels(c) {
     const chainParam = chainIdParam(c);
     const query = levelsQuery(c);
-    const levels = servedChain(deps.levels, chainParam);
+    const { levels } = servedChain(deps.takers, chainParam);
     if (isUpgrade(c)) return openLevels(c, deps, levels, query);
     return sendReady(c, new ReadyBody(await levels.read(query, c.get('key') !== null)));
   },
@@ -30,7 +29,7 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
   // A key in a URL ends up in logs and histories.
   if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
   await levels.assertReadable(query);
-  const feed = levels.feed(query, c.get('key') !== null);
+  const hasKey = c.get('key') !== null;
   return openSocket(
     c,
     deps,
@@ -42,7 +41,7 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
       socket.on('message', (data: Buffer) => {
         if (socket.readyState === socket.OPEN && take(data.length).isOver) frames.end('limits');
       });
-      socket.once('close', feed.add(frames));
+      socket.once('close', levels.feed(query, hasKey).add(frames));
       return (reason) => frames.end(reason);
     },
   );

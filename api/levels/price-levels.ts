@@ -9,7 +9,7 @@ import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
-import { FrameFeed } from './frame-feed.ts';
+import { type FrameFeed, type FrameFeedDeps, FrameFeeds } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
 
 /** What price levels need of a chain. */
@@ -25,7 +25,7 @@ export class PriceLevels {
   readonly #chain: LevelsChain;
   readonly #streams: Readonly<Record<Basis, ChainStream>>;
   readonly #choose: ChoosePools;
-  readonly #feeds = new Map<string, FrameFeed<Buffer>>();
+  readonly #feeds = new FrameFeeds<Buffer>();
 
   constructor(chain: LevelsChain, streams: Readonly<Record<Basis, ChainStream>>, choose: ChoosePools) {
     this.#chain = chain;
@@ -68,15 +68,10 @@ export class PriceLevels {
 
   /** The frames of a query, each made and encoded once for all clients of the same query and access. */
   feed(query: LevelsQuery, byKey: boolean): FrameFeed<Buffer> {
-    const key = JSON.stringify([query, byKey]);
-    const known = this.#feeds.get(key);
-    if (known) return known;
-    const feed = this.#openFeed(query, byKey, () => this.#feeds.delete(key));
-    this.#feeds.set(key, feed);
-    return feed;
+    return this.#feeds.of(JSON.stringify([query, byKey]), () => this.#feedDeps(query, byKey));
   }
 
-  #openFeed(query: LevelsQuery, byKey: boolean, onStop: () => void): FrameFeed<Buffer> {
+  #feedDeps(query: LevelsQuery, byKey: boolean): FrameFeedDeps<Buffer> {
     const stream = this.#streams[query.basis];
     const { depths } = stream;
     const { requested } = quotesOf<LevelQuotes>(this.#chain, query.basis);
@@ -115,11 +110,10 @@ export class PriceLevels {
       });
       return () => {
         stopListening();
-        onStop();
         chosen = [];
         pin();
       };
     };
-    return new FrameFeed({ make, start, minMs: MIN_MS });
+    return { make, start, minMs: MIN_MS };
   }
 }

@@ -72,3 +72,11 @@ test('a single node is a note', () => {
     'note: one URL in rpcUrls: nothing replaces its node when that fails',
   ]);
 });
+
+test('a source whose words are passed on is a note', () => {
+  const source = { kind: 'relayer', rpcUrls: ['http://relayer.example'] };
+  expect(findingsOf({ live: { sources: [source, { kind: 'own', republish: false }] } })).toEqual([]);
+  expect(findingsOf({ live: { sources: [{ ...source, republish: true }] } })).toEqual([
+    'note: takers get the words of the live source relayer: make sure that it agrees',
+  ]);
+});

@@ -7,7 +7,14 @@ import { withoutProvider, withoutStopLoss } from './missing-contracts.ts';
 const POLLED_BLOCK_MS = 1_000;
 
 /** Finds settings of a chain with which it serves less than it could. It calls nothing. */
-export function checkSettings({ chainId, rpcUrls, wsUrls = [], blockTimeMs, deployments }: ChainConfig): Finding[] {
+export function checkSettings({
+  chainId,
+  rpcUrls,
+  wsUrls = [],
+  blockTimeMs,
+  deployments,
+  live,
+}: ChainConfig): Finding[] {
   const base = { chainId, url: null };
   const enabled = deployments.filter((deployment) => deployment.enabled);
   const warnings = missingContracts(enabled);
@@ -17,6 +24,8 @@ export function checkSettings({ chainId, rpcUrls, wsUrls = [], blockTimeMs, depl
     .filter((deployment) => !deployment.enabled)
     .map(({ poolFactory }) => `the deployment of ${poolFactory} is disabled: its pools are neither indexed nor served`);
   if (rpcUrls.length === 1) notes.push('one URL in rpcUrls: nothing replaces its node when that fails');
+  for (const { kind, republish } of live?.sources ?? [])
+    if (republish) notes.push(`takers get the words of the live source ${kind}: make sure that it agrees`);
   return [
     ...warnings.map((problem): Finding => ({ ...base, level: 'warning', problem })),
     ...notes.map((problem): Finding => ({ ...base, level: 'note', problem })),

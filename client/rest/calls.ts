@@ -24,6 +24,9 @@ export interface Operations {
   /** Price levels of pools, in the forms that takers read. What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its messages. Named pools that are not served are left out. */
   getPriceLevels(request: RequestOf<'getPriceLevels'>, options?: CallOptions): Promise<ResponseOf<'getPriceLevels'>>;
 
+  /** JSON-RPC of takers: price levels and state overrides. The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in `X-Api-Key`. State overrides are of live sources that agree to be passed on. Notifications alone return 204. `/asyncapi.json` describes the WebSocket at the same path. */
+  callTakers(request: RequestOf<'callTakers'>, options?: CallOptions): Promise<ResponseOf<'callTakers'>>;
+
   /** List the trades of one pool. Newest first, as far as the chain is indexed; those that a reorganisation undoes are gone. For the next page pass `nextBefore` as `before`: trades that come meanwhile do not shift it. */
   listTrades(request: RequestOf<'listTrades'>, options?: CallOptions): Promise<ResponseOf<'listTrades'>>;
 

@@ -8,6 +8,7 @@ export const OPERATIONS = {
   getBidAskBatch: { method: 'post', path: '/public/v1/evm/{chain_id}/bid_ask/batch', retry: [429, 500, 503] },
   getBidAsk: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask', retry: [429, 500, 503] },
   getPriceLevels: { method: 'get', path: '/public/v1/evm/{chain_id}/price_levels', retry: [429, 500, 503] },
+  callTakers: { method: 'post', path: '/rpc/{chain_id}', retry: [429, 500] },
   listTrades: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/trades', retry: [429, 500, 503] },
   listBars: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/ohlcv', retry: [429, 500, 503] },
   listDepth: { method: 'get', path: '/public/v1/evm/{chain_id}/{pool_address}/depth_history', retry: [429, 500, 503] },

@@ -80,7 +80,7 @@ export class LiveFeed {
     for (const source of this.#sources) source.close();
   }
 
-  #take(source: object, frame: Frame): FrameOutcome {
+  #take(source: LiveSourceConfig, frame: Frame): FrameOutcome {
     const outcome = this.#merger.take(source, frame, this.#headNumber());
     if (outcome === 'used') for (const listener of this.#listeners) listener();
     return outcome;

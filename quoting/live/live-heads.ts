@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import type { PendingState } from '../../chain/pending-state.ts';
+import type { PendingState, Words } from '../../chain/pending-state.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
@@ -156,13 +156,17 @@ export class LiveHeads implements Heads {
   #pending(block: BlockRef, state: PendingWords): PendingState {
     const { protectedAccounts, blockTimeMs, feed } = this.#deps;
     const isKept = protectedAccounts();
+    const usable = (words: Words): Words => new Map([...words].filter(([account]) => !isKept?.has(account)));
+    const republished =
+      state.republished && new Map([...state.republished].map(([venue, words]) => [venue, usable(words)]));
     const { blockNumber, digest } = state;
     const secsAhead = Math.round((Number(blockNumber - block.number) * blockTimeMs) / 1_000);
     let { receivedAt } = state;
     return {
       blockNumber,
       timestamp: state.timestamp ?? block.timestamp + BigInt(secsAhead),
-      words: new Map([...state.words].filter(([account]) => !isKept?.has(account))),
+      words: usable(state.words),
+      republished,
       digest,
       get receivedAt() {
         const newest = feed.state();

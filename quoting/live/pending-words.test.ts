@@ -201,3 +201,26 @@ test('any frames in any order merge as in a model, and digests tell contents apa
   expect(new Set(contents.values()).size).toBe(contents.size);
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(50);
 });
+
+test('only the words of sources that may be passed on are, by venue: of several the newest, which come first', () => {
+  const [open, other] = [{ republish: true }, { republish: true }];
+  const { merger } = mergerOf();
+  const shown = () => [...(merger.state()?.republished ?? [])];
+  merger.take(one, frame(10, { [A]: words({ 1: 1 }) }), 9n);
+  expect(merger.state()?.republished).toBeUndefined();
+  const before = merger.state()?.digest;
+  merger.take(open, frame(10, { [A]: words({ 1: 1 }) }), 9n);
+  expect(shown()).toEqual([[A, words({ 1: 1 })]]);
+  expect(merger.state()?.digest).not.toBe(before);
+  merger.take(other, frame(10, { [A]: words({ 1: 2 }), [B]: words({ 2: 2 }) }), 9n);
+  merger.take(one, frame(10, { [A]: words({ 1: 3 }) }), 9n);
+  expect(new Map(shown())).toEqual(
+    new Map([
+      [A, words({ 1: 2 })],
+      [B, words({ 2: 2 })],
+    ]),
+  );
+  merger.take(open, frame(10, { [A]: words({ 1: 4 }) }), 9n);
+  expect(shown()[0]).toEqual([A, words({ 1: 4 })]);
+  expect(merger.state()?.words).toEqual(words({ 1: 4, 2: 2 }));
+});

@@ -10,7 +10,9 @@ export interface PendingWords {
   readonly timestamp: bigint | null;
   /** Never empty. */
   readonly words: Words;
-  /** Of number, time and words: equal if and only if these are. 22 characters of base64url. */
+  /** The words of sources that may be passed on, by venue: the newest first. Absent: none. */
+  readonly republished?: ReadonlyMap<Address, Words> | undefined;
+  /** Of number, time and all words: equal if and only if these are. 22 characters of base64url. */
   readonly digest: string;
   /** When the oldest frame arrived whose words are in it, in milliseconds of the merger's clock. */
   readonly receivedAt: number;
@@ -32,6 +34,11 @@ interface Part {
   readonly order: number;
 }
 
+/** Names a source. `republish`: its words may be passed on. */
+export interface MergedSource {
+  readonly republish?: boolean | undefined;
+}
+
 type Content = Omit<PendingWords, 'digest' | 'receivedAt'>;
 
 /**
@@ -51,7 +58,7 @@ export class FrameMerger {
   #blockNumber = -1n;
   #numberSentAt = Number.NEGATIVE_INFINITY;
   #frames = 0;
-  readonly #parts = new Map<object, Map<Address, Part>>();
+  readonly #parts = new Map<MergedSource, Map<Address, Part>>();
   #state: PendingWords | undefined;
   #isOutdated = false;
 
@@ -67,7 +74,7 @@ export class FrameMerger {
    * @param source names the source, the same object each time
    * @param headNumber the committed head; unknown until the chain was read
    */
-  take(source: object, frame: Frame, headNumber: bigint | undefined): FrameOutcome {
+  take(source: MergedSource, frame: Frame, headNumber: bigint | undefined): FrameOutcome {
     const { blockNumber, timestamp, isComplete } = frame;
     const highest = headNumber === undefined ? undefined : headNumber + MAX_AHEAD;
     if (headNumber !== undefined && blockNumber <= headNumber) return 'late';
@@ -106,8 +113,8 @@ export class FrameMerger {
   }
 
   #merge(): PendingWords | undefined {
-    const parts = [...this.#parts.values()]
-      .flatMap((ofSource) => [...ofSource.values()])
+    const parts = [...this.#parts]
+      .flatMap(([{ republish }, ofSource]) => [...ofSource].map(([venue, part]) => ({ ...part, venue, republish })))
       .filter(({ receivedAt }) => !this.#isOld(receivedAt))
       .sort((one, other) => other.order - one.order);
     const words = new Map<Address, Map<Hex, Hex>>();
@@ -116,7 +123,11 @@ export class FrameMerger {
     if (used.length === 0) return undefined;
     const receivedAt = Math.min(...used.map((part) => part.receivedAt));
     const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
-    const content = { blockNumber: this.#blockNumber, timestamp, words };
+    const open = parts.filter((part) => part.republish && part.words.size > 0);
+    // Of several words of a venue, the newest stay: they are set last.
+    const newest = new Map([...open].reverse().map(({ venue, ...part }) => [venue, part.words]));
+    const republished = open.length > 0 ? new Map([...newest].reverse()) : undefined;
+    const content = { blockNumber: this.#blockNumber, timestamp, words, republished };
     const last = this.#state;
     return last && isSame(last, content)
       ? { ...last, receivedAt }
@@ -153,8 +164,14 @@ function addMissing(target: Map<Address, Map<Hex, Hex>>, words: Words): boolean 
 
 function isSame(one: Content, other: Content): boolean {
   if (one.blockNumber !== other.blockNumber || one.timestamp !== other.timestamp) return false;
-  return isSameMap(one.words, other.words, (slots, others) => isSameMap(slots, others, (a, b) => a === b));
+  const [ofOne, ofOther] = [one.republished ?? NO_VENUES, other.republished ?? NO_VENUES];
+  return isSameWords(one.words, other.words) && isSameMap(ofOne, ofOther, isSameWords);
 }
+
+const NO_VENUES: ReadonlyMap<Address, Words> = new Map();
+
+const isSameWords = (one: Words, other: Words): boolean =>
+  isSameMap(one, other, (slots, others) => isSameMap(slots, others, (a, b) => a === b));
 
 function isSameMap<V>(one: ReadonlyMap<Hex, V>, other: ReadonlyMap<Hex, V>, isSameValue: (a: V, b: V) => boolean) {
   if (one.size !== other.size) return false;
@@ -164,11 +181,18 @@ function isSameMap<V>(one: ReadonlyMap<Hex, V>, other: ReadonlyMap<Hex, V>, isSa
   });
 }
 
-function digestOf({ blockNumber, timestamp, words }: Content): string {
+function digestOf({ blockNumber, timestamp, words, republished = NO_VENUES }: Content): string {
   const hash = createHash('sha256').update(`${blockNumber} ${timestamp}`);
-  for (const account of [...words.keys()].sort()) {
-    const slots = [...(words.get(account) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    hash.update(`\n${account} ${slots.join(' ')}`);
+  const add = (of: Words) => {
+    for (const account of [...of.keys()].sort()) {
+      const slots = [...(of.get(account) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+      hash.update(`\n${account} ${slots.join(' ')}`);
+    }
+  };
+  add(words);
+  for (const venue of [...republished.keys()].sort()) {
+    hash.update(`\n\n${venue}`);
+    add(republished.get(venue) ?? new Map());
   }
   return hash.digest('base64url').slice(0, DIGEST_CHARACTERS);
 }

@@ -25,6 +25,7 @@ const WHOLE_MS = 1_000;
 /** A process reads the sources by itself once Redis has not answered for this long: not while it connects. */
 const ALONE_AFTER_MS = 1_000;
 
+const SharedWords = z.array(z.tuple([HexAddress, z.array(z.tuple([HexBytes32, HexBytes32]))]));
 const Message = z.object({
   id: z.string(),
   digest: z.string(),
@@ -35,7 +36,8 @@ const Message = z.object({
     .object({
       blockNumber: IntegerText,
       timestamp: IntegerText.nullable(),
-      words: z.array(z.tuple([HexAddress, z.array(z.tuple([HexBytes32, HexBytes32]))])),
+      words: SharedWords,
+      republished: z.array(z.tuple([HexAddress, SharedWords])).optional(),
     })
     .optional(),
 });
@@ -106,8 +108,9 @@ export class SharedFeed implements FeedOfWords {
     const isSame = this.#others?.digest === digest;
     if (isSame && this.#others) this.#others = { ...this.#others, receivedAt };
     if (isSame || !content) return;
-    const words = new Map(content.words.map(([account, slots]) => [account, new Map(slots)]));
-    this.#others = { ...content, words, digest, receivedAt };
+    const words = wordsOf(content.words);
+    const republished = content.republished && new Map(content.republished.map(([venue, of]) => [venue, wordsOf(of)]));
+    this.#others = { ...content, words, republished, digest, receivedAt };
     if (!this.#own) this.#tell();
   }
 
@@ -130,7 +133,7 @@ export class SharedFeed implements FeedOfWords {
     if (words && words.digest !== this.#published) this.#publish(words, true);
   }
 
-  #publish({ digest, receivedAt, blockNumber, timestamp, words }: PendingWords, isWhole: boolean): void {
+  #publish({ digest, receivedAt, blockNumber, timestamp, words, republished }: PendingWords, isWhole: boolean): void {
     const ageMs = Math.max(0, performance.now() - receivedAt);
     this.#publishedAt = performance.now();
     this.#published = digest;
@@ -138,8 +141,13 @@ export class SharedFeed implements FeedOfWords {
     const content = isWhole && {
       blockNumber: String(blockNumber),
       timestamp: timestamp === null ? null : String(timestamp),
-      words: [...words].map(([account, slots]) => [account, [...slots]]),
+      words: listOf(words),
+      ...(republished && { republished: [...republished].map(([venue, of]) => [venue, listOf(of)]) }),
     };
     this.#deps.publish(JSON.stringify({ id: this.#id, digest, ageMs, ...(content && { content }) }));
   }
 }
+
+const listOf = (words: PendingWords['words']) => [...words].map(([account, slots]) => [account, [...slots]]);
+const wordsOf = (list: z.output<typeof SharedWords>): PendingWords['words'] =>
+  new Map(list.map(([account, slots]) => [account, new Map(slots)]));

@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { createApp } from '../../api/app.ts';
-import { openLevels } from '../../api/levels/open-levels.ts';
+import { openTakers } from '../../api/levels/open-takers.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -75,7 +75,7 @@ export async function openExampleApp() {
       directory,
       database,
       logger,
-      levels: openLevels({ chains: served, streams, directory, database }),
+      takers: openTakers({ chains: served, streams, directory, database }),
       statusMaxAgeSecs: 60,
       lags: () => [],
       ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),

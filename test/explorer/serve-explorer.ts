@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
-import { openLevels } from '../../api/levels/open-levels.ts';
+import { openTakers } from '../../api/levels/open-takers.ts';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
 import { bindResources } from '../../api/resources.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -34,6 +34,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
   const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
   const config = StreamConfig.parse({});
   const streams = startStreams({ chains, config, directory, metrics, logger, database: listing.pool });
+  const takers = openTakers({ chains, streams, directory, database: listing.pool });
   const app = createApp(
     bindResources({
       chains,
@@ -42,7 +43,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       statusMaxAgeSecs: 86_400,
       endpoints: new Map(),
       streams,
-      levels: openLevels({ chains, streams, directory, database: listing.pool }),
+      takers,
       logger,
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
@@ -58,7 +59,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
         prefix: 'test',
         trustedProxies: 0,
       },
-      webSockets: { streams },
+      webSockets: { streams, takers },
       metrics,
       logger,
       pages: await pagesOf(),

@@ -12,7 +12,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     directory: unused(),
     database: unused(),
     ...unusedStreams(),
-    levels: unused(),
+    takers: unused(),
     logger: unused(),
     statusMaxAgeSecs: 0,
     lags: () => [],

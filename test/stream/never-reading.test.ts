@@ -38,7 +38,7 @@ async function serve(stream: ChainStream) {
   const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: deps,
+    webSockets: { ...deps, takers: new Map() },
     metrics: createMetrics('test'),
     logger,
   });

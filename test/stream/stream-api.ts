@@ -2,7 +2,8 @@ import { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { levelsResource } from '../../api/levels/levels.ts';
-import { openLevels } from '../../api/levels/open-levels.ts';
+import { openTakers } from '../../api/levels/open-takers.ts';
+import { rpcResource } from '../../api/levels/rpc.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { streamResource } from '../../api/stream/stream.ts';
 import { startStreams } from '../../api/stream/streams.ts';
@@ -57,16 +58,18 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
   });
   const { connections } = streams;
-  const levels = openLevels({ chains, streams, directory, database });
+  const takers = openTakers({ chains, streams, directory, database });
   const { pingMs = 15_000 } = options;
-  const deps = { chains, directory, streams, levels, logger, pingMs, trustedProxies: 0 };
+  const deps = { chains, directory, streams, takers, logger, pingMs, trustedProxies: 0 };
   // Limits are off: it never connects.
   const redis = new Redis({ lazyConnect: true });
-  const routes = [quotesResource, streamResource, levelsResource].flatMap((each) => bindRoutes(each, deps));
+  const routes = [quotesResource, streamResource, levelsResource, rpcResource].flatMap((each) =>
+    bindRoutes(each, deps),
+  );
   const app = createApp(routes, {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: { streams, pingMs },
+    webSockets: { streams, takers, pingMs },
     metrics,
     logger,
   });

@@ -103,3 +103,54 @@ export function decodeBap710Frame(text: string): DecodedFrame {
 }
 
 export const DECODERS = { builder: decodeBuilderFrame, bap710: decodeBap710Frame } as const;
+
+/** Storage words by account and slot. */
+export type DecodedWords = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export interface DecodedOverrides {
+  readonly slot: bigint | null;
+  readonly blockNumber: bigint;
+  readonly venues: ReadonlyMap<string, DecodedWords>;
+}
+
+const word = (value: unknown): string =>
+  typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value) ? value : fail('a word is expected');
+
+function wordsOf(value: unknown, slotsOf: (account: unknown) => unknown = (account) => account): DecodedWords {
+  const accounts = Object.entries(value as Fields).map(([account, inside]) => {
+    const slots = Object.entries(slotsOf(inside) as Fields).map(([slot, each]) => [word(slot), word(each)]);
+    return [address(account), Object.fromEntries(slots)];
+  });
+  return Object.fromEntries(accounts);
+}
+
+/** Reads state overrides in a block builder's form. @throws Error */
+export function decodeBuilderOverrides(value: unknown): DecodedOverrides {
+  const { slot, blockNumber, timestamp, ...venues } = fieldsOf(exactJson(JSON.stringify(value)), [
+    'blockNumber',
+    'timestamp',
+    ...Object.keys(value as object),
+  ]);
+  integer(timestamp);
+  const read = Object.entries(venues).map(([venue, inside]) => {
+    const { stateOverride } = fieldsOf(inside, ['stateOverride']);
+    return [address(venue), wordsOf(stateOverride, (account) => fieldsOf(account, ['stateDiff']).stateDiff)] as const;
+  });
+  return { slot: slot === undefined ? null : integer(slot), blockNumber: integer(blockNumber), venues: new Map(read) };
+}
+
+/** Reads state overrides in the form of BAP-710. @throws Error */
+export function decodeBap710Overrides(value: unknown): DecodedOverrides & { readonly merged: DecodedWords } {
+  const fields = ['blockNumber', 'millisTimestamp', 'overrides', 'venues'];
+  const frame = fieldsOf(exactJson(JSON.stringify(value)), fields);
+  integer(frame.millisTimestamp);
+  const read = list(frame.venues).map((venue) => {
+    const { router, overrides } = fieldsOf(venue, ['router', 'overrides']);
+    return [address(router), wordsOf(overrides)] as const;
+  });
+  return {
+    slot: null,
+    blockNumber: integer(frame.blockNumber),
+    venues: new Map(read),
+    merged: wordsOf(frame.overrides),
+  };
+}

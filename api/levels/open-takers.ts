@@ -1,0 +1,23 @@
+import type { Streams } from '../stream/streams.ts';
+import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
+import { type LevelsChain, PriceLevels } from './price-levels.ts';
+import { StateOverrides } from './state-overrides.ts';
+import type { TakersChain } from './taker-calls.ts';
+
+export interface OpenTakersDeps extends ChooseDeps {
+  readonly chains: ReadonlyMap<number, LevelsChain>;
+  readonly streams: Pick<Streams, 'chains'>;
+}
+
+/** Makes what takers call on each chain, over the streams of all. */
+export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
+  const choose = createPoolChooser(deps);
+  return new Map(
+    [...chains].flatMap(([chainId, chain]) => {
+      const stream = streams.chains.get(chainId);
+      if (!stream) return [];
+      const levels = new PriceLevels(chain, stream, choose);
+      return [[chainId, { levels, overrides: new StateOverrides(chain) }] as const];
+    }),
+  );
+}

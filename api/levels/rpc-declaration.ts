@@ -1,0 +1,67 @@
+import { z } from '@hono/zod-openapi';
+import type { ApiRoute } from '../declaration/api-route.ts';
+import { ChainIdPath, errorResponse } from '../declaration/responses.ts';
+
+const Id = z.union([z.string(), z.int(), z.null()]).describe('Chosen by the client; the response repeats it.');
+
+const RpcCall = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: Id.optional(),
+    method: z
+      .string()
+      .describe(
+        'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; all ' +
+          'pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
+          '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
+      ),
+    params: z.array(z.unknown()).optional().describe('By position.'),
+  })
+  .openapi('RpcCall', { description: 'A call of JSON-RPC 2.0.' });
+
+const RpcResponse = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    id: Id,
+    result: z.unknown().optional().describe('Of a call that succeeded.'),
+    error: z
+      .strictObject({
+        code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit).'),
+        message: z.string().describe('What is wrong, as a human-readable sentence.'),
+      })
+      .optional()
+      .describe('Of a call that failed.'),
+  })
+  .openapi('RpcResponse', { description: 'The response to one call.' });
+
+export const callTakers = {
+  operationId: 'callTakers',
+  method: 'post',
+  path: '/rpc/{chain_id}',
+  limit: 'batch',
+  key: 'optional',
+  compress: true,
+  tag: 'Quotes',
+  summary: 'JSON-RPC of takers: price levels and state overrides',
+  description:
+    'The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in ' +
+    '`X-Api-Key`. State overrides are of live sources that agree to be passed on. Notifications alone return 204. ' +
+    '`/asyncapi.json` describes the WebSocket at the same path.',
+  request: {
+    params: z.object({ chain_id: ChainIdPath }),
+    body: {
+      schema: z.union([RpcCall, z.array(RpcCall)]),
+      example: { jsonrpc: '2.0', id: 1, method: 'pamm_status', params: [] },
+    },
+  },
+  answer: {
+    description: 'The response, or one for each call of a batch that has an id',
+    schema: z.union([RpcResponse, z.array(RpcResponse)]),
+    example: {
+      jsonrpc: '2.0',
+      id: 1,
+      result: { ready: true, targetBlock: 40043188, liveQuotes: 3, builders: 1, maxQuoteAgeMs: 1333 },
+    },
+  },
+  failures: { 400: errorResponse('Invalid chain id'), 404: errorResponse('Unknown chain') },
+} as const satisfies ApiRoute;

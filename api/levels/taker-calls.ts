@@ -1,0 +1,79 @@
+import type { Address } from 'viem';
+import { z } from 'zod';
+import { invalidApiKey } from '../errors.ts';
+import { namedPools } from '../request.ts';
+import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
+import type { LevelsFormat } from './encode-frame.ts';
+import { RpcError, RpcJson } from './json-rpc.ts';
+import type { LevelsQuery } from './levels-query.ts';
+import type { PriceLevels } from './price-levels.ts';
+import type { StateOverrides } from './state-overrides.ts';
+
+/** What takers call on a chain. */
+export interface TakersChain {
+  readonly levels: PriceLevels;
+  readonly overrides: StateOverrides;
+}
+
+export interface TakersDeps {
+  readonly takers: ReadonlyMap<number, TakersChain>;
+}
+
+/** Addresses that a parameter names; by default none, which means all. */
+export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
+
+const NoParams = z.tuple([]);
+const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
+
+/**
+ * Answers a call of a taker: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders.
+ *
+ * @throws RpcError, ApiError
+ */
+export async function answerTaker(
+  { levels, overrides }: TakersChain,
+  hasKey: boolean,
+  method: string,
+  params: unknown,
+) {
+  const format = method.startsWith('titan_') ? 'builder' : 'bap710';
+  switch (method) {
+    case 'pamm_getPammStateOverrides':
+    case 'titan_getPammStateOverrides':
+      readParams(NoParams, params);
+      return new RpcJson(await overrides.read(format));
+    case 'pamm_getPammPriceLevels':
+    case 'titan_getPammPriceLevels': {
+      const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
+      return new RpcJson(await levels.read(levelsOf(format, addresses(pamms), hasKey), hasKey));
+    }
+    case 'pamm_status':
+      readParams(NoParams, params);
+      return overrides.status();
+    case 'pamm_subscribe':
+    case 'pamm_unsubscribe':
+      throw new RpcError('unknownMethod', `${method} needs a WebSocket`);
+    default:
+      throw new RpcError(
+        'unknownMethod',
+        `${method.slice(0, 64)} is not served: this endpoint has calls of takers alone`,
+      );
+  }
+}
+
+/** @throws RpcError */
+export function readParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
+  const read = schema.safeParse(params);
+  if (!read.success) throw new RpcError('invalidParams', 'the parameters are not those of the method');
+  return read.data;
+}
+
+/** @throws ApiError 400 */
+export const addresses = (names: readonly string[]): Address[] =>
+  names.length === 0 ? [] : [...namedPools(names).keys()];
+
+/** The query of a taker who names pools, or none for all. @throws ApiError 401 without pools and key */
+export function levelsOf(format: LevelsFormat, pools: readonly Address[], hasKey: boolean): LevelsQuery {
+  if (pools.length === 0 && !hasKey) throw invalidApiKey();
+  return { format, venue: null, pools: pools.length > 0 ? pools : null, listed: null, basis: 'live' };
+}
