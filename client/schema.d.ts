@@ -1096,7 +1096,10 @@ export interface components {
         };
         /** @description The response to one call. */
         RpcResponse: {
-            /** @enum {string} */
+            /**
+             * @description The version of JSON-RPC.
+             * @enum {string}
+             */
             jsonrpc: "2.0";
             /** @description Chosen by the client; the response repeats it. */
             id: string | number | null;
@@ -1112,7 +1115,10 @@ export interface components {
         };
         /** @description A call of JSON-RPC 2.0. */
         RpcCall: {
-            /** @enum {string} */
+            /**
+             * @description The version of JSON-RPC.
+             * @enum {string}
+             */
             jsonrpc: "2.0";
             /** @description Chosen by the client; the response repeats it. */
             id?: string | number | null;

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChainConfig } from '../config/chains-schema.ts';
+import { seededRandom } from '../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../quoting/live/builder-frame.ts';
 import { parseJson } from '../runtime/json.ts';
 import { type LiveWorld, startLiveWorld, updateAll } from './live/live-world.ts';
@@ -14,6 +16,7 @@ import {
   decodeBuilderOverrides,
 } from './takers/decoders.ts';
 import { connectTexts, type TextClient } from './takers/levels-client.ts';
+import { malformedMessage } from './takers/malformed.ts';
 
 let world: LiveWorld;
 /** Its source may be passed on. */
@@ -223,4 +226,31 @@ test('a connection has at most 20 subscriptions', async () => {
   client.socket.send(JSON.stringify(batch));
   await until('responses', () => client.texts.length > 0);
   expect((await askWs(client, subscribe(99))).error?.code).toBe(-32_005);
+});
+
+/** `RPC_MESSAGES=100000` sends as many as are promised; `npm run bench:levels` also times quotes meanwhile. */
+const MESSAGES = Number(process.env.RPC_MESSAGES ?? 500);
+
+test(`${MESSAGES} malformed messages get responses of JSON-RPC or HTTP, and nothing breaks`, {
+  timeout: 600_000,
+}, async () => {
+  const random = seededRandom(fc.readConfigureGlobal().seed ?? 0);
+  const seen = new Map<string, number>();
+  for (let sent = 0; sent < MESSAGES; sent += 10) {
+    const responses = await Promise.all(Array.from({ length: 10 }, () => post(malformedMessage(random))));
+    for (const response of responses) {
+      const text = await response.text();
+      expect([200, 204]).toContain(response.status);
+      const read = text === '' ? [] : [JSON.parse(text)].flat();
+      for (const { jsonrpc, id, error } of read as (RpcResponse & { jsonrpc: string })[]) {
+        expect([jsonrpc, id]).toEqual(['2.0', expect.toSatisfy((each) => each === null || typeof each !== 'object')]);
+        // -32603 is a defect.
+        expect([undefined, -32_700, -32_600, -32_601, -32_602, -32_001]).toContain(error?.code);
+        seen.set(`${error?.code}`, (seen.get(`${error?.code}`) ?? 0) + 1);
+      }
+    }
+  }
+  if (process.env.RPC_MESSAGES) process.stdout.write(`${JSON.stringify(Object.fromEntries(seen))}\n`);
+  expect(seen.size).toBeGreaterThan(4);
+  expect((await ask('pamm_status')).result).toMatchObject({ ready: true });
 });

@@ -2,11 +2,13 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorResponse } from '../declaration/responses.ts';
 
+/** The version, which each message names. */
+export const JsonRpc = z.literal('2.0').describe('The version of JSON-RPC.');
 const Id = z.union([z.string(), z.int(), z.null()]).describe('Chosen by the client; the response repeats it.');
 
-const RpcCall = z
+export const RpcCall = z
   .strictObject({
-    jsonrpc: z.literal('2.0'),
+    jsonrpc: JsonRpc,
     id: Id.optional(),
     method: z
       .string()
@@ -19,9 +21,9 @@ const RpcCall = z
   })
   .openapi('RpcCall', { description: 'A call of JSON-RPC 2.0.' });
 
-const RpcResponse = z
+export const RpcResponse = z
   .strictObject({
-    jsonrpc: z.literal('2.0'),
+    jsonrpc: JsonRpc,
     id: Id,
     result: z.unknown().optional().describe('Of a call that succeeded.'),
     error: z

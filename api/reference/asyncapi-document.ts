@@ -1,5 +1,6 @@
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import { EXAMPLE } from '../declaration/example-market.ts';
+import { LEVELS_MESSAGES, TAKER_CALLS, TAKER_MESSAGES } from '../levels/messages.ts';
 import { STREAM_MESSAGES, webSocketMessage } from '../stream/message-schema.ts';
 import { WsAck, WsAuth, WsError, WsPing, WsSubscribe, WsUnsubscribe } from '../stream/ws-operations.ts';
 import { API_TITLE } from './openapi-document.ts';
@@ -37,7 +38,8 @@ const CHAIN_ID = {
 /** The AsyncAPI 3 document of the streams, from the schemas that their messages are checked with. */
 export function asyncApiDocument() {
   const overWebSocket = { ...WS_OPERATIONS, ...WS_ANSWERS, ...WS_EVENTS };
-  const all = Object.entries({ ...EVENTS, ...WS_EVENTS, ...WS_OPERATIONS, ...WS_ANSWERS });
+  const ofTakers = { ...LEVELS_MESSAGES, ...TAKER_MESSAGES, ...TAKER_CALLS };
+  const all = Object.entries({ ...EVENTS, ...WS_EVENTS, ...WS_OPERATIONS, ...WS_ANSWERS, ...ofTakers });
   // Makes JSON schemas of them, and of schemas that they share with the OpenAPI document.
   const app = new OpenAPIHono();
   for (const [name, schema] of all) app.openAPIRegistry.register(schemaName(name), schema);
@@ -54,11 +56,24 @@ export function asyncApiDocument() {
     channels: {
       sse: channel('/public/v1/evm/{chain_id}/stream', 'Server-sent events of a chain.', 'https', EVENTS),
       webSocket: channel('/public/v1/evm/{chain_id}/ws', 'WebSocket of a chain.', 'wss', overWebSocket),
+      priceLevels: channel(
+        '/public/v1/evm/{chain_id}/price_levels',
+        'Frames of price levels, for the parameters of `getPriceLevels`: at most four a second, at least one.',
+        'wss',
+        LEVELS_MESSAGES,
+      ),
+      takers: channel('/rpc/{chain_id}', 'JSON-RPC of takers: the calls of `callTakers`, and subscriptions.', 'wss', {
+        ...TAKER_MESSAGES,
+        ...TAKER_CALLS,
+      }),
     },
     operations: {
       tellBySse: { action: 'send', ...refs('sse', EVENTS) },
       tellByWebSocket: { action: 'send', ...refs('webSocket', WS_EVENTS) },
       operate: { action: 'receive', ...refs('webSocket', WS_OPERATIONS), reply: refs('webSocket', WS_ANSWERS) },
+      tellPriceLevels: { action: 'send', ...refs('priceLevels', LEVELS_MESSAGES) },
+      tellTakers: { action: 'send', ...refs('takers', TAKER_MESSAGES) },
+      call: { action: 'receive', ...refs('takers', TAKER_CALLS), reply: refs('takers', TAKER_MESSAGES) },
     },
     components: { messages: Object.fromEntries(messages), schemas: components?.schemas },
   };

@@ -60,6 +60,8 @@ test('quote updates need the key, quotes and routes take one, listings have no u
     listTrades: [],
     getStatus: [],
     getBidAsk: optional,
+    getPriceLevels: optional,
+    callTakers: optional,
     getBidAskBatch: optional,
     findRoute: optional,
     listBars: optional,
@@ -84,7 +86,7 @@ test('the document names its server, licence and contact', () => {
 
 test('an operation with a body, and no other, may answer that it is too large', () => {
   const named = operations.filter(({ responses }) => '413' in responses).map(({ operationId }) => operationId);
-  expect(named.sort()).toEqual(['findRoute', 'getBidAskBatch', 'submitQuoteUpdate']);
+  expect(named.sort()).toEqual(['callTakers', 'findRoute', 'getBidAskBatch', 'submitQuoteUpdate']);
 });
 
 test('the search says what it does with white space and control characters', () => {

@@ -5,15 +5,13 @@ import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { stopRunningServices } from '../../local/services/service-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
-import { BLOCK_MS, builderSource } from '../../test/live/live-world.ts';
-import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { peakMemory, serverCpuMs } from '../hostile/cpu-time.ts';
-import { startMeasuredServer } from '../measured-server.ts';
 import { Samples } from '../route/measure.ts';
 import { type CountingNode, startCountingNode } from '../stream/counting-node.ts';
 import { millisecondsNow } from '../stream/now.ts';
 import { hostileFrames } from './hostile-frames.ts';
 import { awaitOtherBid, readStream } from './readings.ts';
+import { serveLiveMarket } from './serve-live-market.ts';
 
 /** Per layout. */
 const POOLS = 100;
@@ -42,7 +40,7 @@ after a block; calls to nodes per read of the 100 flat pools, beside those of a 
 async function bench(rounds: number): Promise<void> {
   const market = await startLiveMarket({ flatPools: POOLS, packedPools: POOLS, guards: ['none'] });
   const node = await startCountingNode(market.chain.rpcUrl);
-  const server = await serve(market, node);
+  const server = await serveLiveMarket(market, node.url);
   const base = `${server.urls[0]}/public/v1/evm/${market.chain.chainId}`;
   try {
     const idle = await measureIdle(market, server.pid);
@@ -57,22 +55,6 @@ async function bench(rounds: number): Promise<void> {
     await node.stop();
     await market.close();
   }
-}
-
-function serve(market: LiveMarket, node: CountingNode) {
-  const { chain, deployment, packed, pools } = market;
-  const config = chainConfig(chain.chainId, [node.url], {
-    blockTimeMs: BLOCK_MS,
-    wsUrls: [chain.rpcUrl.replace(/^http/, 'ws')],
-    warmBudget: { callsPerMinute: 100_000 },
-  });
-  const live = builderSource(market);
-  const task = {
-    chain: { ...config, live },
-    pools: pools.map(({ address, layout }) => ({ address, layout })),
-    deployments: { flat: deployment, packed },
-  };
-  return startMeasuredServer(new URL('./server.ts', import.meta.url), { BENCH_TASK: JSON.stringify(task) });
 }
 
 const lastPrices = new Map<LivePool, bigint>();

@@ -25,6 +25,7 @@ runMain(async () => {
     pools.map(({ address, layout }) => servedPool(devChain, deployments[layout], address, 'mean', layout)),
   );
   const quotes = { ...stillQuotes, warmSecs: 1 };
-  const { base } = await startStreamApi({ chain, directory: fixedDirectory(served), quotes });
+  const stream = { connectionsPerAddress: 5_000 };
+  const { base } = await startStreamApi({ chain, directory: fixedDirectory(served), quotes, stream });
   process.stdout.write(`${new URL(base).port}\n`);
 });

@@ -1,0 +1,46 @@
+import { z } from '@hono/zod-openapi';
+import { Bap710Frame, BuilderFrame } from './declaration.ts';
+import { JsonRpc, RpcCall, RpcResponse } from './rpc-declaration.ts';
+
+const bye = z.strictObject({
+  reason: z
+    .enum(['shutdown', 'limits', 'key_revoked', 'stale'])
+    .describe('`stale`: there was no frame for 2 seconds. `key_revoked`: do not reconnect with that key.'),
+  retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
+});
+
+/** What the WebSocket of price levels sends, by name. */
+export const LEVELS_MESSAGES = {
+  builderFrame: BuilderFrame.describe('A complete frame, by default.'),
+  bap710Frame: Bap710Frame.describe('A complete frame, with `format=bap710`.'),
+  levelsBye: bye.extend({ event: z.literal('bye') }).describe('The last message: the service ends the connection.'),
+};
+
+/** What the WebSocket of JSON-RPC sends, by name. */
+export const TAKER_MESSAGES = {
+  rpcResponse: RpcResponse.describe('The response to one call.'),
+  rpcFrame: z
+    .strictObject({
+      jsonrpc: JsonRpc,
+      method: z.literal('pamm_subscription').describe('A frame.'),
+      params: z
+        .strictObject({
+          subscription: z.string().describe('Result of its `pamm_subscribe`.'),
+          result: z
+            .union([Bap710Frame, z.looseObject({})])
+            .describe('What the call of the same data returns, complete.'),
+        })
+        .describe('The subscription and its frame.'),
+    })
+    .describe('A frame of a subscription: `subscribePriceLevelsV1`, or `subscribeNewQuotesV1` with state overrides.'),
+  rpcBye: z
+    .strictObject({
+      jsonrpc: JsonRpc,
+      method: z.literal('pamm_bye').describe('The end.'),
+      params: bye.describe('Why.'),
+    })
+    .describe('The last message: the service ends the connection.'),
+};
+
+/** What its clients send. */
+export const TAKER_CALLS = { rpcCall: RpcCall.describe('A call; several go in an array.') };

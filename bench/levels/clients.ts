@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { WebSocket } from 'ws';
+import { seededRandom } from '../../devnet/traffic/random.ts';
+import { runMain } from '../../runtime/run-main.ts';
+import { malformedMessage } from '../../test/takers/malformed.ts';
+import { answerOrders } from '../order-process.ts';
+
+/** Opens WebSockets, says what they got since they were last counted, or sends malformed calls at a pace. */
+export type ClientOrder =
+  | { readonly do: 'open'; readonly url: string; readonly connections: number }
+  | { readonly do: 'count' }
+  | { readonly do: 'close' }
+  | { readonly do: 'attack'; readonly url: string; readonly messages: number; readonly perSecond: number };
+
+export interface Counted {
+  /** Frames of all connections, and the bytes of the last one. */
+  readonly frames: number;
+  readonly bytes: number;
+}
+export interface Attack {
+  /** Responses by HTTP status or code of JSON-RPC. */
+  readonly seen: Readonly<Record<string, number>>;
+}
+
+const MAX_OPEN = 32;
+const sockets = new Set<WebSocket>();
+let [frames, bytes] = [0, 0];
+
+/** A separate process: it stands for other machines. */
+runMain(async () => answerOrders<ClientOrder>(obey));
+
+async function obey(order: ClientOrder): Promise<unknown> {
+  if (order.do === 'open') return open(order.url, order.connections);
+  if (order.do === 'attack') return attack(order);
+  if (order.do === 'close') for (const socket of sockets) socket.terminate();
+  const counted: Counted = { frames, bytes };
+  frames = 0;
+  return counted;
+}
+
+async function open(url: string, connections: number): Promise<void> {
+  while (sockets.size < connections) {
+    const batch = Array.from({ length: Math.min(50, connections - sockets.size) }, () => new WebSocket(url));
+    await Promise.all(batch.map((socket) => once(socket, 'open')));
+    for (const socket of batch) {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('message', (data: Buffer) => {
+        frames += 1;
+        bytes = data.length;
+      });
+    }
+  }
+}
+
+async function attack({ url, messages, perSecond }: Extract<ClientOrder, { do: 'attack' }>): Promise<Attack> {
+  const random = seededRandom(28);
+  const dispatcher = new Agent({ connections: MAX_OPEN });
+  const seen: Record<string, number> = {};
+  const open = new Set<Promise<void>>();
+  const startedAt = performance.now();
+  const send = () => {
+    const sent = request(url, { method: 'POST', body: malformedMessage(random), dispatcher })
+      .then(async ({ statusCode, body }) => {
+        const code = /"code":(-?\d+)/.exec(await body.text())?.[1] ?? '';
+        const key = `${statusCode} ${code}`.trim();
+        seen[key] = (seen[key] ?? 0) + 1;
+      })
+      .finally(() => open.delete(sent));
+    open.add(sent);
+  };
+  for (let sent = 0; sent < messages; ) {
+    const due = ((performance.now() - startedAt) / 1_000) * perSecond;
+    while (sent < Math.min(due, messages) && open.size < MAX_OPEN) {
+      send();
+      sent += 1;
+    }
+    await sleep(5);
+  }
+  await Promise.all(open);
+  await dispatcher.close();
+  return { seen };
+}
