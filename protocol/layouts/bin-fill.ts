@@ -69,7 +69,7 @@ export function fillWhole(slice: BinSlice): BinFill {
 export function fillExactInput(slice: BinSlice, input: bigint): BinFill {
   const whole = fillWhole(slice);
   if (whole.input <= input) return whole;
-  return { ...fillExactOutput(slice, largestAffordable(slice, input)), input };
+  return { ...fillExactOutput(slice, largestAffordable(slice, input, whole.input)), input };
 }
 
 /**
@@ -81,7 +81,7 @@ export function fillAtLeast(slice: BinSlice, input: bigint): BinFill {
   if (whole.input <= input) return whole;
   const { lowerX64 } = slice.edges;
   const short = FEW + divCeil(FEW * input, minBigint(lowerX64, divCeil(Q128, lowerX64)));
-  const output = largestAffordable(slice, maxBigint(input - short, 0n)) - FEW;
+  const output = largestAffordable(slice, maxBigint(input - short, 0n), whole.input) - FEW;
   return { ...fillExactOutput(slice, maxBigint(output, 0n)), input };
 }
 
@@ -138,6 +138,28 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
     : position + mulDivFloor(MAX_POSITION - position, output, available);
 }
 
-/** The largest output whose cost does not exceed the input. The input must not pay for the whole bin. */
-const largestAffordable = (slice: BinSlice, input: bigint): bigint =>
-  bisect(0n, slice.available, 1n, (output) => fillExactOutput(slice, output).input <= input);
+/** After this many secants, a guess is as near as rounding lets it be: prices in a bin are nearly even. */
+const SECANTS = 6;
+
+/**
+ * The largest output whose cost does not exceed the input, which must not pay for the whole bin. Costs never fall, so any
+ * guess may begin the search; to bisect the whole bin would take several times as long.
+ *
+ * @param wholeCost of all that the bin has
+ */
+function largestAffordable(slice: BinSlice, input: bigint, wholeCost: bigint): bigint {
+  const { available } = slice;
+  const costOf = (output: bigint) => fillExactOutput(slice, output).input;
+  let [last, lastCost, guess, cost] = [0n, 0n, available, wholeCost];
+  for (let secant = 0; secant < SECANTS && cost !== lastCost; secant++) {
+    const secantAt = guess + ((input - cost) * (guess - last)) / (cost - lastCost);
+    const next = minBigint(maxBigint(secantAt, 0n), available);
+    if (next === guess) break;
+    [last, lastCost, guess, cost] = [guess, cost, next, costOf(next)];
+  }
+  const isPaid = (output: bigint) => costOf(output) <= input;
+  let [low, high] = cost <= input ? [guess, guess + 1n] : [guess - 1n, guess];
+  for (let step = 1n; high < available && high > guess && isPaid(high); step *= 2n) [low, high] = [high, high + step];
+  for (let step = 1n; low > 0n && low < guess && !isPaid(low); step *= 2n) [low, high] = [low - step, low];
+  return bisect(maxBigint(low, 0n), minBigint(high, available), 1n, isPaid);
+}
