@@ -24,7 +24,7 @@ export const LimitsConfig = z.strictObject({
   enabled: z.boolean().default(true).describe('`false` turns all of them off.'),
   listing: ClassQuotas.default(quotas(200, 200)).describe('Chains, metadata, trades.'),
   quote: ClassQuotas.default(quotas(300, 3_000)).describe('Quotes of one pool; opening a stream.'),
-  batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes.'),
+  batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes, price levels, calls of takers.'),
   route: ClassQuotas.default(quotas(100, 1_000)).describe('Routes.'),
   history: ClassQuotas.default(quotas(60, 600)).describe('Bars and days of a pool.'),
   pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe('Quote updates.'),

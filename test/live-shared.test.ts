@@ -35,15 +35,28 @@ async function untilLive(api: StreamApi): Promise<void> {
   throw new Error(`not live within 3 s: ${await kindsOf(api)}`);
 }
 
+/** The accounts whose words a process passes on. */
+async function republishedBy({ base }: StreamApi): Promise<readonly string[]> {
+  const response = await fetch(`${new URL(base).origin}/rpc/${world.config.chainId}`, {
+    method: 'POST',
+    body: '{"jsonrpc":"2.0","id":1,"method":"pamm_getPammStateOverrides","params":[]}',
+  });
+  return Object.keys(((await response.json()) as { result: { overrides: object } }).result.overrides);
+}
+
 test('one process reads the sources for all, another one takes over', { timeout: 30_000 }, async () => {
   const { market, config, served } = world;
   const sharedBy = { redisUrl: inject('redisUrl'), prefix: randomUUID() };
-  const open = () => startStreamApi({ chain: config, directory: fixedDirectory(served), sharedBy });
+  const { live } = config;
+  const sources = live?.sources.map((source) => ({ ...source, republish: true })) ?? [];
+  const chain = { ...config, live: { ...live, sources } };
+  const open = () => startStreamApi({ chain, directory: fixedDirectory(served), sharedBy });
   const first = await open();
   await updateAll(market, () => 200n);
   await untilLive(first);
   const others = [await open(), await open()];
   for (const other of others) await untilLive(other);
+  for (const other of [first, ...others]) await expect.poll(() => republishedBy(other)).toEqual([market.registry]);
   expect(market.builder.connections()).toBe(1);
   await first.stop();
   // It held the sources for a second and a half.

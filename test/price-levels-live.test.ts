@@ -11,7 +11,7 @@ import { type StreamApi, startStreamApi } from './stream/stream-api.ts';
 import { DECODERS, type DecodedFrame } from './takers/decoders.ts';
 
 /*
- * What takers are told is what the chain does: decoders that know the published forms alone read each frame, and trades of
+ * What takers get is what the chain does: decoders that know the published forms alone read each frame, and trades of
  * its levels, executed in the block that is being built, pay exactly what the frame says.
  */
 

@@ -240,4 +240,14 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['test/live-truth.test.ts', 'where nodes do not run calls in the block being built (ignoreBlock)'],
     mutation: ['chain/contract-calls.ts', 'if (clock?.data === numberToHex', 'if (clock || numberToHex'],
   },
+  {
+    holds: 'A price level pays exactly what its frame says.',
+    test: ['protocol/price-levels.test.ts', 'each level has the output of a swap of its input'],
+    mutation: ['protocol/price-levels.ts', 'outputOf(amountIn));', 'outputs.get(amountIn) ?? outputOf(amountIn));'],
+  },
+  {
+    holds: 'Words of a source are passed on only if the chains file says so.',
+    test: ['quoting/live/pending-words.test.ts', 'only the words of sources that may be passed on are'],
+    mutation: ['quoting/live/pending-words.ts', 'part.republish && part.words', 'part.words'],
+  },
 ];
