@@ -54,7 +54,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
     const { trustedProxies } = rateLimit;
     const sockets = { ...deps.webSockets, verifyKey, trustedProxies, logger };
     mountWebSocket(app, limitOf, sockets);
-    mountTakerSockets(app, limitOf, sockets);
+    mountTakerSockets(app, sockets);
   }
   deps.pages?.(app);
   mountReference(app, {

@@ -60,7 +60,7 @@ async function serve(): Promise<void> {
   const common = { database: database.$client, metrics, logger };
   const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
   const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
-  const takers = openTakers({ chains, streams, directory: catalog, database: database.$client });
+  const takers = openTakers({ ...common, chains, streams, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
   const warnings = async () => ({ ...(await pamm.warnings()), ...liveWarnings(chains) });

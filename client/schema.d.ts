@@ -1050,7 +1050,7 @@ export interface components {
                     tokenOut: string;
                     /** @description Ascending; the last one is the end of the side. */
                     orderBook: {
-                        /** @description Exact input from the first unit on, raw units, hex. */
+                        /** @description Exact input in all, raw units, hex. */
                         amountIn: string;
                         /** @description What the pool pays for all of it, raw units, hex. */
                         amountOut: string;
@@ -1081,12 +1081,12 @@ export interface components {
                     tokenOut: string;
                     /** @description Ascending; the last one is the end of the side. */
                     levels: {
-                        /** @description Exact input from the first unit on, raw units, hex. */
+                        /** @description Exact input in all, raw units, hex. */
                         amountIn: string;
                         /** @description What the pool pays for all of it, raw units, hex. */
                         amountOut: string;
                         /**
-                         * @description As `variant` of the other form.
+                         * @description `simulated`: exact to the unit. `interpolated`: the pool pays at least this.
                          * @enum {string}
                          */
                         source: "simulated" | "interpolated";

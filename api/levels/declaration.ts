@@ -6,6 +6,7 @@ import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/
 import { RawListingQuery } from '../metadata/query-string.ts';
 import { uint64 } from '../pamm/body-shape.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
+import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 
 export const RawLevelsQuery = z.object({
   pools: z
@@ -18,12 +19,7 @@ export const RawLevelsQuery = z.object({
   format: z
     .string()
     .optional()
-    .openapi({
-      enum: ['builder', 'bap710'],
-      default: 'builder',
-      example: 'builder',
-      description: 'Form of the frames.',
-    }),
+    .openapi({ enum: FORMATS, default: 'builder', example: 'builder', description: 'Form of the frames.' }),
   venue: z
     .string()
     .optional()
@@ -35,88 +31,54 @@ export const RawLevelsQuery = z.object({
 
 const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 const Amount = z.string().regex(/^0x[1-9a-f][0-9a-f]*$/);
-const amounts = {
-  amountIn: Amount.describe('Exact input from the first unit on, raw units, hex.'),
-  amountOut: Amount.describe('What the pool pays for all of it, raw units, hex.'),
-};
-const tokens = {
-  tokenIn: Address.describe('Token that is sold.'),
-  tokenOut: Address.describe('Token that is bought.'),
-};
-const pammsOf = (pair: z.ZodObject) =>
-  z
-    .array(
-      z.strictObject({
-        pamm: Address.describe('The pool, or `venue`.'),
-        pairs: z.array(pair).describe('One for each direction of a pool that trades.'),
-      }),
-    )
-    .describe('Healthy pools that anyone may trade with.');
-const ascending = 'Ascending; the last one is the end of the side.';
-const BuiltBlock = z.int().describe('The block that is being built.');
+const blockNumber = z.int().describe('The block that is being built.');
+
+/** The pools of a frame in a form. */
+function pammsOf(format: LevelsFormat) {
+  const { list, kind, exact, other } = FORMS[format];
+  const level = z.strictObject({
+    amountIn: Amount.describe('Exact input in all, raw units, hex.'),
+    amountOut: Amount.describe('What the pool pays for all of it, raw units, hex.'),
+    [kind]: z
+      .enum([exact, other])
+      .describe(`\`${exact}\`: exact to the unit. \`${other}\`: the pool pays at least this.`),
+  });
+  const pair = z.strictObject({
+    tokenIn: Address.describe('Token that is sold.'),
+    tokenOut: Address.describe('Token that is bought.'),
+    [list]: z.array(level).describe('Ascending; the last one is the end of the side.'),
+  });
+  const pamm = z.strictObject({
+    pamm: Address.describe('The pool, or `venue`.'),
+    pairs: z.array(pair).describe('One for each direction of a pool that trades.'),
+  });
+  return z.array(pamm).describe('Healthy pools that anyone may trade with.');
+}
 
 export const BuilderFrame = z
   .strictObject({
     slot: z.int().optional().describe('Its slot, where the chain has slots.'),
-    blockNumber: BuiltBlock,
+    blockNumber,
     timestamp: uint64('When the frame was made, Unix nanoseconds.'),
-    pamms: pammsOf(
-      z.strictObject({
-        ...tokens,
-        orderBook: z
-          .array(
-            z.strictObject({
-              ...amounts,
-              variant: z
-                .enum(['Simulated', 'Interpolated'])
-                .describe('`Simulated`: exact to the unit. `Interpolated`: the pool pays at least this.'),
-            }),
-          )
-          .describe(ascending),
-      }),
-    ),
+    pamms: pammsOf('builder'),
   })
   .openapi('BuilderPriceLevels', { description: "Price levels in a block builder's form." });
 
 export const Bap710Frame = z
   .strictObject({
-    blockNumber: BuiltBlock,
+    blockNumber,
     millisTimestamp: z.int().describe('When the frame was made, Unix milliseconds.'),
-    pamms: pammsOf(
-      z.strictObject({
-        ...tokens,
-        levels: z
-          .array(
-            z.strictObject({
-              ...amounts,
-              source: z.enum(['simulated', 'interpolated']).describe('As `variant` of the other form.'),
-            }),
-          )
-          .describe(ascending),
-      }),
-    ),
+    pamms: pammsOf('bap710'),
   })
   .openapi('Bap710PriceLevels', { description: 'Price levels in the form of BAP-710.' });
 
-const FRAME_EXAMPLE = {
-  blockNumber: 40043188,
-  timestamp: 1794999975000000000,
-  pamms: [
-    {
-      pamm: EXAMPLE.pool,
-      pairs: [
-        {
-          tokenIn: EXAMPLE.weth,
-          tokenOut: EXAMPLE.usdc,
-          orderBook: [
-            { amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' },
-            { amountIn: '0x378cf5ff0e8f0691', amountOut: '0x2cb40ee60', variant: 'Simulated' },
-          ],
-        },
-      ],
-    },
-  ],
-};
+const ORDER_BOOK = [
+  { amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' },
+  { amountIn: '0x378cf5ff0e8f0691', amountOut: '0x2cb40ee60', variant: 'Simulated' },
+];
+const PAIR_EXAMPLE = { tokenIn: EXAMPLE.weth, tokenOut: EXAMPLE.usdc, orderBook: ORDER_BOOK };
+const PAMMS_EXAMPLE = [{ pamm: EXAMPLE.pool, pairs: [PAIR_EXAMPLE] }];
+const FRAME_EXAMPLE = { blockNumber: 40043188, timestamp: 1794999975000000000, pamms: PAMMS_EXAMPLE };
 
 export const getPriceLevels = {
   operationId: 'getPriceLevels',

@@ -1,16 +1,12 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { PoolCurve } from '../../protocol/curve.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
-import { type PriceLevel, priceLevels } from '../../protocol/price-levels.ts';
+import { priceLevels } from '../../protocol/price-levels.ts';
 import { SLOT_CHAIN, slotAt } from '../../quoting/live/slots.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
-
-/** The published forms of price levels: a block builder's, and that of relayers by BAP-710. */
-export const FORMATS = ['builder', 'bap710'] as const;
-export type LevelsFormat = (typeof FORMATS)[number];
+import { FORMS, type LevelsFormat } from './forms.ts';
 
 /** The block that is being built; `timestamp` in Unix seconds. */
 export interface TargetBlock {
@@ -43,6 +39,7 @@ export function frameHead(
 /**
  * Writes the price levels of pools as one JSON text, in turns: levels are computed once per snapshot.
  *
+ * @param head its first fields
  * @param venue null: each pool is its own
  */
 export async function encodeFrame(
@@ -62,39 +59,24 @@ export async function encodeFrame(
 
 const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;
 
-type PairTexts = { readonly [Format in LevelsFormat]: string };
-
 /** A pool's pairs, one for each side that trades, in both forms. */
-const pairsOf = perObject((snapshot: DepthSnapshot): PairTexts => {
-  const { pool, depth, curve } = snapshot;
-  const ends = `${depth.bids.at(-1)?.cumulativeInput} ${depth.asks.at(-1)?.cumulativeInput}`;
-  const last = curve && lastTexts(curve);
-  if (last?.ends === ends) return last.texts;
+const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): Readonly<Record<LevelsFormat, string>> => {
   const [token0, token1] = [pool.token0.address, pool.token1.address];
   const pairs = [
     { tokenIn: token0, tokenOut: token1, levels: priceLevels(depth.bids, curve?.bids.outputOf ?? null) },
     { tokenIn: token1, tokenOut: token0, levels: priceLevels(depth.asks, curve?.asks.outputOf ?? null) },
   ].filter(({ levels }) => levels.length > 0);
-  const written = (levelsOf: (levels: readonly PriceLevel[]) => object) =>
-    pairs.map(({ levels, ...tokens }) => JSON.stringify({ ...tokens, ...levelsOf(levels) })).join();
-  const texts = {
-    builder: written((levels) => ({
-      orderBook: levels.map((level) => ({ ...amounts(level), variant: level.isExact ? 'Simulated' : 'Interpolated' })),
-    })),
-    bap710: written((levels) => ({
-      levels: levels.map((level) => ({ ...amounts(level), source: level.isExact ? 'simulated' : 'interpolated' })),
-    })),
+  const written = (format: LevelsFormat) => {
+    const { list, kind, exact, other } = FORMS[format];
+    const texts = pairs.map(({ levels, ...tokens }) => {
+      const shown = levels.map(({ amountIn, amountOut, isExact }) => ({
+        amountIn: `0x${amountIn.toString(16)}`,
+        amountOut: `0x${amountOut.toString(16)}`,
+        [kind]: isExact ? exact : other,
+      }));
+      return JSON.stringify({ ...tokens, [list]: shown });
+    });
+    return texts.join();
   };
-  if (last) Object.assign(last, { ends, texts });
-  return texts;
-});
-
-/** The last texts of a curve: a pool that did not change has the same curve at the next block. */
-const lastTexts = perObject((_curve: PoolCurve): { ends?: string; texts: PairTexts } => ({
-  texts: { builder: '', bap710: '' },
-}));
-
-const amounts = ({ amountIn, amountOut }: PriceLevel) => ({
-  amountIn: `0x${amountIn.toString(16)}`,
-  amountOut: `0x${amountOut.toString(16)}`,
+  return { builder: written('builder'), bap710: written('bap710') };
 });

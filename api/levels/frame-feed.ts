@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../runtime/logger.ts';
 
 /** Takes frames. Must not throw. */
 export interface FrameReader<F> {
@@ -8,12 +9,13 @@ export interface FrameReader<F> {
 }
 
 export interface FrameFeedDeps<F> {
-  /** Makes a frame; null when there is nothing to say now. May reject. */
+  /** Makes a frame; null when there is nothing to say now. */
   readonly make: () => Promise<F | null>;
   /** Called when the first reader comes; what it gives is called after the last one left. */
   readonly start: (changed: () => void) => () => void;
   /** Shortest time between two frames. */
   readonly minMs: number;
+  readonly logger: Pick<Logger, 'error'>;
 }
 
 /** Longest time between two frames: one comes each second at least, also if a timer is late. */
@@ -48,13 +50,17 @@ export class FrameFeed<F> {
       this.#isChanged = true;
       this.#wake();
     };
-    const { start, make, minMs } = this.#deps;
+    const { start, make, minMs, logger } = this.#deps;
+    const onError = (err: unknown) => {
+      logger.error({ err }, 'failed to make a frame');
+      return null;
+    };
     this.#isRunning = true;
     const stop = start(changed);
     let madeAt = performance.now();
     while (this.#readers.size > 0) {
       this.#isChanged = false;
-      const frame = await make().catch(() => null);
+      const frame = await make().catch(onError);
       this.#last = frame;
       if (frame !== null) madeAt = performance.now();
       for (const reader of this.#readers) {

@@ -7,7 +7,7 @@ import { type ListingQuery, toListingQuery } from '../metadata/query.ts';
 import { basisParam, parseQuery } from '../request.ts';
 import { poolsParam } from '../stream/pools-param.ts';
 import { RawLevelsQuery } from './declaration.ts';
-import { FORMATS, type LevelsFormat } from './encode-frame.ts';
+import { FORMATS, type LevelsFormat } from './forms.ts';
 
 /** Which pools a frame of price levels shows, and how. */
 export interface LevelsQuery {

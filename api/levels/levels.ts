@@ -25,7 +25,7 @@ export const levelsResource = defineResource([getPriceLevels], (deps: LevelsDeps
 }));
 
 async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, query: LevelsQuery): Promise<Response> {
-  const unknown = Object.keys(c.req.query()).find((name) => !(name in RawLevelsQuery.shape));
+  const unknown = Object.keys(c.req.query()).find((name) => !Object.hasOwn(RawLevelsQuery.shape, name));
   // A key in a URL ends up in logs and histories.
   if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
   await levels.assertReadable(query);

@@ -1,3 +1,4 @@
+import type { Logger } from '../../runtime/logger.ts';
 import type { Streams } from '../stream/streams.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { type LevelsChain, PriceLevels } from './price-levels.ts';
@@ -7,6 +8,7 @@ import type { TakersChain } from './taker-calls.ts';
 export interface OpenTakersDeps extends ChooseDeps {
   readonly chains: ReadonlyMap<number, LevelsChain>;
   readonly streams: Pick<Streams, 'chains'>;
+  readonly logger: Logger;
 }
 
 /** Makes what takers call on each chain, over the streams of all. */
@@ -16,8 +18,8 @@ export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): Readon
     [...chains].flatMap(([chainId, chain]) => {
       const stream = streams.chains.get(chainId);
       if (!stream) return [];
-      const levels = new PriceLevels(chain, stream, choose);
-      return [[chainId, { levels, overrides: new StateOverrides(chain) }] as const];
+      const levels = new PriceLevels(chain, stream, choose, deps.logger);
+      return [[chainId, { levels, overrides: new StateOverrides(chain, deps.logger) }] as const];
     }),
   );
 }

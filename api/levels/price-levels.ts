@@ -4,6 +4,7 @@ import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
 import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
@@ -22,16 +23,14 @@ const DEADLINE_MS = 20_000;
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
 export class PriceLevels {
-  readonly #chain: LevelsChain;
-  readonly #streams: Readonly<Record<Basis, ChainStream>>;
-  readonly #choose: ChoosePools;
   readonly #feeds = new FrameFeeds<Buffer>();
 
-  constructor(chain: LevelsChain, streams: Readonly<Record<Basis, ChainStream>>, choose: ChoosePools) {
-    this.#chain = chain;
-    this.#streams = streams;
-    this.#choose = choose;
-  }
+  constructor(
+    private readonly chain: LevelsChain,
+    private readonly streams: Readonly<Record<Basis, ChainStream>>,
+    private readonly choose: ChoosePools,
+    private readonly logger: Logger,
+  ) {}
 
   /**
    * Reads a frame now.
@@ -41,8 +40,8 @@ export class PriceLevels {
    */
   async read(query: LevelsQuery, byKey: boolean): Promise<string> {
     await this.assertReadable(query);
-    const { snapshots, requested, heads } = quotesOf<LevelQuotes>(this.#chain, query.basis);
-    const pools = await this.#choose(this.#chain, query);
+    const { snapshots, requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
+    const pools = await this.choose(this.chain, query);
     requested.markRequested(pools, 'depths', byKey);
     const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
     const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
@@ -50,20 +49,20 @@ export class PriceLevels {
     const head = await heads.head().catch((cause) => {
       throw unavailable(cause);
     });
-    const targets = [head.block, ...blocksOf(read)].map((block) => targetOf(block, this.#chain));
+    const targets = [head.block, ...blocksOf(read)].map((block) => targetOf(block, this.chain));
     const target = targets.reduce((one, other) => (other.blockNumber > one.blockNumber ? other : one));
-    return encodeFrame(query.format, frameHead(query.format, this.#chain, target), query.venue, known);
+    return encodeFrame(query.format, frameHead(query.format, this.chain, target), query.venue, known);
   }
 
   /** Makes the chain ready for a feed, or rejects a query for too many pools. @throws ApiError 400, 503 */
   async assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
-    await this.#streams[basis].ready();
-    if (!pools) this.#streams[basis].allPools();
+    await this.streams[basis].ready();
+    if (!pools) this.streams[basis].allPools();
   }
 
   /** Counts a client that was terminated: it answered no pings, or did not read. */
   countTermination(reason: 'timeout' | 'unread'): void {
-    this.#streams.live.countTermination(reason);
+    this.streams.live.countTermination(reason);
   }
 
   /** The frames of a query, each made and encoded once for all clients of the same query and access. */
@@ -72,9 +71,9 @@ export class PriceLevels {
   }
 
   #feedDeps(query: LevelsQuery, byKey: boolean): FrameFeedDeps<Buffer> {
-    const stream = this.#streams[query.basis];
+    const stream = this.streams[query.basis];
     const { depths } = stream;
-    const { requested } = quotesOf<LevelQuotes>(this.#chain, query.basis);
+    const { requested } = quotesOf<LevelQuotes>(this.chain, query.basis);
     const pins = new Map<Address, () => void>();
     let chosen: readonly Address[] = [];
     let shown = '';
@@ -91,17 +90,18 @@ export class PriceLevels {
     };
     const make = async () => {
       // While the database does not answer, the pools stay.
-      const pools = await this.#choose(this.#chain, query).catch(() => null);
+      const pools = await this.choose(this.chain, query).catch(() => null);
       chosen = pools?.map(({ address }) => address) ?? chosen;
       pin();
       shown = state();
       const { block } = depths;
       const snapshots = chosen.flatMap((pool) => {
-        const outcome = depths.get(pool)?.outcome;
-        return outcome && !(outcome instanceof SnapshotError) ? [outcome as DepthSnapshot] : [];
+        // Levels of an unchanged quote are those that were written before.
+        const first = depths.get(pool)?.first;
+        return first && !(first instanceof SnapshotError) ? [first as DepthSnapshot] : [];
       });
       if (!block || snapshots.length === 0) return null;
-      const head = frameHead(query.format, this.#chain, targetOf(block, this.#chain));
+      const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
       return Buffer.from(await encodeFrame(query.format, head, query.venue, snapshots));
     };
     const start = (changed: () => void) => {
@@ -114,6 +114,6 @@ export class PriceLevels {
         pin();
       };
     };
-    return { make, start, minMs: MIN_MS };
+    return { make, start, minMs: MIN_MS, logger: this.logger };
   }
 }

@@ -2,8 +2,10 @@ import type { Address, Hex } from 'viem';
 import { stateOf, type Words } from '../../chain/pending-state.ts';
 import { type LiveConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { unavailable } from '../errors.ts';
-import { type FramedChain, frameHead, type LevelsFormat, targetOf } from './encode-frame.ts';
+import { type FramedChain, frameHead, targetOf } from './encode-frame.ts';
+import type { LevelsFormat } from './forms.ts';
 import { type FrameFeed, FrameFeeds } from './frame-feed.ts';
 
 type OverridesHeads = Pick<Heads, 'head' | 'current' | 'watch'>;
@@ -20,12 +22,13 @@ const MIN_MS = 100;
 
 /** The words of the block that is being built, as far as their sources may be passed on. */
 export class StateOverrides {
-  readonly #chain: OverridesChain;
   readonly #heads: OverridesHeads;
   readonly #feeds = new FrameFeeds<Buffer>();
 
-  constructor(chain: OverridesChain) {
-    this.#chain = chain;
+  constructor(
+    private readonly chain: OverridesChain,
+    private readonly logger: Logger,
+  ) {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
 
@@ -38,13 +41,13 @@ export class StateOverrides {
   async read(format: LevelsFormat, routers: readonly Address[] = []): Promise<string> {
     const { target, venues } = await this.#state();
     const shown = [...venues].filter(([venue]) => routers.length === 0 || routers.includes(venue));
-    const head = frameHead(format, this.#chain, target);
+    const head = frameHead(format, this.chain, target);
     return format === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
   }
 
   /** Says whether the chain is read, and how much is passed on. @throws ApiError 503 without a head */
   async status(): Promise<object> {
-    const { live, blockTimeMs } = this.#chain;
+    const { live, blockTimeMs } = this.chain;
     const { target, venues } = await this.#state();
     return {
       ready: true,
@@ -62,7 +65,9 @@ export class StateOverrides {
       let shown: string | undefined;
       const make = async () => {
         shown = state();
-        return Buffer.from(await this.read('bap710', routers));
+        // Without a head there is no frame.
+        const text = await this.read('bap710', routers).catch(() => null);
+        return text === null ? null : Buffer.from(text);
       };
       const start = (changed: () => void) => {
         const stopWatching = this.#heads.watch();
@@ -74,7 +79,7 @@ export class StateOverrides {
           stopWatching();
         };
       };
-      return { make, start, minMs: MIN_MS };
+      return { make, start, minMs: MIN_MS, logger: this.logger };
     });
   }
 
@@ -82,7 +87,7 @@ export class StateOverrides {
     const { block } = await this.#heads.head().catch((cause) => {
       throw unavailable(cause);
     });
-    return { target: targetOf(block, this.#chain), venues: [...(block.pending?.republished ?? [])] };
+    return { target: targetOf(block, this.chain), venues: [...(block.pending?.republished ?? [])] };
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidApiKey } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
-import type { LevelsFormat } from './encode-frame.ts';
+import type { LevelsFormat } from './forms.ts';
 import { RpcError, RpcJson } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';

@@ -8,6 +8,8 @@ import { isSameQuote } from '../quotes/quote-body.ts';
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {
   readonly outcome: Snapshot | SnapshotError;
+  /** The first outcome of this version: clients see the same quote in it. */
+  readonly first: Snapshot | SnapshotError;
   /** Number of the block at which the outcome last changed. */
   readonly changedAt: bigint;
   /** Differs after each change; counts from 1. */
@@ -47,8 +49,8 @@ export class LatestQuotes {
       const known = before.get(pool);
       const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
       if (!isSame) this.#version += 1;
-      const { changedAt, version } = isSame ? known : { changedAt: block.number, version: this.#version };
-      this.#quotes.set(pool, { outcome, changedAt, version });
+      const changed = { first: outcome, changedAt: block.number, version: this.#version };
+      this.#quotes.set(pool, { ...(isSame ? known : changed), outcome });
     }
   }
 

@@ -75,7 +75,7 @@ export async function openExampleApp() {
       directory,
       database,
       logger,
-      takers: openTakers({ chains: served, streams, directory, database }),
+      takers: openTakers({ chains: served, streams, directory, database, logger }),
       statusMaxAgeSecs: 60,
       lags: () => [],
       ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),

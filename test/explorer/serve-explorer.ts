@@ -34,7 +34,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
   const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
   const config = StreamConfig.parse({});
   const streams = startStreams({ chains, config, directory, metrics, logger, database: listing.pool });
-  const takers = openTakers({ chains, streams, directory, database: listing.pool });
+  const takers = openTakers({ chains, streams, directory, database: listing.pool, logger });
   const app = createApp(
     bindResources({
       chains,

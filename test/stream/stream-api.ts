@@ -58,7 +58,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
   });
   const { connections } = streams;
-  const takers = openTakers({ chains, streams, directory, database });
+  const takers = openTakers({ chains, streams, directory, database, logger });
   const { pingMs = 15_000 } = options;
   const deps = { chains, directory, streams, takers, logger, pingMs, trustedProxies: 0 };
   // Limits are off: it never connects.
