@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { HexAddress } from '../../config/scalars.ts';
@@ -27,5 +32,15 @@ runMain(async () => {
   const quotes = { ...stillQuotes, warmSecs: 1 };
   const stream = { connectionsPerAddress: 5_000 };
   const { base } = await startStreamApi({ chain, directory: fixedDirectory(served), quotes, stream });
-  process.stdout.write(`${new URL(base).port}\n`);
+  // A bench reads this to see what the process still holds.
+  const heap = createServer((_, response) => response.end(`${heldBytes()}`)).listen(0, '127.0.0.1');
+  await once(heap, 'listening');
+  process.stdout.write(`${new URL(base).port} ${(heap.address() as AddressInfo).port}\n`);
 });
+
+/** Bytes of the heap after a collection. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
