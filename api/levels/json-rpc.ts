@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
 import { stringifyJson } from '../../runtime/json.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { readJson } from '../body.ts';
 import { toApiError } from '../errors.ts';
 
@@ -54,22 +55,26 @@ const Call = z.looseObject({
  *
  * @returns null when it holds notifications alone, which get no response
  */
-export async function answerMessage(bytes: Uint8Array, answer: AnswerCall): Promise<string | null> {
+export async function answerMessage(
+  bytes: Uint8Array,
+  answer: AnswerCall,
+  logger: Pick<Logger, 'error'>,
+): Promise<string | null> {
   const read = readJson(bytes);
   if ('problem' in read) return errorResponse(null, new RpcError('parse', read.problem));
   const { value } = read;
-  if (!Array.isArray(value)) return answerCall(value, answer);
+  if (!Array.isArray(value)) return answerCall(value, answer, logger);
   if (value.length === 0 || value.length > MAX_CALLS)
     return errorResponse(null, new RpcError('invalidRequest', `a batch has 1 to ${MAX_CALLS} calls`));
   const responses: string[] = [];
   for (const call of value) {
-    const response = await answerCall(call, answer);
+    const response = await answerCall(call, answer, logger);
     if (response !== null) responses.push(response);
   }
   return responses.length === 0 ? null : `[${responses.join()}]`;
 }
 
-async function answerCall(value: unknown, answer: AnswerCall): Promise<string | null> {
+async function answerCall(value: unknown, answer: AnswerCall, logger: Pick<Logger, 'error'>): Promise<string | null> {
   const call = Call.safeParse(value).data;
   if (!call) return errorResponse(null, new RpcError('invalidRequest', 'not a call of JSON-RPC 2.0'));
   const { id, method, params = [] } = call;
@@ -79,7 +84,9 @@ async function answerCall(value: unknown, answer: AnswerCall): Promise<string | 
     const json = result instanceof RpcJson ? result.json : stringifyJson(result);
     return `{"jsonrpc":"2.0","id":${stringifyJson(id)},"result":${json}}`;
   } catch (error) {
-    return id === undefined ? null : errorResponse(id, rpcErrorOf(error));
+    const known = rpcErrorOf(error);
+    if (known.code === 'internal') logger.error({ err: error, method }, 'a call of a taker failed');
+    return id === undefined ? null : errorResponse(id, known);
   }
 }
 

@@ -1,18 +1,21 @@
 import { bodyBytes } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { chainIdParam, servedChain } from '../request.ts';
-import { answerMessage } from './json-rpc.ts';
+import type { SocketDeps } from '../stream/web-socket.ts';
+import { type AnswerCall, answerMessage } from './json-rpc.ts';
 import { callTakers } from './rpc-declaration.ts';
 import { answerTaker, type TakersDeps } from './taker-calls.ts';
 
 /** `POST /rpc/{chain_id}`. */
-export const rpcResource = defineResource([callTakers], ({ takers }: TakersDeps) => ({
-  async callTakers(c) {
-    const chain = servedChain(takers, chainIdParam(c));
-    const hasKey = c.get('key') !== null;
-    const response = await answerMessage(await bodyBytes(c), (method, params) =>
-      answerTaker(chain, hasKey, method, params),
-    );
-    return response === null ? c.body(null, 204) : c.body(response, 200, { 'Content-Type': 'application/json' });
-  },
-}));
+export const rpcResource = defineResource(
+  [callTakers],
+  ({ takers, logger }: TakersDeps & Pick<SocketDeps, 'logger'>) => ({
+    async callTakers(c) {
+      const chain = servedChain(takers, chainIdParam(c));
+      const hasKey = c.get('key') !== null;
+      const answer: AnswerCall = (method, params) => answerTaker(chain, hasKey, method, params);
+      const response = await answerMessage(await bodyBytes(c), answer, logger);
+      return response === null ? c.body(null, 204) : c.body(response, 200, { 'Content-Type': 'application/json' });
+    },
+  }),
+);

@@ -3,11 +3,12 @@ import type { Socket } from 'node:net';
 import { bytesToHex, type Hex } from 'viem';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
+import type { Logger } from '../../runtime/logger.ts';
 import { operationLimits } from '../stream/operation-limits.ts';
 import type { ByeReason } from '../stream/types.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { FrameSocket, type MessageForm } from './frame-socket.ts';
-import { answerMessage, errorResponse, RpcError } from './json-rpc.ts';
+import { type AnswerCall, answerMessage, errorResponse, RpcError } from './json-rpc.ts';
 import { addresses, answerTaker, levelsOf, Names, readParams, type TakersChain } from './taker-calls.ts';
 
 const MAX_SUBSCRIPTIONS = 20;
@@ -40,6 +41,7 @@ export class TakerSession {
     private readonly tcp: Socket,
     private readonly takers: TakersChain,
     private readonly hasKey: boolean,
+    private readonly logger: Pick<Logger, 'error'>,
   ) {
     // Each subscription listens.
     tcp.setMaxListeners(0);
@@ -66,7 +68,7 @@ export class TakerSession {
   async #run(data: Buffer): Promise<void> {
     if (this.socket.readyState !== this.socket.OPEN) return;
     const opened: [Hex, () => FrameFeed<Buffer>][] = [];
-    const response = await answerMessage(data, async (method, params) => {
+    const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
       if (method !== 'pamm_subscribe') return answerTaker(this.takers, this.hasKey, method, params);
       if (this.#subscriptions.size + opened.length >= MAX_SUBSCRIPTIONS)
@@ -74,7 +76,8 @@ export class TakerSession {
       const subscription = bytesToHex(randomBytes(16));
       opened.push([subscription, await this.#feedOf(readParams(Subscribe, params))]);
       return subscription;
-    });
+    };
+    const response = await answerMessage(data, answer, this.logger);
     if (this.socket.readyState !== this.socket.OPEN) return;
     if (response !== null) this.socket.send(response);
     // The first frame follows the response.

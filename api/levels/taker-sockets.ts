@@ -11,7 +11,7 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
     assertUpgrade(c);
     const onTimeout = () => chain.levels.countTermination('timeout');
     return openSocket(c, deps, onTimeout, (socket, tcp) => {
-      const session = new TakerSession(socket, tcp, chain, c.get('key') !== null);
+      const session = new TakerSession(socket, tcp, chain, c.get('key') !== null, deps.logger);
       return (reason) => session.end(reason);
     });
   });

@@ -221,6 +221,11 @@ test('only the words of sources that may be passed on are, by venue: of several 
     ]),
   );
   merger.take(open, frame(10, { [A]: words({ 1: 4 }) }), 9n);
-  expect(shown()[0]).toEqual([A, words({ 1: 4 })]);
+  merger.take(other, frame(10, { [B]: words({ 2: 2 }) }), 9n);
+  merger.take(open, frame(10, { [A]: words({ 1: 4 }) }), 9n);
+  expect(shown()).toEqual([
+    [A, words({ 1: 4 })],
+    [B, words({ 2: 2 })],
+  ]);
   expect(merger.state()?.words).toEqual(words({ 1: 4, 2: 2 }));
 });

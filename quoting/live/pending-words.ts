@@ -123,10 +123,11 @@ export class FrameMerger {
     if (used.length === 0) return undefined;
     const receivedAt = Math.min(...used.map((part) => part.receivedAt));
     const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
-    const open = parts.filter((part) => part.republish && part.words.size > 0);
-    // Of several words of a venue, the newest stay: they are set last.
-    const newest = new Map([...open].reverse().map(({ venue, ...part }) => [venue, part.words]));
-    const republished = open.length > 0 ? new Map([...newest].reverse()) : undefined;
+    const open = new Map<Address, Words>();
+    for (const part of parts) {
+      if (part.republish && part.words.size > 0 && !open.has(part.venue)) open.set(part.venue, part.words);
+    }
+    const republished = open.size > 0 ? open : undefined;
     const content = { blockNumber: this.#blockNumber, timestamp, words, republished };
     const last = this.#state;
     return last && isSame(last, content)
