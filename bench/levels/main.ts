@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
-import { stopRunningServices } from '../../devnet/services/service-process.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
+import { stopRunningServices } from '../../local/services/service-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { serverCpuMs } from '../hostile/cpu-time.ts';
 import { serveLiveMarket } from '../live/serve-live-market.ts';
