@@ -17,6 +17,7 @@ const PRODUCTION: Entries = {
   indexer: 'indexer/main.ts',
   backfill: 'cli/backfill.ts',
   calibrate: 'cli/calibrate.ts',
+  chain: 'cli/chain.ts',
   'config-check': 'cli/config-check.ts',
   curators: 'cli/curators.ts',
   delist: 'cli/delist.ts',

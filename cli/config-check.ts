@@ -1,19 +1,14 @@
 import { Command } from 'commander';
 import pg from 'pg';
-import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { readSecret } from '../config/read-secret.ts';
 import { rolesOfLogin } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
-import { checkSettings } from './config-check/chain-settings.ts';
-import { checkNodes } from './config-check/check-nodes.ts';
-import { checkEnvironment } from './config-check/environment.ts';
-import { type Finding, findingLine, hasErrors, sortFindings, summaryLine } from './config-check/finding.ts';
+import { checkChain } from './config-check/check-chain.ts';
+import { type Finding, findingLine, hasErrors, summaryLine } from './config-check/finding.ts';
 import type { FactoryLayout } from './factory-layouts.ts';
 import { printResult, runCommand } from './run-command.ts';
-
-type ChainCheck = { readonly findings: readonly Finding[]; readonly factories: readonly FactoryLayout[] };
 
 const CALL_TIMEOUT_MS = 10_000;
 
@@ -52,17 +47,6 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   const text = [...ofLogin.map(findingLine), ...lines, summaryLine(path, chains.length, findings)].join('');
   printResult(options.json, { path, findings, factories }, text);
   if (hasErrors(findings)) process.exitCode = 1;
-}
-
-/** Checks the file, the environment and, if wanted, the nodes whose URLs are known. */
-async function checkChain(chain: ChainConfig, callsNodes: boolean): Promise<ChainCheck> {
-  const { findings, rpcUrls } = checkEnvironment(chain, process.env);
-  const isCalled = callsNodes && rpcUrls.length > 0;
-  const nodes = isCalled ? await checkNodes({ ...chain, rpcUrls: [...rpcUrls] }, CALL_TIMEOUT_MS) : null;
-  return {
-    findings: sortFindings([...findings, ...checkSettings(chain), ...(nodes?.findings ?? [])]),
-    factories: nodes?.factories ?? [],
-  };
 }
 
 /** Warns when the login may act as several processes: whoever breaks into one of them then has the rights of all. */

@@ -1,10 +1,10 @@
 import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
-import { boundedCallsOnce } from '../chain/contract-calls.ts';
+import { boundedCallsOnce, type ChainTarget } from '../chain/contract-calls.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { factoryFunctions as abi } from '../protocol/abi/factory.ts';
 import { CALL_GAS_CAP } from '../protocol/bounded-calls/bounded-calls.ts';
-import { recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
+import { type Recognition, recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
 
 /** The layout that the newest pools of a factory respond like, next to the layout that the chains file says. */
 export type FactoryLayout = {
@@ -18,7 +18,7 @@ export type FactoryLayout = {
   readonly isAsConfigured: boolean;
 };
 
-const NEWEST = 3n;
+const NEWEST = 3;
 const UNKNOWN = 'no layout that this build knows';
 
 /** Recognises the layouts of a chain's factories by storage of their newest pools and simulated swaps in every form. */
@@ -43,28 +43,45 @@ async function factoryLayout(
   { chainId }: ChainConfig,
   { poolFactory: factory, layout }: DeploymentConfig,
 ): Promise<FactoryLayout> {
-  const pools = await newestPools(rpc, factory);
-  const names = new Set<string>();
-  let isAsConfigured = true;
-  for (const pool of pools) {
-    const { results } = await boundedCallsOnce({ rpc, chainId }, 'latest', recognitionCalls(pool));
-    const found = recognise(results);
-    names.add(found?.name ?? UNKNOWN);
-    if (found?.layout !== layout) isAsConfigured = false;
-  }
-  const answersLike = names.size === 0 ? 'nothing: it has no pools' : [...names].join(' and ');
-  return { chainId, factory, layout, pools: pools.length, answersLike, isAsConfigured };
+  const pools = await newestPools(rpc, factory, NEWEST);
+  const found = await recogniseAll({ rpc, chainId }, pools);
+  const isAsConfigured = found.every((each) => each?.layout === layout);
+  return { chainId, factory, layout, pools: pools.length, answersLike: namesOf(found), isAsConfigured };
 }
 
-async function newestPools(rpc: ChainRpc, factory: Address): Promise<Address[]> {
+/** The layouts that the newest pools of a factory respond like, null where none fits, and their names for humans. */
+export async function layoutsOf(target: ChainTarget, pools: readonly Address[]) {
+  const found = await recogniseAll(target, pools.slice(0, NEWEST));
+  return { layouts: [...new Set(found.map((each) => each?.layout ?? null))], names: namesOf(found) };
+}
+
+async function recogniseAll(target: ChainTarget, pools: readonly Address[]): Promise<(Recognition | null)[]> {
+  const found: (Recognition | null)[] = [];
+  for (const pool of pools) {
+    const { results } = await boundedCallsOnce(target, 'latest', recognitionCalls(pool));
+    found.push(recognise(results));
+  }
+  return found;
+}
+
+const namesOf = (found: readonly (Recognition | null)[]): string =>
+  [...new Set(found.map((each) => each?.name ?? UNKNOWN))].join(' and ') || 'nothing: it has no pools';
+
+/**
+ * The pools that a factory created last, the newest first.
+ *
+ * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
+ */
+export async function newestPools(rpc: ChainRpc, factory: Address, most: number): Promise<Address[]> {
   const ask = async (functionName: 'nextPoolIdx' | 'idxToPool', args: readonly bigint[]) => {
     const data = encodeFunctionData({ abi, functionName, args } as never);
     return rpc.call({ to: factory, data, gas: CALL_GAS_CAP, block: 'latest' }, (answer) => answer);
   };
   const next = decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: await ask('nextPoolIdx', []) });
   const pools: Address[] = [];
-  for (let index = next - 1n; index > 0n && next - index <= NEWEST; index -= 1n) {
-    pools.push(decodeFunctionResult({ abi, functionName: 'idxToPool', data: await ask('idxToPool', [index]) }));
+  for (let index = next - 1n; index > 0n && pools.length < most; index -= 1n) {
+    const pool = decodeFunctionResult({ abi, functionName: 'idxToPool', data: await ask('idxToPool', [index]) });
+    pools.push(pool.toLowerCase() as Address);
   }
   return pools;
 }

@@ -49,7 +49,7 @@ function withResolvedUrls({ wsUrls, live, ...chain }: ChainConfig, env: Environm
  *
  * @throws ConfigError one line that names the variable: it is not set, or holds no such URL
  */
-export const resolveRpcUrl = (url: string, env: Environment, chainId: number): string =>
+export const resolveRpcUrl = (url: string, env: Environment, chainId: number | string): string =>
   resolveEnvReference(url, env, RpcUrl, chainId);
 
 /** {@link resolveRpcUrl} for the URL of a socket. */
@@ -79,7 +79,12 @@ function readJson(path: string): unknown {
   }
 }
 
-function resolveEnvReference(url: string, env: Environment, schema: z.ZodType<string>, chainId: number): string {
+function resolveEnvReference(
+  url: string,
+  env: Environment,
+  schema: z.ZodType<string>,
+  chainId: number | string,
+): string {
   if (!url.startsWith('env:')) return url;
   const name = url.slice('env:'.length);
   const value = readSecret(name, env);

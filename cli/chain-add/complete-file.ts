@@ -1,0 +1,86 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { ConfigError } from '../../config/config-error.ts';
+import { parseChainsFile } from '../../config/load-chains.ts';
+
+type Json = Record<string, unknown>;
+
+/** An entry of a chain as the chains file has it, to be completed. */
+export type ChainEntry = Json & { readonly chainId: number; readonly deployments: readonly DeploymentEntry[] };
+export type DeploymentEntry = Json & { readonly poolFactory: string };
+
+/** What was done to a chains file. Both lists name keys by their place, such as `8453.deployments.0x….stopLoss`. */
+export interface Completion {
+  readonly written: readonly string[];
+  /** Keys that the file has, with another value than was found. */
+  readonly left: readonly { readonly key: string; readonly file: unknown; readonly found: unknown }[];
+}
+
+/** The JSON of a chains file, or of a new one. @throws ConfigError when it cannot be read, or is not an object */
+export async function readChainsJson(path: string): Promise<Json & { chains: Json[] }> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { chains: [] };
+    throw new ConfigError(`cannot read ${path} (${code})`, { cause: error });
+  }
+  const value = parse(text, path);
+  parseChainsFile(value, path, null);
+  return value as Json & { chains: Json[] };
+}
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError(`${path} is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}`, { cause });
+  }
+}
+
+/** Adds what a chains file lacks of a chain. It changes `file`, and nothing that is there. */
+export function complete(file: { chains: Json[] }, { deployments, ...chain }: ChainEntry): Completion {
+  const written: string[] = [];
+  const left: { key: string; file: unknown; found: unknown }[] = [];
+  const fill = (into: Json, from: Json, place: string) => {
+    for (const [name, found] of Object.entries(from)) {
+      const key = `${place}.${name}`;
+      if (!(name in into)) written.push(key);
+      else if (spelling(into[name]) !== spelling(found)) left.push({ key, file: into[name], found });
+      into[name] ??= found;
+    }
+  };
+  const entry = findOrAdd(file.chains, ({ chainId }) => chainId === chain.chainId);
+  fill(entry, chain, String(chain.chainId));
+  entry.deployments ??= [];
+  for (const deployment of deployments) {
+    const { poolFactory } = deployment;
+    const same = ({ poolFactory: other }: Json) => spelling(other) === spelling(poolFactory);
+    fill(findOrAdd(entry.deployments as Json[], same), deployment, `${chain.chainId}.deployments.${poolFactory}`);
+  }
+  return { written, left };
+}
+
+function findOrAdd(list: Json[], test: (entry: Json) => boolean): Json {
+  const found = list.find(test);
+  if (found) return found;
+  const added = {};
+  list.push(added);
+  return added;
+}
+
+/** Equal for values that mean the same: addresses in any case. */
+const spelling = (value: unknown) => JSON.stringify(value)?.toLowerCase();
+
+/** Writes a chains file whole or not at all. @throws ConfigError when it would be wrong, or cannot be written */
+export async function writeChainsJson(path: string, file: unknown): Promise<void> {
+  parseChainsFile(file, path, null);
+  const unfinished = `${path}.${process.pid}.tmp`;
+  try {
+    await writeFile(unfinished, `${JSON.stringify(file, null, 2)}\n`, { flag: 'wx' });
+    await rename(unfinished, path);
+  } catch (cause) {
+    await rm(unfinished, { force: true });
+    throw new ConfigError(`cannot write ${path} (${(cause as NodeJS.ErrnoException).code})`, { cause });
+  }
+}

@@ -1,0 +1,57 @@
+import { type Finding, findingLine, summaryLine } from '../config-check/finding.ts';
+import type { UnwrittenContract } from './choose-contracts.ts';
+import type { Completion } from './complete-file.ts';
+import type { NodeAbilities } from './node-abilities.ts';
+import type { FactoryFacts } from './read-factory.ts';
+
+/** All that the command found and did. */
+export interface Report extends Completion {
+  readonly path: string;
+  readonly chainId: number;
+  readonly node: NodeAbilities;
+  readonly factories: readonly FactoryFacts[];
+  readonly unwritten: readonly UnwrittenContract[];
+  readonly findings: readonly Finding[];
+}
+
+const ABILITIES: Readonly<Record<keyof NodeAbilities, string>> = {
+  stateOverrides: 'state overrides',
+  blockOverrides: 'block overrides',
+  traces: 'debug_traceCall',
+  socket: 'heads by socket',
+};
+
+/** The report for humans: what was found, what was written and left, and what follows from what is missing. */
+export function describe({ path, chainId, node, factories, unwritten, written, left, findings }: Report): string {
+  const abilities = Object.entries(ABILITIES).map(
+    ([key, name]) => `${name} ${answer(node[key as keyof NodeAbilities])}`,
+  );
+  const lines = [
+    `chain ${chainId}: ${abilities.join(', ')}`,
+    ...factories.flatMap(factoryLines),
+    ...unwritten.map(unwrittenLine),
+    ...left.map(({ key, ...values }) => `left: ${key} is ${text(values.file)}; the chain shows ${text(values.found)}`),
+    written.length === 0 ? `${path}: nothing to add` : `${path}: added ${written.join(', ')}`,
+  ];
+  const rest = [...findings.map(findingLine), summaryLine(path, 1, findings)];
+  return `${lines.join('\n')}\n${rest.join('')}`;
+}
+
+const answer = (does: boolean | null) => (does === null ? 'unknown' : does ? 'yes' : 'no');
+const text = (value: unknown) => JSON.stringify(value);
+
+function factoryLines({ poolFactory, layout, fromBlock, maker, pools, contracts }: FactoryFacts): string[] {
+  return [
+    `factory ${poolFactory}: ${layout}, since block ${fromBlock}, made by ${maker ?? 'an unknown account'}, ${pools} newest pools read`,
+    ...contracts
+      .filter(({ isProven }) => isProven)
+      .map(({ role, address }) => `found: ${role} ${address}, made by the same account`),
+  ];
+}
+
+function unwrittenLine({ poolFactory, role, address, maker, reason }: UnwrittenContract): string {
+  const place = `not added: ${role} ${address} of pools of ${poolFactory}`;
+  if (reason === 'other') return `${place}: more pools use another one`;
+  const by = maker ? `${maker} made it, not who made the factory` : 'who made it is unknown';
+  return `${place}: ${by}, so it may only look like one; --trust ${address} takes it`;
+}
