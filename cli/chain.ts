@@ -10,8 +10,8 @@ import { ask } from './chain-add/ask.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
 import { complete, readChainsJson, writeChainsJson } from './chain-add/complete-file.ts';
 import { describe } from './chain-add/describe.ts';
+import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
 import { nodeAbilities } from './chain-add/node-abilities.ts';
-import { type FactoryFacts, readFactory } from './chain-add/read-factory.ts';
 import { measureBlockTime } from './config-check/block-time.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { addCommand, printResult, runCommand } from './run-command.ts';
@@ -135,18 +135,18 @@ async function readFactories(rpc: ChainRpc, chainId: number, options: Options, e
   const named =
     options.factory ??
     (inFile.length > 0 ? inFile : await ask('Pool factories, separated by commas', '--factory', addresses));
-  const facts: FactoryFacts[] = [];
+  const facts: FoundDeployment[] = [];
   for (const poolFactory of named) {
     const known = ofFile.find((deployment) => HexAddress.parse(deployment.poolFactory) === poolFactory);
     const layout = known?.layout ?? options.layout;
     const fromBlock = known?.fromBlock ?? options.fromBlock;
-    facts.push(await readFactory(rpc, chainId, { poolFactory, layout, fromBlock }));
+    facts.push(await findDeployment(rpc, chainId, { poolFactory, layout, fromBlock }));
   }
   return facts;
 }
 
 /** Asks for each contract that is not proven and that the file does not name. */
-async function askTrust(factories: readonly FactoryFacts[], trusted: Set<Address>, inFile: string) {
+async function askTrust(factories: readonly FoundDeployment[], trusted: Set<Address>, inFile: string) {
   for (const { role, address, maker, isProven } of factories.flatMap(({ contracts }) => contracts)) {
     if (isProven || trusted.has(address) || inFile.includes(address)) continue;
     const question = `${address} looks like ${role}, but ${maker ?? 'an unknown account'} made it. Take it for one? (yes/no)`;

@@ -1,9 +1,8 @@
-import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
+import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
 import { boundedCallsOnce, type ChainTarget } from '../chain/contract-calls.ts';
+import { newestPools } from '../chain/discovery/read-factory.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
-import { factoryFunctions as abi } from '../protocol/abi/factory.ts';
-import { CALL_GAS_CAP } from '../protocol/bounded-calls/bounded-calls.ts';
 import { type Recognition, recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
 
 /** The layout that the newest pools of a factory respond like, next to the layout that the chains file says. */
@@ -49,9 +48,9 @@ async function factoryLayout(
   return { chainId, factory, layout, pools: pools.length, answersLike: namesOf(found), isAsConfigured };
 }
 
-/** The layouts that the newest pools of a factory respond like, null where none fits, and their names for humans. */
+/** The layouts that pools respond like, null where none fits, and their names for humans. */
 export async function layoutsOf(target: ChainTarget, pools: readonly Address[]) {
-  const found = await recogniseAll(target, pools.slice(0, NEWEST));
+  const found = await recogniseAll(target, pools);
   return { layouts: [...new Set(found.map((each) => each?.layout ?? null))], names: namesOf(found) };
 }
 
@@ -66,22 +65,3 @@ async function recogniseAll(target: ChainTarget, pools: readonly Address[]): Pro
 
 const namesOf = (found: readonly (Recognition | null)[]): string =>
   [...new Set(found.map((each) => each?.name ?? UNKNOWN))].join(' and ') || 'nothing: it has no pools';
-
-/**
- * The pools that a factory created last, the newest first.
- *
- * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
- */
-export async function newestPools(rpc: ChainRpc, factory: Address, most: number): Promise<Address[]> {
-  const ask = async (functionName: 'nextPoolIdx' | 'idxToPool', args: readonly bigint[]) => {
-    const data = encodeFunctionData({ abi, functionName, args } as never);
-    return rpc.call({ to: factory, data, gas: CALL_GAS_CAP, block: 'latest' }, (answer) => answer);
-  };
-  const next = decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: await ask('nextPoolIdx', []) });
-  const pools: Address[] = [];
-  for (let index = next - 1n; index > 0n && pools.length < most; index -= 1n) {
-    const pool = decodeFunctionResult({ abi, functionName: 'idxToPool', data: await ask('idxToPool', [index]) });
-    pools.push(pool.toLowerCase() as Address);
-  }
-  return pools;
-}

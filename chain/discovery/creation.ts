@@ -7,6 +7,8 @@ import { isRefusal } from '../rpc-failure.ts';
 /** A contract that anybody may call to create another: the address of what it makes commits to the code. */
 const CREATE2_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 const SALT_BYTES = 32;
+/** Transactions of an account that are looked at: their addresses take half a second. */
+const MAX_TRANSACTIONS = 10_000;
 
 const Hexadecimal = z.templateLiteral(['0x', z.string()]);
 const Transactions = z.object({
@@ -56,4 +58,15 @@ export async function makerOf(rpc: ChainRpc, address: Address, block: bigint): P
     return isAddressEqual(getContractAddress({ opcode: 'CREATE2', from: to, ...parts }), address);
   });
   return made?.from ?? null;
+}
+
+/**
+ * The addresses of all contracts that an account made directly, by its first transactions.
+ *
+ * @throws RpcFailure when no node answers
+ */
+export async function madeBy(rpc: ChainRpc, from: Address): Promise<ReadonlySet<Address>> {
+  const count = await rpc.request('eth_getTransactionCount', [from, 'latest'], Number);
+  const nonces = Array.from({ length: Math.min(count, MAX_TRANSACTIONS) }, (_, nonce) => BigInt(nonce));
+  return new Set(nonces.map((nonce) => getContractAddress({ from, nonce }).toLowerCase() as Address));
 }

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/layouts/contract-roles.ts';
 import type { ChainRpc } from '../chain-rpc.ts';
 import { isRefusal } from '../rpc-failure.ts';
-import { creationBlock, makerOf } from './creation.ts';
+import { creationBlock, madeBy, makerOf } from './creation.ts';
 
 /** A contract around the pools of a factory that has the code or the events of a standard one. */
 export interface FoundContract {
@@ -30,15 +30,13 @@ export interface FactoryContracts {
   readonly layout: string;
   /** The account that made the pool factory; null when that is not known: nothing is proven then. */
   readonly maker: Address | null;
+  /** Extensions and providers of its pools; the first are looked at first. */
   readonly extensions: readonly Address[];
-  /** Providers of its pools, the newest first. */
   readonly providers: readonly Address[];
 }
 
-/** Providers whose creation is looked for one by one, where nodes refuse to search all blocks. */
-const MAX_SEARCHED_PROVIDERS = 24;
-/** Anyone may announce a provider of somebody else. */
-const MAX_PROVIDER_FACTORIES = 64;
+/** Contracts whose creation is searched, 26 calls each: pools of anybody may name any number of them. */
+const MAX_SEARCHES = 16;
 
 const Logs = z.array(z.object({ address: HexAddress, topics: z.tuple([HexBytes32]).rest(HexBytes32) }));
 
@@ -59,26 +57,34 @@ export async function discoverContracts(
     if (role) candidates.push({ address, role });
   }
   candidates.push(...(await providerFactories(rpc, providers, block.number)));
+  const children = maker === null ? new Set() : await madeBy(rpc, maker);
   const found: FoundContract[] = [];
+  let searches = 0;
   for (const candidate of candidates) {
-    const created = await creationBlock(rpc, candidate.address, block.number);
-    const madeBy = created === null ? null : await makerOf(rpc, candidate.address, created);
-    found.push({ ...candidate, maker: madeBy, isProven: madeBy !== null && madeBy === maker });
+    const isChild = children.has(candidate.address);
+    const isSearched = !isChild && ++searches <= MAX_SEARCHES;
+    const account = isChild ? maker : isSearched ? await searchMaker(rpc, candidate.address, block.number) : null;
+    found.push({ ...candidate, maker: account, isProven: account !== null && account === maker });
   }
   return found;
+}
+
+async function searchMaker(rpc: ChainRpc, address: Address, head: bigint): Promise<Address | null> {
+  const created = await creationBlock(rpc, address, head);
+  return created === null ? null : makerOf(rpc, address, created);
 }
 
 /** The contracts that announced these providers. */
 async function providerFactories(rpc: ChainRpc, providers: readonly Address[], head: bigint) {
   if (providers.length === 0) return [];
   const logs = await announcements(rpc, providers, 0n, head).catch((error) => {
-    if (isRefusal(error)) return searchedAnnouncements(rpc, providers.slice(0, MAX_SEARCHED_PROVIDERS), head);
+    if (isRefusal(error)) return searchedAnnouncements(rpc, providers.slice(0, MAX_SEARCHES), head);
     throw error;
   });
   const roles = new Map(
     logs.map(({ address, topics: [topic] }) => [address, PROVIDER_TOPICS.get(topic) as ProviderKind]),
   );
-  return [...roles].slice(0, MAX_PROVIDER_FACTORIES).map(([address, role]) => ({ address, role }));
+  return [...roles].map(([address, role]) => ({ address, role }));
 }
 
 /** For nodes that bound the blocks of a search: finds the block of each provider first. */

@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
 import { EXTENSION_ROLES } from '../../protocol/layouts/contract-roles.ts';
 import type { DeploymentEntry } from './complete-file.ts';
-import type { FactoryFacts } from './read-factory.ts';
+import type { FoundDeployment } from './find-deployment.ts';
 
-type Contract = FactoryFacts['contracts'][number];
+type Contract = FoundDeployment['contracts'][number];
 
 /** A contract that pools use and that is not written, and why. */
 export interface UnwrittenContract extends Contract {
@@ -17,7 +17,7 @@ export interface UnwrittenContract extends Contract {
  * extensions the one that most pools use.
  */
 export function chooseContracts(
-  { poolFactory, layout, fromBlock, poolDeployer, contracts }: FactoryFacts,
+  { poolFactory, layout, fromBlock, poolDeployer, contracts }: FoundDeployment,
   contractVersion: string,
   trusted: ReadonlySet<Address>,
 ): { readonly entry: DeploymentEntry; readonly unwritten: readonly UnwrittenContract[] } {

@@ -1,15 +1,15 @@
 import { type Finding, findingLine, summaryLine } from '../config-check/finding.ts';
 import type { UnwrittenContract } from './choose-contracts.ts';
 import type { Completion } from './complete-file.ts';
+import type { FoundDeployment } from './find-deployment.ts';
 import type { NodeAbilities } from './node-abilities.ts';
-import type { FactoryFacts } from './read-factory.ts';
 
 /** All that the command found and did. */
 export interface Report extends Completion {
   readonly path: string;
   readonly chainId: number;
   readonly node: NodeAbilities;
-  readonly factories: readonly FactoryFacts[];
+  readonly factories: readonly FoundDeployment[];
   readonly unwritten: readonly UnwrittenContract[];
   readonly findings: readonly Finding[];
 }
@@ -40,9 +40,9 @@ export function describe({ path, chainId, node, factories, unwritten, written, l
 const answer = (does: boolean | null) => (does === null ? 'unknown' : does ? 'yes' : 'no');
 const text = (value: unknown) => JSON.stringify(value);
 
-function factoryLines({ poolFactory, layout, fromBlock, maker, pools, contracts }: FactoryFacts): string[] {
+function factoryLines({ poolFactory, layout, fromBlock, maker, contracts }: FoundDeployment): string[] {
   return [
-    `factory ${poolFactory}: ${layout}, since block ${fromBlock}, made by ${maker ?? 'an unknown account'}, ${pools} newest pools read`,
+    `factory ${poolFactory}: ${layout}, since block ${fromBlock}, made by ${maker ?? 'an unknown account'}`,
     ...contracts
       .filter(({ isProven }) => isProven)
       .map(({ role, address }) => `found: ${role} ${address}, made by the same account`),

@@ -1,0 +1,65 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, zeroAddress } from 'viem';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { type FactoryFacts, newestPools, readFactory } from '../../chain/discovery/read-factory.ts';
+import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { factoryFunctions as abi } from '../../protocol/abi/factory.ts';
+import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { layoutsOf } from '../factory-layouts.ts';
+
+/** Pools that show the layout. */
+const LAYOUT_POOLS = 3;
+
+/** What a chains file says of a factory, as its chain shows it. */
+export interface FoundDeployment extends FactoryFacts {
+  readonly poolFactory: Address;
+  readonly layout: string;
+  readonly fromBlock: number;
+  readonly poolDeployer: Address | null;
+}
+
+/** What the operator says of a factory, for what its chain does not show. */
+export interface KnownFactory {
+  readonly poolFactory: Address;
+  readonly layout?: string | undefined;
+  readonly fromBlock?: number | undefined;
+}
+
+/**
+ * Finds what a chains file says of a factory.
+ *
+ * @throws ConfigError when the chain does not show its layout or its first block; RpcFailure when no node answers
+ */
+export async function findDeployment(rpc: ChainRpc, chainId: number, known: KnownFactory): Promise<FoundDeployment> {
+  const { poolFactory } = known;
+  const place = `factory ${poolFactory}`;
+  if ((await rpc.code(poolFactory, 'latest')) === '0x') throw new ConfigError(`${place}: it has no code`);
+  const pools = await newestPools(rpc, poolFactory, LAYOUT_POOLS).catch((error) => {
+    if (error instanceof RpcFailure && !isRefusal(error)) throw error;
+    throw new ConfigError(`${place}: it does not list its pools as a pool factory does`);
+  });
+  const layout = known.layout ?? (await layoutOf(rpc, chainId, poolFactory, pools));
+  const facts = await readFactory(rpc, { poolFactory, layout }, known.fromBlock);
+  const fromBlock = facts.created ?? known.fromBlock;
+  if (fromBlock === undefined)
+    throw new ConfigError(
+      `${place}: the node does not keep the state of old blocks, which shows when it was created: give --from-block, or a node that does`,
+    );
+  return { ...facts, poolFactory, layout, fromBlock, poolDeployer: await poolDeployerOf(rpc, poolFactory) };
+}
+
+async function layoutOf(rpc: ChainRpc, chainId: number, factory: Address, pools: readonly Address[]): Promise<string> {
+  const { layouts, names } = await layoutsOf({ rpc, chainId }, pools);
+  const [layout, ...others] = layouts;
+  if (layout && others.length === 0) return layout;
+  throw new ConfigError(
+    `factory ${factory}: its newest pools answer like ${names}: its layout is unknown, give --layout`,
+  );
+}
+
+async function poolDeployerOf(rpc: ChainRpc, to: Address): Promise<Address | null> {
+  const data = encodeFunctionData({ abi, functionName: 'poolDeployer' });
+  const decode = (answer: Hex) => decodeFunctionResult({ abi, functionName: 'poolDeployer', data: answer });
+  const deployer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block: 'latest' }, decode).catch(() => zeroAddress);
+  return deployer === zeroAddress ? null : (deployer.toLowerCase() as Address);
+}
