@@ -6,6 +6,8 @@ import { CallBudget } from '../chain/read-schedule/call-budget.ts';
 import { unknownErrorLog } from '../chain/unknown-errors.ts';
 import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
+import { completeChain } from '../db/complete-chain.ts';
+import { readFoundContracts } from '../db/found-contracts.ts';
 import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
 import type { LiveObserver } from '../quoting/live/live-metrics.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -80,15 +82,19 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   }, now);
   const sources = priceSources(deps);
   const blockFinders = new Map(chains.map(({ chain, findBlockAt }) => [chain.chainId, findBlockAt]));
-  const listing: RefreshDeps = {
+  const listing: Omit<RefreshDeps, 'registry' | 'version'> = {
     database,
-    registry,
     fiatMaxAgeSecs,
-    version: listingVersion(file),
     classify,
     // The served index still has a chain that was removed from the configuration, until a new index replaces it.
     findBlockAt: async (timestamp, indexed) =>
       (await blockFinders.get(indexed.chainId)?.(timestamp, indexed)) ?? indexed.number,
+  };
+  /** The listing goes by the contracts of the served index, those that the indexer found as well. */
+  const ofIndex = async () => {
+    const found = await readFoundContracts(database);
+    const completed = { ...file, chains: file.chains.map((chain) => completeChain(chain, found)) };
+    return { registry: createRegistry(completed), version: listingVersion(completed) };
   };
   const history = {
     database,
@@ -102,7 +108,12 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
       run: () => refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs }),
       ...every(FIAT_PAUSE_MS),
     },
-    { name: 'listing', run: () => refreshListing(listing), ...every(LISTING_PAUSE_MS), afterOthers: true },
+    {
+      name: 'listing',
+      run: async () => refreshListing({ ...listing, ...(await ofIndex()) }),
+      ...every(LISTING_PAUSE_MS),
+      afterOthers: true,
+    },
     { name: 'price-history', run: () => recordFiatPrices(history), ...every(HISTORY_PAUSE_MS) },
     { name: 'trade-history', run: () => writeTradeMinutes(database), ...every(HISTORY_PAUSE_MS) },
   ];
@@ -144,7 +155,8 @@ function chainJobs(
 ): Job[] {
   const { database, onRead, logger } = deps;
   const { chainId } = chain;
-  const guarded = cacheList(async () => readGuardedPools(database, chain, await pools()), now);
+  const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
+  const guarded = cacheList(async () => readGuardedPools(database, await ofIndex(), await pools()), now);
   const logUnknown = unknownErrorLog(logger.child({ chainId }));
   const rpcs = { funded: rpc, remaining: openRpc(chain, deps) };
   const shared = { chainId, budget, rpcs, live, now, logUnknown };
@@ -173,7 +185,7 @@ function chainJobs(
     const name = `pool-storage${kind === 'funded' ? '' : '-others'}-${chainId}`;
     jobs.push({ name, run: () => storage(kind), ...every(STORAGE_PAUSE_MS) });
   }
-  const calibrate = () => calibrateFactories(deps, budgeted, chain);
+  const calibrate = async () => calibrateFactories(deps, budgeted, await ofIndex());
   return [...jobs, { name: `calibration-${chainId}`, run: calibrate, ...every(CALIBRATION_PAUSE_MS) }];
 }
 

@@ -7,6 +7,8 @@ import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { completeChain } from '../db/complete-chain.ts';
+import { readFoundContracts } from '../db/found-contracts.ts';
 import type { Finding, InterpretationEvidence } from '../protocol/calibration.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
@@ -47,9 +49,11 @@ function swapsArgument(text: string): number {
 async function calibrate({ chain: chainId, factory, swaps, write, json }: Options): Promise<void> {
   const { CHAINS_CONFIG } = readEnvironment(['CHAINS_CONFIG']);
   const { chains } = loadChainsFile(CHAINS_CONFIG);
-  const [chain, deployment] = findDeployment(chains, chainId, factory);
-  const rpc = openChainRpc(chain, RPC_TIMEOUT_MS);
   await withDatabase(async (database) => {
+    const found = await readFoundContracts(database);
+    const completed = chains.map((chain) => completeChain(chain, found));
+    const [chain, deployment] = findDeployment(completed, chainId, factory);
+    const rpc = openChainRpc(chain, RPC_TIMEOUT_MS);
     const findings = await calibrateFactory(database, { rpc, chainId }, deployment, swaps);
     if (write) await writeCalibration(database, { chainId, factory }, findings, 'operator');
     printResult(json, { chainId, factory, written: write === true, findings }, report(findings, write === true));

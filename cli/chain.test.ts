@@ -1,12 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import pg from 'pg';
 import { type Address, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { captureJobs } from '../capture/capture-jobs.ts';
-import { loadChainsFile } from '../config/load-chains.ts';
-import { migrate } from '../db/migrate.ts';
 import { factoryOwnerAbi } from '../devnet/abi.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { deployContract } from '../devnet/deploy.ts';
@@ -18,9 +14,7 @@ import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { type Anvil, startAnvil } from '../devnet/services/anvil.ts';
 import { ownMain } from '../devnet/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../devnet/services/temp-folder.ts';
-import { createLogger } from '../runtime/logger.ts';
-import { createDatabase } from '../test/harness/database.ts';
-import { startIndexer } from '../test/indexing/indexer-process.ts';
+import { classesUnder } from '../test/metadata/pool-classes.ts';
 import type { Finding } from './config-check/finding.ts';
 
 // Each command is a process of its own, and two indexers follow all that happened.
@@ -55,34 +49,6 @@ const ofFactories = (addresses: readonly Address[]) => addresses.flatMap((addres
 const handwritten = () =>
   buildChainsFile([{ chainId: CHAIN_ID, name: 'devnet', kind: 'ethereum', url: anvil.url, scenario }]);
 
-/** Tier and reason codes of each pool, as the real indexer and the scheduled work find them under a chains file. */
-async function classesUnder(path: string): Promise<readonly unknown[]> {
-  const home = await createDatabase();
-  await migrate(home.url);
-  const indexer = await startIndexer({ databaseUrl: home.url, chainsFile: path });
-  const database = new pg.Pool({ connectionString: home.url, max: 4 });
-  // So that a pool can be green.
-  await database.query(`INSERT INTO operator.curator (chain_id, address, verified)
-                        SELECT DISTINCT chain_id, admin, true FROM read_model.pool`);
-  const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: 900, llamaUrl: 'http://127.0.0.1:1' };
-  const deps = { file: loadChainsFile(path), database, ...ages, logger: createLogger('test', 'silent') };
-  // The listing of packed pools needs what other work reads.
-  const classes = 'SELECT pool, tier, reason_codes FROM operator.pool_classification ORDER BY pool';
-  // Packed pools are listed when their storage was read, for which a round has a budget.
-  const rows = await vi.waitFor(
-    async () => {
-      for (const { name, run } of captureJobs(deps)) if (/^(pool-storage|listing)/.test(name)) await run();
-      const { rows: classified } = await database.query(classes);
-      expect(classified.length).toBe(scenario.pools.length);
-      return classified;
-    },
-    { timeout: 60_000, interval: 500 },
-  );
-  await Promise.all([database.end(), indexer.stop()]);
-  await home.drop();
-  return rows;
-}
-
 test('under the entry that the chain shows, every pool has the tier and codes of the handwritten one', async () => {
   const [byHand, found] = [pathOf('by-hand'), pathOf('found')];
   const { chains, ...rest } = handwritten();
@@ -115,9 +81,9 @@ test('under the entry that the chain shows, every pool has the tier and codes of
   expect(await readFile(found, 'utf8')).toBe(text);
 
   vi.stubEnv('RPC_OF_TEST', anvil.url);
-  const expected = await classesUnder(byHand);
-  expect(new Set(expected.map((row) => (row as { tier: string }).tier))).toEqual(new Set(['green', 'yellow', 'red']));
-  expect(await classesUnder(found)).toEqual(expected);
+  const expected = await classesUnder(byHand, scenario.pools.length);
+  expect(new Set(expected.map((row) => row.tier))).toEqual(new Set(['green', 'yellow', 'red']));
+  expect(await classesUnder(found, scenario.pools.length)).toEqual(expected);
   vi.unstubAllEnvs();
 });
 

@@ -33,6 +33,12 @@ export const DeploymentConfig = z
       ),
     fromBlock: z.number().int().nonnegative().describe('Block that created the factory, where indexing starts.'),
     poolFactory: HexAddress.describe('The pool factory.'),
+    discover: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether the indexer looks for standard extensions and provider factories that are missing here, when it begins an index ([discovery](configure.md#discovery)). Default: for `packed` only.',
+      ),
     poolDeployer: optionalAddress.describe(
       'Pool deployer, as pool records show it. A contract that is missing here has no field there.',
     ),

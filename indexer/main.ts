@@ -7,6 +7,7 @@ import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
+import { loadChainsFile } from '../config/load-chains.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
@@ -15,6 +16,8 @@ import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { CACHE_BYTES } from './cache-size.ts';
+import { indexedChains } from './deployments.ts';
+import { contractsOfIndex } from './discovery.ts';
 import { openGateway } from './gateway/gateway.ts';
 import { divertPonderLog } from './ponder-log.ts';
 import { assertPonderPatched } from './ponder-patches.ts';
@@ -66,12 +69,15 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
     ['CHAINS_CONFIG', 'DATABASE_URL', 'DATABASE_SCHEMA', 'PORT', 'HOST', 'LOG_LEVEL'],
     env,
   );
-  const { chains } = await import('./chains.ts');
+  const chains = indexedChains(loadChainsFile(settings.CHAINS_CONFIG).chains);
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
   const index = await claimIndex(settings.DATABASE_URL, pinned ? settings.DATABASE_SCHEMA : null, build, logger);
   logStart(logger);
+  const found = await contractsOfIndex(index.database, index.schema, chains, logger);
+  // Read by chains.ts, which Ponder's modules load afterwards.
+  process.env.PONDER_FOUND_CONTRACTS = JSON.stringify(found);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
   const onBuilt = build ? () => process.send?.('complete') : undefined;
   process.env.PORT = String(settings.PORT);

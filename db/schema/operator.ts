@@ -1,4 +1,5 @@
 import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
+import { EXTENSION_ROLES, PROVIDER_KINDS } from '../../protocol/layouts/contract-roles.ts';
 import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
@@ -82,6 +83,17 @@ export const layoutCalibrations = operator.table('layout_calibration', {
   decidedBy: text('decided_by', { enum: ['job', 'operator'] }).notNull(),
   decidedAt: instant('decided_at').notNull(),
   tries: integer('tries').notNull(),
+});
+
+/** Contracts around a pool factory that the indexer found when it began the index in `schema`. */
+export const foundContracts = operator.table('found_contract', {
+  schema: text('schema').notNull(),
+  chainId: int8('chain_id').notNull(),
+  factory: checkedAddress('factory').notNull(),
+  role: text('role', { enum: [...EXTENSION_ROLES, ...PROVIDER_KINDS] }).notNull(),
+  address: checkedAddress('address').notNull(),
+  maker: checkedAddress('maker').notNull(),
+  foundAt: instant('found_at').notNull().defaultNow(),
 });
 
 export const fiatPrices = operator.table('fiat_price', {

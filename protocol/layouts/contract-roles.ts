@@ -13,7 +13,9 @@ export const EXTENSION_ROLES = ['stopLoss', 'priceVelocityGuard', 'depositAllowl
 export type ExtensionRole = (typeof EXTENSION_ROLES)[number];
 
 /** What factories of price providers make, as the index names it. */
-export type ProviderKind = 'anchored' | 'regular' | 'regular_l2';
+export const PROVIDER_KINDS = ['anchored', 'regular', 'regular_l2'] as const;
+
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 const topicsOf = (events: readonly AbiEvent[]) => events.map((event) => toEventSelector(event));
 

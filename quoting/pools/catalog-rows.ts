@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
 import { readStopLossMarks, readUnreadableFactories } from '../../db/factory-calibration.ts';
+import { readFoundContracts } from '../../db/found-contracts.ts';
 import type { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import { queriesOn } from '../../db/query-builder.ts';
@@ -164,12 +165,15 @@ export async function readDecisions(database: pg.Pool) {
   const marks = (await readStopLossMarks(database)).map(
     (row) => [factoryKey(row.chainId, row.factory), row.mark] as const,
   );
+  const found = await readFoundContracts(database);
   return {
     /** Changes when another index is served, a pool was delisted or listed again, or calibration decided. */
-    epoch: [delisted?.index, ...unreadable, ...marks.flat()].join(),
+    epoch: [delisted?.index, ...unreadable, ...marks.flat(), ...found.map(({ address }) => address)].join(),
     /** Factories whose pools are not served, because they cannot be read. */
     unreadable: new Set(unreadable),
     stopLossMarks: new Map(marks),
+    /** Contracts that the indexer found besides those of the chains file. */
+    found,
   };
 }
 

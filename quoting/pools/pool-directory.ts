@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { AppError } from '../../config/app-error.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
+import type { ExtensionRole } from '../../protocol/layouts/contract-roles.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { PoolGraph } from '../../protocol/routing/graph.ts';
@@ -13,7 +14,7 @@ export interface PoolToken {
 }
 
 /** What an extension is according to the addresses of the pool's deployment. Any other contract is `custom`. */
-export type ExtensionKind = 'stopLoss' | 'priceVelocityGuard' | 'depositAllowlist' | 'swapAllowlist' | 'custom';
+export type ExtensionKind = ExtensionRole | 'custom';
 
 export interface PoolExtension {
   readonly address: Address;

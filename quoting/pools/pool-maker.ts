@@ -1,7 +1,9 @@
 import type { Address } from 'viem';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { completeChain } from '../../db/complete-chain.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { EXTENSION_ROLES } from '../../protocol/layouts/contract-roles.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { type Calibration, factoryKey, type PoolRow } from './catalog-rows.ts';
 import type { ExtensionKind, PoolExtension, PoolToken, ServedPool } from './pool-directory.ts';
@@ -10,26 +12,26 @@ const NO_EXTENSIONS: readonly PoolExtension[] = [];
 
 /** Makes served pools from the rows of a chain. Pools with equal tokens or immutables share these objects. */
 export class PoolMaker {
-  readonly #chainId: number;
-  /** Enabled deployments, by factory. */
-  readonly #deployments: ReadonlyMap<Address, DeploymentConfig>;
+  readonly #chain: ChainConfig;
+  /** Enabled deployments, by factory, with what was found. */
+  #deployments: ReadonlyMap<Address, DeploymentConfig> = new Map();
+  #found: Calibration['found'] | null = null;
   readonly #tokens = new Map<string, PoolToken>();
   readonly #immutables = new Map<string, PoolImmutables>();
 
-  constructor({ chainId, deployments }: ChainConfig) {
-    this.#chainId = chainId;
-    const enabled = deployments.filter((deployment) => deployment.enabled);
-    this.#deployments = new Map(enabled.map((deployment) => [deployment.poolFactory, deployment]));
+  constructor(chain: ChainConfig) {
+    this.#chain = chain;
   }
 
   /** @returns null for a pool of a factory that is not served */
-  make(row: PoolRow, { unreadable, stopLossMarks }: Calibration): ServedPool | null {
-    const deployment = this.#deployments.get(row.factory);
-    const key = factoryKey(this.#chainId, row.factory);
+  make(row: PoolRow, { unreadable, stopLossMarks, found }: Calibration): ServedPool | null {
+    const { chainId } = this.#chain;
+    const deployment = this.#deploymentsWith(found).get(row.factory);
+    const key = factoryKey(chainId, row.factory);
     if (!deployment || unreadable.has(key)) return null;
     const { contractVersion, layout } = deployment;
     return {
-      chainId: this.#chainId,
+      chainId,
       address: row.address,
       contractVersion,
       layout,
@@ -44,6 +46,15 @@ export class PoolMaker {
         NO_EXTENSIONS,
       stopLossMark: deployment.stopLossMark ?? layoutAdapter(layout).stopLoss.mark ?? stopLossMarks.get(key) ?? null,
     };
+  }
+
+  #deploymentsWith(found: Calibration['found']): ReadonlyMap<Address, DeploymentConfig> {
+    if (found !== this.#found) {
+      const enabled = completeChain(this.#chain, found).deployments.filter((deployment) => deployment.enabled);
+      this.#deployments = new Map(enabled.map((deployment) => [deployment.poolFactory, deployment]));
+      this.#found = found;
+    }
+    return this.#deployments;
   }
 
   #token(address: Address, symbol: string | null, decimals: number | null): PoolToken {
@@ -66,6 +77,5 @@ function shared<T>(known: Map<string, T>, key: string, make: () => T): T {
 }
 
 function kindOf(address: Address, deployment: DeploymentConfig): ExtensionKind {
-  const kinds = ['stopLoss', 'priceVelocityGuard', 'depositAllowlist', 'swapAllowlist'] as const;
-  return kinds.find((kind) => deployment[kind] === address) ?? 'custom';
+  return EXTENSION_ROLES.find((kind) => deployment[kind] === address) ?? 'custom';
 }
