@@ -17,6 +17,7 @@ const RIGHTS = `
   operator.api_key                    -           -         -         -           arw         -
   operator.curator                    -           r         -         -           arwd        -
   operator.delisted_pool              -           r         r         -           arwd        -
+  operator.found_contract             ard         r         r         -           r           -
   operator.layout_calibration         -           arw       r         -           arw         -
   operator.pamm_submission            -           -         -         arwd        -           -
   operator.pamm_answer                -           -         -         arwd        -           -

@@ -1,4 +1,5 @@
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import { type FoundContract, missingRoles } from '../../db/complete-chain.ts';
 import type { Classification } from '../../protocol/classification.ts';
 import type { Finding } from './finding.ts';
 import { withoutProvider, withoutStopLoss } from './missing-contracts.ts';
@@ -7,17 +8,10 @@ import { withoutProvider, withoutStopLoss } from './missing-contracts.ts';
 const POLLED_BLOCK_MS = 1_000;
 
 /** Finds settings of a chain with which it serves less than it could. It calls nothing. */
-export function checkSettings({
-  chainId,
-  rpcUrls,
-  wsUrls = [],
-  blockTimeMs,
-  deployments,
-  live,
-}: ChainConfig): Finding[] {
+export function checkSettings(chain: ChainConfig): Finding[] {
+  const { chainId, rpcUrls, wsUrls = [], blockTimeMs, deployments, live } = chain;
   const base = { chainId, url: null };
-  const enabled = deployments.filter((deployment) => deployment.enabled);
-  const warnings = missingContracts(enabled);
+  const warnings = missingContracts(chain);
   if (wsUrls.length === 0 && blockTimeMs < POLLED_BLOCK_MS)
     warnings.push(`no wsUrls: blocks take ${blockTimeMs} ms, but heads are polled`);
   const notes = deployments
@@ -33,16 +27,22 @@ export function checkSettings({
 }
 
 /** What pools lack because the file does not name contracts. Provider factories hold for all deployments of a chain. */
-function missingContracts(deployments: readonly DeploymentConfig[]): string[] {
+function missingContracts(chain: ChainConfig): string[] {
+  const deployments = chain.deployments.filter((deployment) => deployment.enabled);
+  const hope = (role: FoundContract['role']) =>
+    deployments.some((deployment) => missingRoles(chain, deployment).includes(role))
+      ? ', unless the indexer finds it'
+      : '';
   if (deployments.length === 0) return [];
   const problems: string[] = [];
   const check = (key: 'stopLoss' | 'priceVelocityGuard', effect: string) => {
     const without = deployments.filter((deployment) => deployment[key] === undefined);
     const place = without.length === deployments.length ? 'any deployment' : factoriesOf(without);
-    if (without.length > 0) problems.push(`no ${key} in ${place}: ${effect}`);
+    if (without.length > 0) problems.push(`no ${key} in ${place}: ${effect}${hope(key)}`);
   };
   const checkFactories = (key: 'anchoredProviderFactories' | 'providerFactories', effect: string) => {
-    if (deployments.every((deployment) => deployment[key].length === 0)) problems.push(`no ${key}: ${effect}`);
+    if (deployments.some((deployment) => deployment[key].length > 0)) return;
+    problems.push(`no ${key}: ${effect}${hope(key === 'providerFactories' ? 'regular' : 'anchored')}`);
   };
   check('stopLoss', `every pool has ${reasons(withoutStopLoss())}`);
   check('priceVelocityGuard', 'no reason code, but depth of pools with that guard is best effort');

@@ -227,6 +227,7 @@ test('a backup has every table of the operator and of history that neither the c
     'pool_listing',
     'listed_pool',
     'fiat_price',
+    'found_contract',
     'pool_classification',
     'pool_storage',
     'price_health',
