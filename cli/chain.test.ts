@@ -178,3 +178,35 @@ test('an unknown factory, a factory without pools and a node without history: on
   expect(report.written).toContainEqual(expect.stringContaining('.anchoredProviderFactories'));
   await proxy.stop();
 });
+
+test('on a terminal it asks for what is missing, again after a wrong answer', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const path = pathOf('asked');
+  const command = [process.execPath, ...ownMain('chain'), 'add', '--file', path, '--block-time', '1000'].join(' ');
+  const terminal = execa('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    reject: false,
+    timeout: 60_000,
+  });
+  const { deployment } = scenario;
+  const answers: [question: string, answer: string][] = [
+    ['URL of a node', 'nowhere'],
+    ['not an http(s) URL', anvil.url],
+    ['Name of the chain [chain-31337]', ''],
+    ['Pool factories', deployment.poolFactory],
+  ];
+  let shown = '';
+  terminal.stdout.on('data', (data) => {
+    shown += data;
+    const [next] = answers;
+    if (!next || !shown.includes(next[0])) return;
+    shown = '';
+    answers.shift();
+    terminal.stdin.write(`${next[1]}\n`);
+  });
+  const { exitCode } = await terminal;
+  expect([exitCode, answers]).toEqual([0, []]);
+  const [chain] = JSON.parse(await readFile(path, 'utf8')).chains;
+  expect(chain).toMatchObject({ chainId: CHAIN_ID, name: 'chain-31337', rpcUrls: [anvil.url], blockTimeMs: 1000 });
+  expect(chain.deployments).toMatchObject([{ stopLoss: deployment.stopLoss }]);
+});
