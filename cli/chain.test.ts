@@ -68,8 +68,8 @@ test('under the entry that the chain shows, every pool has the tier and codes of
   expect(text).toBe(`${JSON.stringify(written, null, 2)}\n`);
   expect(written.chains[1]).toMatchObject({ chainId: CHAIN_ID, name: 'devnet', rpcUrls: ['env:RPC_OF_TEST'] });
   const [flat, packed] = written.chains[1].deployments;
-  const { stopLoss, poolDeployer, anchoredProviderFactories, fromBlock } = scenario.deployment;
-  expect(flat).toMatchObject({ layout: 'flat', stopLoss, poolDeployer, anchoredProviderFactories });
+  const { stopLoss, anchoredProviderFactories, fromBlock } = scenario.deployment;
+  expect(flat).toMatchObject({ layout: 'flat', stopLoss, anchoredProviderFactories });
   // The file of the tests begins at the block before.
   expect(flat.fromBlock).toBe(fromBlock + 1);
   expect(packed).toMatchObject({ layout: 'packed', stopLoss: scenario.packed?.stopLoss });
@@ -100,7 +100,10 @@ test('what a person wrote stays, and what the chain shows instead is said', asyn
   const { priceVelocityGuard, anchoredProviderFactories } = scenario.deployment;
   expect(written.deployments[0]).toMatchObject({ priceVelocityGuard, anchoredProviderFactories });
   const place = `${CHAIN_ID}.deployments.${factories[0]}`;
-  expect(report.left).toContainEqual({ key: `${place}.stopLoss`, file: stopLoss, found: scenario.deployment.stopLoss });
+  expect(report.left).toEqual([
+    { key: `${place}.fromBlock`, file: 0, found: 1 },
+    { key: `${place}.stopLoss`, file: stopLoss, found: scenario.deployment.stopLoss },
+  ]);
   expect(report.written).toContain(`${place}.priceVelocityGuard`);
 });
 

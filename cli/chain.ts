@@ -1,10 +1,11 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
-import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
-import { SUPPORTED_LAYOUTS } from '../config/chains-schema.ts';
+import type { ChainRpc } from '../chain/chain-rpc.ts';
+import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
+import { type ChainConfig, SUPPORTED_LAYOUTS } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { parseChainsFile, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
-import { HexAddress, RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
+import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { ask } from './chain-add/ask.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
@@ -30,23 +31,6 @@ interface Options {
   readonly blockTime?: number;
   readonly json?: true;
 }
-
-/** What is read of an entry that the file may have already. */
-interface Existing {
-  readonly chainId: number;
-  readonly rpcUrls?: readonly string[];
-  readonly wsUrls?: readonly string[];
-  readonly name?: string;
-  readonly blockTimeMs?: number;
-  readonly deployments?: readonly {
-    readonly poolFactory: Address;
-    readonly enabled?: boolean;
-    readonly layout: string;
-    readonly fromBlock: number;
-  }[];
-}
-
-const CALL_TIMEOUT_MS = 20_000;
 
 const program = new Command('chain').description('Chains of a chains file.');
 
@@ -83,18 +67,20 @@ Exit codes: 0 written, or nothing to add; 1 wrong argument, file, node or factor
 
 async function add(options: Options): Promise<void> {
   const path = options.file ?? process.env.CHAINS_CONFIG ?? (await ask('Chains file', '--file', String, 'chains.json'));
-  const file = await readChainsJson(path);
-  const known = (file.chains as unknown as Existing[]).find(({ chainId }) => chainId === options.chain);
-  const urls = options.node ? [options.node] : (known?.rpcUrls ?? [await askNode()]);
+  const { file, chains } = await readChainsJson(path);
+  const entryOf = (id: number | undefined) => chains.find((it) => it.chainId === id);
+  const urls = options.node ? [options.node] : (entryOf(options.chain)?.rpcUrls ?? [await askNode()]);
   const { rpc, chainId } = await openNodes(urls, options.chain);
-  const existing = (file.chains as unknown as Existing[]).find((chain) => chain.chainId === chainId);
+  const existing = entryOf(chainId);
   const ws = options.ws ?? existing?.wsUrls?.[0];
   const name = options.name ?? existing?.name ?? (await ask('Name of the chain', '--name', String, `chain-${chainId}`));
   const blockTimeMs = existing?.blockTimeMs ?? options.blockTime ?? (await blockTimeOf(rpc));
   const node = await nodeAbilities(rpc, chainId, ws ? resolveWsUrl(ws, process.env, chainId) : null);
   const factories = await readFactories(rpc, chainId, options, existing);
-  const trusted = await askTrust(factories, new Set(options.trust), JSON.stringify(existing ?? {}).toLowerCase());
-  const chosen = factories.map((facts) => chooseContracts(facts, options.contractVersion, trusted));
+  const trusted = await askTrust(factories, new Set(options.trust), JSON.stringify(existing ?? {}));
+  const versionOf = ({ poolFactory }: FoundDeployment) =>
+    existing?.deployments.find((it) => it.poolFactory === poolFactory)?.contractVersion ?? options.contractVersion;
+  const chosen = factories.map((facts) => chooseContracts(facts, versionOf(facts), trusted));
   const { written, left } = complete(file, {
     chainId,
     name,
@@ -114,7 +100,7 @@ async function add(options: Options): Promise<void> {
 /** The nodes, all of which must be of one chain. @throws ConfigError for another chain than was named */
 async function openNodes(urls: readonly string[], wanted: number | undefined) {
   const rpcUrls = urls.map((url) => resolveRpcUrl(url, process.env, wanted ?? 'to be added'));
-  const rpc = openChainRpc({ chainId: wanted ?? 0, rpcUrls }, CALL_TIMEOUT_MS);
+  const rpc = new RetryingRpc(rpcUrls);
   const chainId = await rpc.request('eth_chainId', [], Number);
   if (wanted !== undefined && wanted !== chainId) throw new ConfigError(`--chain: the node is of chain ${chainId}`);
   return { rpc, chainId };
@@ -129,15 +115,15 @@ async function blockTimeOf(rpc: ChainRpc): Promise<number> {
   return ask(question, '--block-time', chainIdArgument);
 }
 
-async function readFactories(rpc: ChainRpc, chainId: number, options: Options, existing: Existing | undefined) {
-  const ofFile = existing?.deployments?.filter(({ enabled }) => enabled !== false) ?? [];
-  const inFile = (options.factory ? [] : ofFile).map(({ poolFactory }) => HexAddress.parse(poolFactory));
+async function readFactories(rpc: ChainRpc, chainId: number, options: Options, existing: ChainConfig | undefined) {
+  const ofFile = existing?.deployments.filter(({ enabled }) => enabled) ?? [];
+  const inFile = ofFile.map(({ poolFactory }) => poolFactory);
   const named =
     options.factory ??
     (inFile.length > 0 ? inFile : await ask('Pool factories, separated by commas', '--factory', addresses));
   const facts: FoundDeployment[] = [];
   for (const poolFactory of named) {
-    const known = ofFile.find((deployment) => HexAddress.parse(deployment.poolFactory) === poolFactory);
+    const known = ofFile.find((deployment) => deployment.poolFactory === poolFactory);
     const layout = known?.layout ?? options.layout;
     const fromBlock = known?.fromBlock ?? options.fromBlock;
     facts.push(await findDeployment(rpc, chainId, { poolFactory, layout, fromBlock }));

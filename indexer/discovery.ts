@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import type pg from 'pg';
-import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
+import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { readFactory } from '../chain/discovery/read-factory.ts';
+import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { type FoundContract, isExtensionRole, missingRoles } from '../db/complete-chain.ts';
 import { readFoundContracts } from '../db/found-contracts.ts';
@@ -10,12 +11,7 @@ import { foundContracts } from '../db/schema/operator.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { insertRows } from '../db/write-rows.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { pause } from '../runtime/pause.ts';
 import { hasIndex } from './publication/ponder-tables.ts';
-
-const CALL_TIMEOUT_MS = 20_000;
-const TRIES = 3;
-const RETRY_MS = 5_000;
 
 /**
  * What the chains show besides the chains file: standard extensions, and factories of providers. It is found when an
@@ -43,7 +39,7 @@ export async function contractsOfIndex(
 }
 
 async function discoverChain(chain: ChainConfig, logger: Logger): Promise<FoundContract[]> {
-  const rpc = openChainRpc(chain, CALL_TIMEOUT_MS);
+  const rpc = new RetryingRpc(chain.rpcUrls);
   const found: FoundContract[] = [];
   for (const deployment of chain.deployments) {
     const roles = missingRoles(chain, deployment);
@@ -61,30 +57,25 @@ async function discover(
   logger: Logger,
 ): Promise<FoundContract[]> {
   const of = { chainId, factory };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { maker, contracts } = await readFactory(rpc, { poolFactory: factory, layout }, fromBlock);
-      const wanted = contracts.filter(({ role }) => roles.includes(role));
-      for (const { role, address, isProven, ...it } of wanted) {
-        if (isProven) logger.info({ ...of, role, address }, 'found a contract that pools use');
-        else
-          logger.warn(
-            { ...of, role, address, maker: it.maker },
-            'a contract may only look like a standard one: not used',
-          );
-      }
-      const proven = wanted.filter(({ isProven }) => isProven);
-      // A deployment has one extension of each role: the one that most pools use.
-      const taken = proven.filter(
-        (it) => !isExtensionRole(it.role) || it === proven.find(({ role }) => role === it.role),
-      );
-      return maker === null ? [] : taken.map(({ role, address }) => ({ ...of, role, address, maker }));
-    } catch (error) {
-      if (attempt === TRIES) {
-        logger.warn({ ...of, err: error }, 'failed to look for contracts that pools use: a backfill tries again');
-        return [];
-      }
-      await pause(RETRY_MS);
+  try {
+    const { maker, contracts } = await readFactory(rpc, { poolFactory: factory, layout }, fromBlock);
+    const wanted = contracts.filter(({ role }) => roles.includes(role));
+    for (const { role, address, isProven, ...it } of wanted) {
+      if (isProven) logger.info({ ...of, role, address }, 'found a contract that pools use');
+      else
+        logger.warn(
+          { ...of, role, address, maker: it.maker },
+          'a contract may only look like a standard one: not used',
+        );
     }
+    const proven = wanted.filter(({ isProven }) => isProven);
+    // A deployment has one extension of each role: the one that most pools use.
+    const taken = proven.filter(
+      (it) => !isExtensionRole(it.role) || it === proven.find(({ role }) => role === it.role),
+    );
+    return maker === null ? [] : taken.map(({ role, address }) => ({ ...of, role, address, maker }));
+  } catch (error) {
+    logger.warn({ ...of, err: error }, 'failed to look for contracts that pools use: a backfill tries again');
+    return [];
   }
 }

@@ -8,7 +8,6 @@ import {
   roleInCode,
 } from '../../protocol/layouts/contract-roles.ts';
 import type { ChainRpc } from '../chain-rpc.ts';
-import { isRefusal } from '../rpc-failure.ts';
 import { creationBlock, madeBy, makerOf } from './creation.ts';
 
 /** A contract around the pools of a factory that has the code or the events of a standard one. */
@@ -77,17 +76,15 @@ async function searchMaker(rpc: ChainRpc, address: Address, head: bigint): Promi
 /** The contracts that announced these providers. */
 async function providerFactories(rpc: ChainRpc, providers: readonly Address[], head: bigint) {
   if (providers.length === 0) return [];
-  const logs = await announcements(rpc, providers, 0n, head).catch((error) => {
-    if (isRefusal(error)) return searchedAnnouncements(rpc, providers.slice(0, MAX_SEARCHES), head);
-    throw error;
-  });
+  const search = () => searchedAnnouncements(rpc, providers.slice(0, MAX_SEARCHES), head);
+  const logs = await announcements(rpc, providers, 0n, head).catch(search);
   const roles = new Map(
     logs.map(({ address, topics: [topic] }) => [address, PROVIDER_TOPICS.get(topic) as ProviderKind]),
   );
   return [...roles].map(([address, role]) => ({ address, role }));
 }
 
-/** For nodes that bound the blocks of a search: finds the block of each provider first. */
+/** For nodes that refuse a search of all blocks, or give none in time: finds the block of each provider first. */
 async function searchedAnnouncements(rpc: ChainRpc, providers: readonly Address[], head: bigint) {
   const logs: z.infer<typeof Logs> = [];
   for (const provider of providers) {

@@ -17,7 +17,7 @@ export interface UnwrittenContract extends Contract {
  * extensions the one that most pools use.
  */
 export function chooseContracts(
-  { poolFactory, layout, fromBlock, poolDeployer, contracts }: FoundDeployment,
+  { poolFactory, layout, fromBlock, contracts }: FoundDeployment,
   contractVersion: string,
   trusted: ReadonlySet<Address>,
 ): { readonly entry: DeploymentEntry; readonly unwritten: readonly UnwrittenContract[] } {
@@ -34,7 +34,6 @@ export function chooseContracts(
     layout,
     fromBlock,
     poolFactory,
-    ...(poolDeployer && { poolDeployer }),
     ...Object.fromEntries(extensions.filter(([, address]) => address !== undefined)),
     ...(anchored.length > 0 && { anchoredProviderFactories: anchored }),
     ...(regular.length > 0 && { providerFactories: regular }),

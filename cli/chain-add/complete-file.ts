@@ -1,4 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 
@@ -15,26 +16,20 @@ export interface Completion {
   readonly left: readonly { readonly key: string; readonly file: unknown; readonly found: unknown }[];
 }
 
-/** The JSON of a chains file, or of a new one. @throws ConfigError when it cannot be read, or is not an object */
-export async function readChainsJson(path: string): Promise<Json & { chains: Json[] }> {
-  let text: string;
+/**
+ * Reads a chains file as JSON, to be completed, and what its chains mean. A file that does not exist has no chains.
+ *
+ * @throws ConfigError when it cannot be read, or is wrong
+ */
+export async function readChainsJson(path: string): Promise<{ file: { chains: Json[] }; chains: ChainConfig[] }> {
   try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { chains: [] };
-    throw new ConfigError(`cannot read ${path} (${code})`, { cause: error });
-  }
-  const value = parse(text, path);
-  parseChainsFile(value, path, null);
-  return value as Json & { chains: Json[] };
-}
-
-function parse(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    return { file, chains: parseChainsFile(file, path, null).chains };
   } catch (cause) {
-    throw new ConfigError(`${path} is not JSON: ${(cause as Error).message.replace(/\s+/g, ' ')}`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { file: { chains: [] }, chains: [] };
+    if (cause instanceof ConfigError) throw cause;
+    throw new ConfigError(`cannot read ${path}: ${(code ?? message).replace(/\s+/g, ' ')}`, { cause });
   }
 }
 

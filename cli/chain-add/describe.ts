@@ -30,7 +30,7 @@ export function describe({ path, chainId, node, factories, unwritten, written, l
     `chain ${chainId}: ${abilities.join(', ')}`,
     ...factories.flatMap(factoryLines),
     ...unwritten.map(unwrittenLine),
-    ...left.map(({ key, ...values }) => `left: ${key} is ${text(values.file)}; the chain shows ${text(values.found)}`),
+    ...left.map(({ key, ...values }) => `left: ${key} is ${text(values.file)}; found: ${text(values.found)}`),
     written.length === 0 ? `${path}: nothing to add` : `${path}: added ${written.join(', ')}`,
   ];
   const rest = [...findings.map(findingLine), summaryLine(path, 1, findings)];

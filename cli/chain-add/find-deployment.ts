@@ -1,10 +1,8 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, zeroAddress } from 'viem';
+import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { type FactoryFacts, newestPools, readFactory } from '../../chain/discovery/read-factory.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { factoryFunctions as abi } from '../../protocol/abi/factory.ts';
-import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutsOf } from '../factory-layouts.ts';
 
 /** Pools that show the layout. */
@@ -15,7 +13,6 @@ export interface FoundDeployment extends FactoryFacts {
   readonly poolFactory: Address;
   readonly layout: string;
   readonly fromBlock: number;
-  readonly poolDeployer: Address | null;
 }
 
 /** What the operator says of a factory, for what its chain does not show. */
@@ -45,7 +42,7 @@ export async function findDeployment(rpc: ChainRpc, chainId: number, known: Know
     throw new ConfigError(
       `${place}: the node does not keep the state of old blocks, which shows when it was created: give --from-block, or a node that does`,
     );
-  return { ...facts, poolFactory, layout, fromBlock, poolDeployer: await poolDeployerOf(rpc, poolFactory) };
+  return { ...facts, poolFactory, layout, fromBlock };
 }
 
 async function layoutOf(rpc: ChainRpc, chainId: number, factory: Address, pools: readonly Address[]): Promise<string> {
@@ -55,11 +52,4 @@ async function layoutOf(rpc: ChainRpc, chainId: number, factory: Address, pools:
   throw new ConfigError(
     `factory ${factory}: its newest pools answer like ${names}: its layout is unknown, give --layout`,
   );
-}
-
-async function poolDeployerOf(rpc: ChainRpc, to: Address): Promise<Address | null> {
-  const data = encodeFunctionData({ abi, functionName: 'poolDeployer' });
-  const decode = (answer: Hex) => decodeFunctionResult({ abi, functionName: 'poolDeployer', data: answer });
-  const deployer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block: 'latest' }, decode).catch(() => zeroAddress);
-  return deployer === zeroAddress ? null : (deployer.toLowerCase() as Address);
 }

@@ -21,9 +21,8 @@ export const factoryEvents = parseAbi([
   'event TokensCollected(address indexed token, address indexed to, uint256 amount)',
 ]);
 
-/** Functions of PoolFactory that list its pools by number, and name the contract that deploys them. */
+/** Functions of PoolFactory that list its pools by number. */
 export const factoryFunctions = parseAbi([
-  'function poolDeployer() view returns (address)',
   'function idxToPool(uint256 poolIdx) view returns (address)',
   'function nextPoolIdx() view returns (uint256)',
 ]);
