@@ -31,10 +31,15 @@ export function describe({ path, chainId, node, factories, unwritten, written, l
     ...factories.flatMap(factoryLines),
     ...unwritten.map(unwrittenLine),
     ...left.map(({ key, ...values }) => `left: ${key} is ${text(values.file)}; found: ${text(values.found)}`),
-    written.length === 0 ? `${path}: nothing to add` : `${path}: added ${written.join(', ')}`,
+    `${path}: ${added(chainId, written)}`,
   ];
   const rest = [...findings.map(findingLine), summaryLine(path, 1, findings)];
   return `${lines.join('\n')}\n${rest.join('')}`;
+}
+
+function added(chainId: number, written: readonly string[]): string {
+  if (written.length === 0) return 'nothing to add';
+  return written.includes(`${chainId}.chainId`) ? `added chain ${chainId}` : `added ${written.join(', ')}`;
 }
 
 const answer = (does: boolean | null) => (does === null ? 'unknown' : does ? 'yes' : 'no');
