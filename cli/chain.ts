@@ -2,10 +2,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
-import { type ChainConfig, SUPPORTED_LAYOUTS } from '../config/chains-schema.ts';
+import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { parseChainsFile, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
 import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
+import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { ask } from './chain-add/ask.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
@@ -46,7 +47,7 @@ addCommand(program, 'add', 'Find what a chains file says of a chain by the chain
   .option('--trust <address>', 'take this contract for what it looks like, may be repeated', listOf)
   .option('--name <name>', 'name of the chain in pool records')
   .option('--contract-version <name>', 'contract release as clients see it', 'v1')
-  .addOption(new Option('--layout <layout>', 'layout, where pools do not show it').choices(SUPPORTED_LAYOUTS))
+  .addOption(new Option('--layout <layout>', 'layout, where pools do not show it').choices(LAYOUT_NAMES))
   .option('--from-block <number>', 'block of the factory, where the node does not show it', chainIdArgument)
   .option('--block-time <ms>', 'time between blocks, where the chain does not show it', chainIdArgument)
   .addHelpText(
