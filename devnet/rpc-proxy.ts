@@ -39,7 +39,7 @@ export type Misbehaviour =
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
   /** Refuses calls with overrides, runs them as if they had none, or with those of the state alone. */
   | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' }
-  /** A free plan: takes so many requests a second, the others get status 429, and logs of so many blocks. */
+  /** A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs. */
   | { readonly kind: 'freePlan'; readonly perSec: number; readonly logBlocks: number; readonly refusal: string };
 
 export interface RpcProxy {

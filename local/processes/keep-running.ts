@@ -18,11 +18,11 @@ const START_AGAIN = 'exit code 75';
 /** Starts again what asks for it. */
 export const whenAsked: RestartRule = (how) => (how === START_AGAIN ? 0 : null);
 
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 /** Starts everything again: at once where that was asked for, else after pauses that double from a second on. */
 export const always: RestartRule = (how, ends) =>
-  how === START_AGAIN && ends === 1 ? 0 : Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** (ends - 1));
+  how === START_AGAIN && ends === 1 ? 0 : Math.min(MAX_PAUSE_MS, 1_000 * 2 ** (ends - 1));
 
 /** A part that ran for this long had come up. */
 const SOUND_MS = 60_000;

@@ -245,6 +245,7 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
           headBlock: Number(head.number),
           lagBlocks: 0,
           lagSecs: 0,
+          firstSync: null,
           stalled: false,
         });
       }, EVENTUALLY);
