@@ -77,8 +77,10 @@ export const BuilderConfig = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9_-]*$/, 'a builder id has lowercase letters, digits, "-" and "_" only')
     .describe('Name in responses, queues and metrics: lowercase letters, digits, `-`, `_`.'),
   transport: z
-    .enum(['quote-stream', 'bundle'])
-    .describe('`quote-stream` (WebSocket) or `bundle` (HTTP `eth_sendBundle`).'),
+    .enum(['quote-stream', 'bundle', 'relayer'])
+    .describe(
+      '`quote-stream` (WebSocket), `bundle` (HTTP `eth_sendBundle`) or, of `bsc` alone, `relayer` (BAP-710, `ws(s)` or `http(s)`).',
+    ),
   url: z
     .url({ protocol: /^(wss?|https?)$/ })
     .describe('`ws(s)` or `http(s)` URL. Keys belong into `apiKeyEnv`: what may be one is hidden and warned of.'),
@@ -95,6 +97,10 @@ export const PammConfig = z
   .strictObject({
     kind: z.enum(['ethereum', 'bsc']).describe('Which rules hold for quote updates.'),
     builders: z.array(BuilderConfig).describe('Endpoints that updates go to.'),
+  })
+  .superRefine(({ kind, builders }, ctx) => {
+    const relayer = builders.find(({ transport }) => transport === 'relayer');
+    if (relayer && kind !== 'bsc') ctx.addIssue(`the relayer ${relayer.id} is for chains of kind bsc only`);
   })
   .describe('Quote updates to block builders; a chain without it refuses them.');
 

@@ -108,6 +108,15 @@ test('a missing or malformed setting is named, with what it takes', () => {
   expect(readEnvironment(['PORT', 'LOG_LEVEL'], { PORT: '3000' })).toEqual({ PORT: 3000, LOG_LEVEL: 'info' });
 });
 
+test('a relayer serves chains of kind bsc alone', () => {
+  const builders = [{ id: 'b', transport: 'relayer', url: 'wss://relayer.example', apiKeyEnv: 'KEY' }];
+  const parseKind = (kind: string) => parse({ chains: [{ ...chain, pamm: { kind, builders } }] });
+  expect(parseKind('bsc').chains[0]?.pamm?.builders).toEqual(builders);
+  expect(() => parseKind('ethereum')).toThrow(
+    /^CHAINS_CONFIG \(.*\): chains\.0\.pamm: the relayer b is for chains of kind bsc only$/,
+  );
+});
+
 test('a builder URL that may hold a key is accepted with a warning that does not name it', async () => {
   const builders = [{ id: 'b', transport: 'bundle', url: 'https://me:secret@builder.example/?key=secret' }];
   const warned = once(process, 'warning');

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ChainsFile } from '../config/chains-schema.ts';
+import type { BuilderConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { Deployment } from './deploy.ts';
 import type { PackedDeployment } from './packed/deploy.ts';
 import type { ScenarioToken } from './scenario/market.ts';
@@ -29,7 +29,7 @@ export interface ServedChain {
 
 export interface BuilderEntry {
   readonly id: string;
-  readonly transport: 'quote-stream' | 'bundle';
+  readonly transport: BuilderConfig['transport'];
   readonly url: string;
   readonly apiKeyEnv?: string;
 }

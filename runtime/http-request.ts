@@ -71,6 +71,9 @@ export async function sendRequest(
   }
 }
 
+/** Whether a status means that the server serves no request of this client now: wrong key, too many, failure. */
+export const refusesAll = (status: number): boolean => [401, 403, 429].includes(status) || status >= 500;
+
 /** Reads a `Retry-After` header, in seconds or as a date. Returns undefined when it is missing or malformed. */
 export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number = Date.now()): number | undefined {
   const header = String(headers['retry-after'] ?? '');

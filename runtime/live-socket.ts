@@ -1,9 +1,22 @@
+import type { EventEmitter } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Logger } from './logger.ts';
+import { PostSocket } from './post-socket.ts';
+
+/** What a WebSocket and a {@link PostSocket} have in common. */
+interface Connection extends EventEmitter {
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(message: string | Uint8Array): void;
+  ping(): void;
+  terminate(): void;
+}
 
 export interface LiveSocketOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether each message is an HTTP request instead, see {@link PostSocket}. */
+  readonly isPosting?: boolean;
   /** Shortest time between two dials. It doubles with each connection that does not stay open for `minPauseMs`. */
   readonly minPauseMs: number;
   readonly maxPauseMs: number;
@@ -31,7 +44,7 @@ const JITTER = 0.2;
  */
 export class LiveSocket {
   readonly #options: LiveSocketOptions;
-  #socket: WebSocket | undefined;
+  #socket: Connection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
   #isClosed = false;
@@ -66,16 +79,28 @@ export class LiveSocket {
   }
 
   #dial(): void {
-    const { url, headers = {}, minPauseMs, pingMs = PING_MS, onOpen, onMessage, onEnd, logger } = this.#options;
+    const {
+      url,
+      headers = {},
+      isPosting,
+      minPauseMs,
+      pingMs = PING_MS,
+      onOpen,
+      onMessage,
+      onEnd,
+      logger,
+    } = this.#options;
     const dialledAt = performance.now();
     let openedAt = Number.POSITIVE_INFINITY;
     let isAlive = true;
-    const socket = new WebSocket(url, {
-      headers,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      maxPayload: MAX_MESSAGE_BYTES,
-      perMessageDeflate: false,
-    });
+    const socket: Connection = isPosting
+      ? new PostSocket(url, headers)
+      : new WebSocket(url, {
+          headers,
+          handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+          maxPayload: MAX_MESSAGE_BYTES,
+          perMessageDeflate: false,
+        });
     this.#socket = socket;
     const pings = setInterval(() => {
       if (socket.readyState !== WebSocket.OPEN) return;
@@ -94,8 +119,8 @@ export class LiveSocket {
     socket.on('message', (data: Buffer) => {
       if (socket.readyState === WebSocket.OPEN) onMessage(data);
     });
-    socket.on('error', ({ message }) => logger.warn({ reason: message }, 'connection failed'));
-    socket.on('close', (code) => {
+    socket.on('error', ({ message }: Error) => logger.warn({ reason: message }, 'connection failed'));
+    socket.on('close', (code?: number) => {
       clearInterval(pings);
       if (this.#isClosed) return;
       if (performance.now() - openedAt >= minPauseMs) this.#failures = 0;
@@ -104,7 +129,7 @@ export class LiveSocket {
     });
   }
 
-  #dialLater(dialledAt: number, code: number): void {
+  #dialLater(dialledAt: number, code: number | undefined): void {
     const { minPauseMs, maxPauseMs, logger } = this.#options;
     const pauseMs = Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(this.#failures, 10));
     this.#failures += 1;

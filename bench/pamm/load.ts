@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { WebSocket } from 'ws';
-import { encodeUpdate, updateKey } from '../../builders/deliver/stream/codec.ts';
+import { encodeUpdate } from '../../builders/deliver/stream/quote-stream-codec.ts';
+import { updateKey } from '../../builders/deliver/stream/stream-codec.ts';
 import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import { nowNs } from '../../devnet/mock-builders/behaviour.ts';
 import { newUuid, signedTx, updateOf } from '../../test/pamm/sample-updates.ts';

@@ -19,7 +19,7 @@ import type { Endpoint } from '../submit/endpoints.ts';
 import { RedisKeys } from '../submit/queue/redis-keys.ts';
 import { UpdateLog } from '../submit/update-log.ts';
 import { startAuditWriter } from './audit-writer.ts';
-import { decodeResponse } from './stream/codec.ts';
+import { decodeResponse } from './stream/quote-stream-codec.ts';
 
 const logger = createLogger('test', 'silent');
 const keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);

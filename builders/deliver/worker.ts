@@ -15,6 +15,8 @@ import { BundleDelivery } from './bundle/bundle-delivery.ts';
 import { type EndpointContext, startEndpointRunner } from './lease/endpoint-runner.ts';
 import type { Lease } from './lease/lease.ts';
 import { createSimulator } from './simulator.ts';
+import { QUOTE_STREAM } from './stream/quote-stream-codec.ts';
+import { RELAYER } from './stream/relayer-codec.ts';
 import { type DialTimes, StreamDelivery } from './stream/stream-delivery.ts';
 
 /** Updates of one stream that may be in flight to the socket at once. */
@@ -90,7 +92,8 @@ function createSimulators({ simulate, metrics, logger }: WorkerDeps) {
 /** Makes what starts a delivery whenever the lease is taken. The memory of what was sent outlives leases. */
 function streamStarter(context: EndpointContext, onUpdate: (submission: Submission) => void, dialTimes: DialTimes) {
   const sent = new LRUCache<Hex, bigint>({ max: MAX_SENT_UUIDS });
-  return (lease: Lease) => new StreamDelivery({ ...context, lease, sent, onUpdate, dialTimes });
+  const codec = context.endpoint.transport === 'relayer' ? RELAYER : QUOTE_STREAM;
+  return (lease: Lease) => new StreamDelivery({ ...context, lease, codec, sent, onUpdate, dialTimes });
 }
 
 /**

@@ -11,7 +11,7 @@ export type Endpoint = {
   readonly url: string;
   /** `<builder_id>:<endpoint_url>`, as clients see it: without user, password and query of the URL. */
   readonly provider: string;
-  /** Sent as the whole `Authorization` header; never logged. */
+  /** Sent as the whole header of the key; never logged. */
   readonly apiKey?: string;
 };
 

@@ -1,6 +1,6 @@
 import type { Part } from '../../local/processes/supervisor.ts';
 import type { BuilderEntry } from '../chains-config.ts';
-import { startMockBuilder } from '../mock-builders/mock-builder.ts';
+import { startMockBuilder, urlFor } from '../mock-builders/mock-builder.ts';
 
 export interface BuildersPart extends Part {
   /** Base address of one that takes the updates of Ethereum. */
@@ -9,13 +9,14 @@ export interface BuildersPart extends Part {
   readonly byKind: Readonly<Record<'ethereum' | 'bsc', readonly BuilderEntry[]>>;
 }
 
-/** As on the real chains: five builders take quote streams of one chain, a stream and a bundle builder serve the other. */
+/** As on the real chains: five builders take quote streams of one chain, one of each transport serves the other. */
 const BUILDERS = [
   ...['a', 'b', 'c', 'd', 'e'].map(
     (name) => ({ kind: 'ethereum', id: `mock-${name}`, transport: 'quote-stream' }) as const,
   ),
   { kind: 'bsc', id: 'mock-stream', transport: 'quote-stream' },
   { kind: 'bsc', id: 'mock-bundle', transport: 'bundle' },
+  { kind: 'bsc', id: 'mock-relayer', transport: 'relayer' },
 ] as const;
 
 /** Mock builders in this process. */
@@ -27,7 +28,7 @@ export async function startBuilders(): Promise<BuildersPart> {
       .map(({ id, transport, builder }) => ({
         id,
         transport,
-        url: transport === 'bundle' ? builder.bundleUrl : builder.streamUrl,
+        url: urlFor(builder, transport),
       }));
   return {
     firstUrl: running[0] ? `http://127.0.0.1:${running[0].builder.port}` : '',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
 
 const Call = z.object({
+  jsonrpc: z.literal('2.0'),
   id: z.union([z.int(), z.string()]),
   method: z.string(),
   params: z.array(z.unknown()).default([]),

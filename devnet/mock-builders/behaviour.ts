@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MockRelayer } from './mock-relayer.ts';
 
 /** What a mock builder does with what it receives; chosen per endpoint at run time. */
 export const Behaviour = z.discriminatedUnion('kind', [
@@ -8,6 +9,9 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hanging') }),
   /** Answers this many messages of a connection and then closes it. */
   z.strictObject({ kind: z.literal('close-after'), messages: z.number().int().nonnegative() }),
+  /** Answers with what is no response, or to each message of a socket twice. */
+  z.strictObject({ kind: z.literal('garbage') }),
+  z.strictObject({ kind: z.literal('ack-twice') }),
   /** HTTP 429, or for a stream a refused upgrade. */
   z.strictObject({ kind: z.literal('too-many-requests'), retryAfter: z.string().optional() }),
   z.strictObject({
@@ -46,9 +50,11 @@ export function nowNs(): bigint {
 export type MockState = {
   behaviour: Behaviour;
   readonly received: Received[];
-  /** `Authorization` headers seen, oldest first. */
+  /** What the relayer knows. */
+  readonly relayer: MockRelayer;
+  /** Keys seen: `Authorization` headers, of the relayer `x-api-key`; oldest first. */
   readonly authorizations: (string | undefined)[];
-  /** Stream connections accepted, and refused. */
+  /** Connections of sockets accepted, and refused. */
   connections: number;
   refusals: number;
   record: boolean;

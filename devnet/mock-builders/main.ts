@@ -6,7 +6,7 @@ const HELP = `
 Prints their URLs as JSON, one line each. To choose what one does, and to see what it got:
   curl -X PUT localhost:PORT/behaviour -d '{"kind":"slow-ack","delayMs":300}'
   curl localhost:PORT/received
-Kinds: ack, slow-ack, reject, hanging, close-after, too-many-requests, already-known, http-status.`;
+Kinds: ack, slow-ack, reject, hanging, close-after, garbage, ack-twice, too-many-requests, already-known, http-status.`;
 
 const command = new Command('mock-builders')
   .description('Starts one mock builder per port.')
@@ -22,8 +22,8 @@ function addPort(text: string, before: readonly number[] = []): readonly number[
 runMain(async () => {
   const [ports] = command.parse().processedArgs as [readonly number[]];
   const builders = await Promise.all(ports.map((port) => startMockBuilder(port)));
-  for (const { port, streamUrl, bundleUrl } of builders) {
-    process.stdout.write(`${JSON.stringify({ port, streamUrl, bundleUrl })}\n`);
+  for (const { port, streamUrl, bundleUrl, relayerUrl } of builders) {
+    process.stdout.write(`${JSON.stringify({ port, streamUrl, bundleUrl, relayerUrl })}\n`);
   }
   const stop = () => Promise.all(builders.map((builder) => builder.stop())).then(() => process.exit(0));
   process.on('SIGINT', stop);

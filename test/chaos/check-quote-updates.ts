@@ -21,7 +21,7 @@ export function checkDeliveries(updates: QuoteUpdates, builders: readonly ChaosB
   });
 }
 
-/** Identity of an update at a builder: streams report the number, bundles only the block. */
+/** Identity of an update at a builder: streams and relayers report the number, bundles only the block. */
 function keyOf({ transport }: ChaosBuilder, received: Received): string {
   return transport === 'bundle' ? received.blockNumber : `${received.replacementUuid} ${received.replacementSeqNumber}`;
 }

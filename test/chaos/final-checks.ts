@@ -120,9 +120,9 @@ async function everythingServes({ processes: { capture, apis, workers } }: World
   await Promise.all([capture, ...apis, ...workers].map((process) => process.answers('/ready', RECOVERY_LIMIT_MS)));
 }
 
-/** A last update of every quote reaches every stream builder of its chain. */
+/** A last update of every quote reaches every stream builder and relayer of its chain. */
 async function finishQuoteUpdates({ builders }: World, updates: QuoteUpdates): Promise<void> {
-  const streams = builders.filter(({ transport }) => transport === 'quote-stream');
+  const streams = builders.filter(({ transport }) => transport !== 'bundle');
   for (const maker of updates.makers) {
     await updates.update(maker, true);
     await eventually(`the last update of ${maker.uuid} at every stream builder`, RECOVERY_LIMIT_MS, async () =>

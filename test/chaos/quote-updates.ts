@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import type { BuilderConfig } from '../../config/chains-schema.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
@@ -9,7 +10,7 @@ import type { HttpClient } from './http-load.ts';
 export interface ChaosBuilder {
   readonly id: string;
   readonly kind: ChainPlan['kind'];
-  readonly transport: 'quote-stream' | 'bundle';
+  readonly transport: BuilderConfig['transport'];
   readonly mock: MockBuilder;
 }
 
@@ -28,6 +29,7 @@ const BUILDERS = [
   { id: 'stream-b', kind: 'ethereum', transport: 'quote-stream' },
   { id: 'stream-c', kind: 'bsc', transport: 'quote-stream' },
   { id: 'bundle-d', kind: 'bsc', transport: 'bundle' },
+  { id: 'relayer-e', kind: 'bsc', transport: 'relayer' },
 ] as const;
 
 const MAKERS_PER_CHAIN = 4;
@@ -39,8 +41,11 @@ const Response = z.object({
   providers: z.array(z.object({ provider: z.string(), accepted: z.boolean() })),
 });
 
-export function startChaosBuilders(): Promise<ChaosBuilder[]> {
-  return Promise.all(BUILDERS.map(async (builder) => ({ ...builder, mock: await startMockBuilder() })));
+/** Starts them; the relayer's blocks are so fast that the bar of a cancelled uuid ends after a second. */
+export async function startChaosBuilders(): Promise<ChaosBuilder[]> {
+  const builders = await Promise.all(BUILDERS.map(async (builder) => ({ ...builder, mock: await startMockBuilder() })));
+  for (const { mock } of builders) mock.state.relayer.head = () => BigInt(Math.floor(performance.now() / 10));
+  return builders;
 }
 
 /** One sender of quote updates: its sequence number only grows, and it records the responses. */

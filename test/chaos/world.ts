@@ -5,6 +5,7 @@ import pg from 'pg';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import { buildChainsFile, type ChainsFileInput } from '../../devnet/chains-config.ts';
+import { urlFor } from '../../devnet/mock-builders/mock-builder.ts';
 import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
 import { type Redis, startRedis } from '../../local/services/redis.ts';
 import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
@@ -159,7 +160,7 @@ function servedEnvironment(setup: Setup): Promise<Record<string, string>> {
       .map(({ id, transport, mock }) => ({
         id,
         transport,
-        url: transport === 'bundle' ? mock.bundleUrl : mock.streamUrl,
+        url: urlFor(mock, transport),
       }));
   const file = buildChainsFile(
     chains.map(({ served }) => served),

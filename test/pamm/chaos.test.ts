@@ -28,16 +28,21 @@ let database: TestDatabase;
 let processes: Awaited<ReturnType<typeof createProcesses>>;
 let mocks: MockBuilder[];
 let bundler: MockBuilder;
+let relayer: MockBuilder;
+/** Builders that get every update and cancel in order: the streams and the relayer. */
+let ordered: MockBuilder[];
 let tx: string;
 
 beforeAll(async () => {
-  [redis, database, bundler, mocks, tx] = await Promise.all([
+  [redis, database, bundler, relayer, mocks, tx] = await Promise.all([
     startRedis({ durable: true, prefix: 'pamm' }),
     createDatabase(),
+    startMockBuilder(),
     startMockBuilder(),
     Promise.all(Array.from({ length: STREAMS }, () => startMockBuilder())),
     signedTx(CHAIN),
   ]);
+  ordered = [...mocks, relayer];
   await migrate(database.url);
   const chain = ChainConfig.parse({
     chainId: CHAIN,
@@ -50,6 +55,7 @@ beforeAll(async () => {
       builders: [
         ...mocks.map(({ streamUrl }, index) => ({ id: `b${index}`, transport: 'quote-stream', url: streamUrl })),
         { id: 'bundler', transport: 'bundle', url: bundler.bundleUrl },
+        { id: 'relayer', transport: 'relayer', url: relayer.relayerUrl },
       ],
     },
   });
@@ -57,7 +63,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([...mocks, bundler].map((mock) => mock.stop()));
+  await Promise.all([...ordered, bundler].map((mock) => mock.stop()));
   await Promise.all([redis.stop(), database.drop(), processes.remove()]);
 });
 
@@ -113,11 +119,11 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
   const [first = new Maker(0, tx)] = makers;
   await eventually(async () => {
     await submit(api1.base, first, first.advance());
-    return mocks.every((mock) => receivedOf(mock, first).length > 0);
+    return ordered.every((mock) => receivedOf(mock, first).length > 0);
   }, TIMEOUT_MS);
 
   const untilMs = Date.now() + LOAD_SECS * 1_000;
-  const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], [...mocks, bundler].map(builderAsVictim)];
+  const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], [...ordered, bundler].map(builderAsVictim)];
   const over = new AbortController();
   const [statuses] = await Promise.all([
     load(bases, makers, seededRandom(PROPERTY_SEED), over.signal),
@@ -137,11 +143,11 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
     const last = maker.seq;
     await eventually(async () => {
       await submit(api2.base, maker, { seq: last, cancel: true });
-      return mocks.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
+      return ordered.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
     }, TIMEOUT_MS);
   }
   // No builder ever got an older update after a newer one; and so no quote after its cancel.
-  for (const mock of mocks) {
+  for (const mock of ordered) {
     for (const maker of makers) {
       const sequence = receivedOf(mock, maker).map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
       expect(sequence).toEqual(sequence.toSorted((a, b) => a - b));

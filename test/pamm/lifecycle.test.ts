@@ -54,12 +54,12 @@ const bodyOf = ({ seq, block, tx, cancel }: Submitted, replacementUuid: string, 
   maxTimestamp,
 });
 
-const sequences = (uuid: string) =>
-  mocks.stream.state.received
+const sequences = (builder: 'stream' | 'relayer', uuid: string) =>
+  mocks[builder].state.received
     .filter(({ replacementUuid }) => replacementUuid === uuid)
     .map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
 
-test('one after another: both builders say what the models say', { timeout: 180_000 }, async () => {
+test('one after another: all builders say what the models say', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(submitted, { minLength: 5, maxLength: 25 }), async (steps) => {
       // Uuids and expiry are new in each run, so that runs share nothing.
@@ -68,6 +68,7 @@ test('one after another: both builders say what the models say', { timeout: 180_
       let owners: OwnerModel = new Map();
       let stream: StreamModel = new Map();
       let bundle: BundleModel = EMPTY_BUNDLE_MODEL;
+      const relayer: RelayerModel = new Map();
       for (const step of steps) {
         // Pushes that expire are another test's.
         if (Date.now() > (maxTimestamp - 1) * 1_000) return;
@@ -82,20 +83,34 @@ test('one after another: both builders say what the models say', { timeout: 180_
         const claimed = claimInModel(owners, uuid, step.key);
         owners = claimed.model;
         if (!claimed.isOwner) {
-          expect(said).toEqual([FOREIGN, FOREIGN]);
+          expect(said).toEqual([FOREIGN, FOREIGN, FOREIGN]);
           continue;
         }
         const registered = registerInModel(stream, { uuid, seq: BigInt(step.seq), content });
         stream = registered.model;
-        const streamWords = registered.registration === 'older' ? OLDER : 'accepted';
+        const isOlder = registered.registration === 'older';
+        const streamWords = isOlder ? OLDER : 'accepted';
+        const relayerWords = isOlder ? OLDER : expectRelayer(relayer, step, uuid);
         const expected = expectBundle(bundle, step, { uuid, content, block: BigInt(body.blockNumber) });
         bundle = expected.model;
-        expect(said).toEqual([streamWords, expected.words]);
+        expect(said).toEqual([streamWords, expected.words, relayerWords]);
       }
     }),
     { numRuns: runs(15) },
   );
 });
+
+/** What a relayer knows of each uuid. */
+type RelayerModel = Map<string, { seq: number; isCancelled: boolean }>;
+
+/** What the relayer's entry says of an update that is sent to it. */
+function expectRelayer(model: RelayerModel, { seq, cancel }: Submitted, uuid: string): string {
+  const known = model.get(uuid);
+  if (known?.isCancelled) return 'uuid has been canceled';
+  if (known && seq <= known.seq) return 'stale seq';
+  model.set(uuid, { seq, isCancelled: cancel });
+  return 'accepted';
+}
 
 /** What the bundle builder's entry says when each request is over before the next begins. */
 function expectBundle(
@@ -119,7 +134,7 @@ function expectBundle(
   return { model: settled.model, words: 'accepted' };
 }
 
-test('all at once: a stream never goes back, and ends with the newest of the key that came first', {
+test('all at once: neither a stream nor a relayer goes back, and ends with the newest of the key that came first', {
   timeout: 180_000,
 }, async () => {
   await fc.assert(
@@ -137,7 +152,7 @@ test('all at once: a stream never goes back, and ends with the newest of the key
         }),
       );
       // Every builder decided alike.
-      for (const { foreign } of answers) expect([0, 2]).toContain(foreign);
+      for (const { foreign } of answers) expect([0, 3]).toContain(foreign);
       for (const [index, uuid] of uuids.entries()) {
         const all = answers.filter((answer) => answer.uuid === index);
         if (all.length === 0) continue;
@@ -146,9 +161,11 @@ test('all at once: a stream never goes back, and ends with the newest of the key
         const mine = all.filter(({ key }) => owners.has(key));
         expect(mine.map(({ foreign }) => foreign)).toEqual(mine.map(() => 0));
         const numbers = mine.map(({ seq }) => seq);
-        await eventually(() => sequences(uuid).at(-1) === Math.max(...numbers));
-        expect(sequences(uuid)).toEqual(sequences(uuid).toSorted((a, b) => a - b));
-        expect(numbers).toEqual(expect.arrayContaining(sequences(uuid)));
+        for (const builder of ['stream', 'relayer'] as const) {
+          await eventually(() => sequences(builder, uuid).at(-1) === Math.max(...numbers));
+          expect(sequences(builder, uuid)).toEqual(sequences(builder, uuid).toSorted((a, b) => a - b));
+          expect(numbers).toEqual(expect.arrayContaining(sequences(builder, uuid)));
+        }
       }
     }),
     { numRuns: runs(15) },

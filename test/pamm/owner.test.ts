@@ -17,13 +17,13 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 beforeEach(() => {
-  for (const mock of [mocks.stream, mocks.bundle]) mock.state.received.length = 0;
+  for (const mock of [mocks.stream, mocks.bundle, mocks.relayer]) mock.state.received.length = 0;
 });
 
 const FOREIGN = { accepted: false, error: 'skipped: this replacementUuid belongs to another key' };
 
-/** What a stream builder received under a uuid, as `seq`, or `cancel seq`. */
-const sent = (builder: 'titan' | 'quasar' | 'stream', { replacementUuid }: PammBody) =>
+/** What a stream builder or the relayer received under a uuid, as `seq`, or `cancel seq`. */
+const sent = (builder: 'titan' | 'quasar' | 'stream' | 'relayer', { replacementUuid }: PammBody) =>
   mocks[builder].state.received
     .filter((update) => update.replacementUuid === replacementUuid)
     .map(({ replacementSeqNumber, tx }) => (tx === '0x' ? `cancel ${replacementSeqNumber}` : replacementSeqNumber));
@@ -55,11 +55,11 @@ test("another key's cancel neither removes a push that waits at the bundle build
   await eventually(async () => Boolean(await rig.redis.hexists(queue, waiting.replacementUuid)));
   for (const changes of [{ tx: '0x' }, { blockNumber: 1_000 }]) {
     const foreign = await rig.submit(BSC, { ...waiting, ...changes, replacementSeqNumber: 1_000 }, OTHER_KEY);
-    expect(foreign.providers).toMatchObject([FOREIGN, FOREIGN]);
+    expect(foreign.providers).toMatchObject([FOREIGN, FOREIGN, FOREIGN]);
   }
-  expect(await answer).toEqual([true, true]);
-  expect(await accepted(BSC, { ...waiting, blockNumber: 22, replacementSeqNumber: 2 })).toEqual([true, true]);
-  expect(sent('stream', waiting)).toEqual(['1', '2']);
+  expect(await answer).toEqual([true, true, true]);
+  expect(await accepted(BSC, { ...waiting, blockNumber: 22, replacementSeqNumber: 2 })).toEqual([true, true, true]);
+  for (const builder of ['stream', 'relayer'] as const) expect(sent(builder, waiting)).toEqual(['1', '2']);
   expect(mocks.bundle.state.received.map(({ blockNumber }) => blockNumber)).toEqual(['20', '21', '22']);
 });
 
@@ -68,20 +68,22 @@ test('a rotated key keeps the uuids of its holder; on another chain a uuid is an
   expect(await accepted(ETHEREUM, body)).toEqual([true, true]);
   expect(await accepted(ETHEREUM, { ...body, replacementSeqNumber: 2 }, ROTATED_KEY)).toEqual([true, true]);
   const elsewhere = bodies.bsc({ replacementUuid: body.replacementUuid, blockNumber: 40 });
-  expect(await accepted(BSC, elsewhere, OTHER_KEY)).toEqual([true, true]);
+  expect(await accepted(BSC, elsewhere, OTHER_KEY)).toEqual([true, true, true]);
 });
 
 test('the audit trail has them: the update, and that it was skipped at each builder', async () => {
   const body = bodies.bsc({ blockNumber: 50 });
-  expect(await accepted(BSC, body)).toEqual([true, true]);
+  expect(await accepted(BSC, body)).toEqual([true, true, true]);
   await rig.submit(BSC, { ...body, replacementSeqNumber: 2 }, OTHER_KEY);
   const outcomes = await eventually(async () => {
     const all = await rig.outcomes(body.replacementUuid);
-    return all.length >= 4 ? all : undefined;
+    return all.length >= 6 ? all : undefined;
   });
   expect(outcomes.map(({ provider, outcome, error }) => [provider.split(':')[0], outcome, error]).sort()).toEqual([
     ['bundle', 'accepted', null],
     ['bundle', 'skipped', FOREIGN.error],
+    ['relayer', 'accepted', null],
+    ['relayer', 'skipped', FOREIGN.error],
     ['stream', 'accepted', null],
     ['stream', 'skipped', FOREIGN.error],
   ]);

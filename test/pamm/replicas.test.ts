@@ -30,15 +30,16 @@ describe('two API replicas', () => {
   test('judge an update by what the other has taken', async () => {
     const body = bodies.bsc({ replacementSeqNumber: 5 });
     const first = await rig.submit(BSC, body);
-    expect(first.providers.map(({ accepted }) => accepted)).toEqual([true, true]);
+    expect(first.providers.map(({ accepted }) => accepted)).toEqual([true, true, true]);
     const again = await replica.submit(BSC, body);
     expect(again.providers[1]).toEqual(first.providers[1]);
+    expect(again.providers[2]).toMatchObject({ accepted: false, error: 'stale seq' });
     const older = await replica.submit(BSC, { ...body, replacementSeqNumber: 4, blockNumber: 6 });
-    expect(older.providers).toMatchObject([OLDER, OLDER]);
+    expect(older.providers).toMatchObject([OLDER, OLDER, OLDER]);
     const cancelled = await replica.submit(BSC, { ...body, replacementSeqNumber: 6, tx: '0x' });
-    expect(cancelled.providers[0]).toMatchObject({ accepted: true });
+    for (const index of [0, 2]) expect(cancelled.providers[index]).toMatchObject({ accepted: true });
     const late = await rig.submit(BSC, { ...body, replacementSeqNumber: 6, blockNumber: 8 });
-    expect(late.providers).toMatchObject([OLDER, OLDER]);
+    expect(late.providers).toMatchObject([OLDER, OLDER, OLDER]);
     expect(mocks.bundle.state.received).toHaveLength(1);
   });
 
@@ -67,6 +68,7 @@ describe('a worker whose endpoint another has taken over', () => {
   test.each([
     ['quote stream', 'titan', ETHEREUM],
     ['bundle', 'bundle', BSC],
+    ['relayer', 'relayer', BSC],
   ] as const)('sends nothing over the %s until it holds it again', async (_transport, builder, chainId) => {
     const bodyOf = chainId === BSC ? bodies.bsc : bodies.ethereum;
     // Once this is answered nothing is in flight any more.

@@ -32,8 +32,13 @@ const IDENTITIES: Readonly<Record<string, KeyIdentity>> = {
   [OTHER_KEY]: { keyId: 'k3', holder: 'k3' },
 };
 
+/** Of the service, at the relayer. */
+export const RELAYER_KEY = 'relayer-secret';
+
 export const ETHEREUM = 31337;
 export const BSC = 31338;
+/** Its only builder is the relayer of {@link BSC}, over HTTP. */
+export const HTTP_RELAYER = 31339;
 
 /** Short enough for tests; production waits longer. A pause of a busy machine must not pass for a builder's silence. */
 export const QUICK_TIMES = {
@@ -50,14 +55,16 @@ const TIMEOUT_MS = 20_000;
 export type PammBody = Schemas['PammQuoteBody'];
 export type PammAnswer = Schemas['PammQuoteResponse'];
 
-/** Two mock builders of Ethereum, a stream and a bundle builder of BSC, and the chains file's entries that name them. */
+/** Two mock builders of Ethereum; a stream builder, a bundle builder and a relayer of BSC; and the chains file's entries that name them. */
 export async function startMocks() {
-  const [titan, quasar, stream, bundle] = await Promise.all([
+  const [titan, quasar, stream, bundle, relayer] = await Promise.all([
+    startMockBuilder(),
     startMockBuilder(),
     startMockBuilder(),
     startMockBuilder(),
     startMockBuilder(),
   ]);
+  relayer.state.relayer.keys = { [RELAYER_KEY]: 'maker', 'key-of-a-taker': 'taker' };
   const chains = [
     chainOf(1, undefined),
     chainOf(8453, undefined),
@@ -74,17 +81,30 @@ export async function startMocks() {
       builders: [
         { id: 'stream', transport: 'quote-stream', url: stream.streamUrl },
         { id: 'bundle', transport: 'bundle', url: bundle.bundleUrl, apiKeyEnv: 'BUNDLE_KEY' },
+        { id: 'relayer', transport: 'relayer', url: relayer.relayerUrl, apiKeyEnv: 'RELAYER_KEY' },
+      ],
+    }),
+    chainOf(HTTP_RELAYER, {
+      kind: 'bsc',
+      builders: [
+        {
+          id: 'posted',
+          transport: 'relayer',
+          url: relayer.relayerUrl.replace('ws:', 'http:'),
+          apiKeyEnv: 'RELAYER_KEY',
+        },
       ],
     }),
   ];
-  const all: MockBuilder[] = [titan, quasar, stream, bundle];
-  const env = { TITAN_KEY: 'titan-secret', BUNDLE_KEY: 'bundle-secret' };
+  const all: MockBuilder[] = [titan, quasar, stream, bundle, relayer];
+  const env = { TITAN_KEY: 'titan-secret', BUNDLE_KEY: 'bundle-secret', RELAYER_KEY };
   const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
   return {
     titan,
     quasar,
     stream,
     bundle,
+    relayer,
     chains,
     env,
     /** Name of a builder's endpoint in Redis. */
@@ -111,7 +131,10 @@ export async function startRig(redisUrl: string, mocks: Mocks, simulate = false)
   const queuePrefix = `t${randomBytes(6).toString('hex')}`;
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');
   const registry = createMetrics('test');
-  const streams = [mocks.titan, mocks.quasar, mocks.stream].map(({ state }) => ({ state, before: state.connections }));
+  const streams = [mocks.titan, mocks.quasar, mocks.stream, mocks.relayer].map(({ state }) => ({
+    state,
+    before: state.connections,
+  }));
   const api = await startApi(redisUrl, mocks, queuePrefix, { responseTimeoutMs: TIMEOUT_MS });
   const redis = connectQueueing(redisUrl, logger);
   const keys = new RedisKeys(queuePrefix);

@@ -3,22 +3,20 @@ import {
   HttpFailure,
   type HttpResponse,
   retryAfterMs as readRetryAfterMs,
+  refusesAll,
   sendRequest,
 } from '../../../runtime/http-request.ts';
 import { stringifyJson } from '../../../runtime/json.ts';
 import type { PushOutcome } from '../../submit/bundle/bundle-state.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
+import { describeRpcError, RpcError } from '../builder-text.ts';
 
 const ALREADY_HELD_CODE = -38000;
 const ALREADY_HELD_TEXT = /already\s+(known|exist)/i;
 
 const hash = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value));
-const RpcResponse = z.union([
-  z.object({ error: z.object({ code: z.number().optional(), message: z.string().default('') }) }),
-  z.object({ result: z.union([hash, z.object({ bundleHash: hash })]) }),
-]);
+const RpcResponse = z.union([RpcError, z.object({ result: z.union([hash, z.object({ bundleHash: hash })]) })]);
 
 /**
  * Sends an update as a bundle placed first in the block and reads the builder's verdict. It never throws: a failure of
@@ -48,7 +46,7 @@ function bundleRequest(update: QuoteUpdate): string {
 function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
   // A redirect is not followed: the key must not go to wherever the builder's host points.
   if (status >= 300 && status < 400) return failed('transport error: connection failed');
-  if (status === 401 || status === 403 || status === 429 || status >= 500) {
+  if (refusesAll(status)) {
     return failed(`the builder answered with HTTP ${status}`, readRetryAfterMs(headers));
   }
   const parsed = RpcResponse.safeParse(parseOrNull(text));
@@ -65,10 +63,10 @@ function readVerdict({ status, headers, text }: HttpResponse): PushOutcome {
   };
 }
 
-function readError({ code, message }: { code?: number | undefined; message: string }): PushOutcome {
-  if (code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(message))
+function readError(error: z.infer<typeof RpcError>['error']): PushOutcome {
+  if (error.code === ALREADY_HELD_CODE || ALREADY_HELD_TEXT.test(error.message))
     return { kind: 'accepted', answer: { accepted: true } };
-  return rejected(message === '' ? `the builder refused with code ${code ?? 'unknown'}` : sanitizeBuilderText(message));
+  return rejected(describeRpcError(error));
 }
 
 const rejected = (error: string): PushOutcome => ({ kind: 'rejected', answer: { accepted: false, error } });

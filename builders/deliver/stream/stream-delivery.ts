@@ -7,7 +7,7 @@ import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import type { Lease } from '../lease/lease.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
-import { decodeResponse, encodeUpdate, updateKey } from './codec.ts';
+import { type StreamCodec, updateKey } from './stream-codec.ts';
 
 /** An update with less time left than this is dropped instead of sent. */
 const DROP_BELOW_MS = 500;
@@ -25,6 +25,7 @@ export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: numb
 
 export type StreamDeliveryDeps = EndpointContext & {
   readonly lease: Lease;
+  readonly codec: StreamCodec;
   /**
    * This process's own memory of the newest sequence number sent per uuid. It outlives leases and connections, so that order
    * holds even when Redis comes back without its data.
@@ -36,8 +37,9 @@ export type StreamDeliveryDeps = EndpointContext & {
 };
 
 /**
- * Sends updates over one stream while its lease is held. Several may be in flight. Acknowledgements are matched by uuid
- * and sequence number, and each is published when it comes, so that a builder that does not answer delays no other.
+ * Sends updates over one connection, to a stream builder or a relayer, while its lease is held. Several may be in flight.
+ * Acknowledgements are matched by uuid and sequence number, and each is published when it comes, so that a builder that
+ * does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
   readonly #deps: StreamDeliveryDeps;
@@ -55,7 +57,8 @@ export class StreamDelivery implements Delivery {
     const { url, apiKey } = deps.endpoint;
     this.#socket = new LiveSocket({
       url,
-      headers: apiKey === undefined ? {} : { Authorization: apiKey },
+      headers: apiKey === undefined ? {} : { [deps.codec.keyHeader]: apiKey },
+      isPosting: deps.codec.hasHttp && /^http/i.test(url),
       ...deps.dialTimes,
       onOpen: () => this.#sendAgain(),
       onMessage: (frame) => this.#acknowledge(frame),
@@ -113,7 +116,7 @@ export class StreamDelivery implements Delivery {
    * When Redis lost that a job was done and the queue runs it again, the builder's first answer is published again.
    */
   #send(submission: Submission): void {
-    const { endpoint, log, sent } = this.#deps;
+    const { endpoint, codec, log, sent } = this.#deps;
     const { id, update } = submission;
     const known = this.#answers.get(id);
     if (known?.answer) log.publish(endpoint, submission, known.answer);
@@ -121,14 +124,14 @@ export class StreamDelivery implements Delivery {
     this.#answers.set(id, { answer: null });
     if (!this.#addOutstanding(submission)) return;
     sent.set(update.replacementUuid, update.replacementSeqNumber);
-    this.#socket.send(encodeUpdate(update));
+    this.#socket.send(codec.encode(update));
   }
 
-  #acknowledge(frame: Uint8Array): void {
-    const { endpoint, log, logger } = this.#deps;
+  #acknowledge(frame: Buffer): void {
+    const { endpoint, codec, log, logger } = this.#deps;
     this.#lastSignAt = Date.now();
     try {
-      const { key, answer } = decodeResponse(frame);
+      const { key, answer } = codec.decode(frame);
       for (const submission of this.#outstanding.get(key) ?? []) {
         this.#answers.set(submission.id, { answer });
         log.publish(endpoint, submission, answer);

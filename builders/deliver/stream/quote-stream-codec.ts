@@ -6,7 +6,16 @@ import {
 } from '../../proto/generated/quote_update_pb.ts';
 import type { Answer } from '../../submit/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { sanitizeBuilderText } from '../sanitize-builder-text.ts';
+import { sanitizeBuilderText } from '../builder-text.ts';
+import { type StreamCodec, updateKey } from './stream-codec.ts';
+
+/** Updates as binary frames of protobuf. */
+export const QUOTE_STREAM: StreamCodec = {
+  keyHeader: 'authorization',
+  hasHttp: false,
+  encode: encodeUpdate,
+  decode: decodeResponse,
+};
 
 /** Encodes an update as a binary frame. An empty `tx` is a cancel. */
 export function encodeUpdate(update: QuoteUpdate): Uint8Array {
@@ -22,10 +31,6 @@ export function encodeUpdate(update: QuoteUpdate): Uint8Array {
   });
   return toBinary(PWebsocketQuoteUpdateV1ArgsSchema, message);
 }
-
-/** Key under which an update waits for its acknowledgement. */
-export const updateKey = (update: Pick<QuoteUpdate, 'replacementUuid' | 'replacementSeqNumber'>): string =>
-  `${update.replacementUuid}:${update.replacementSeqNumber}`;
 
 /**
  * Reads an acknowledgement frame.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { updateOf } from '../../../test/pamm/sample-updates.ts';
 import type { Hex } from '../../submit/quote-update.ts';
-import { decodeResponse, encodeUpdate } from './codec.ts';
+import { decodeResponse, encodeUpdate } from './quote-stream-codec.ts';
 
 /** Frames as the builders' wire format has them, put together here byte by byte. */
 

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { parseJson, stringifyJson } from '../../../runtime/json.ts';
+import type { Answer } from '../../submit/answer.ts';
+import { describeRpcError, RpcError, sanitizeBuilderText } from '../builder-text.ts';
+import { type StreamCodec, updateKey } from './stream-codec.ts';
+
+/** Year 2286. The nanoseconds of later times do not fit into 64 bits for long. */
+const MAX_TIME_MS = 10_000_000_000_000;
+
+/** A result says what became of the update in `error`, which is empty or missing on success. */
+const Response = z.union([
+  RpcError.extend({ id: z.string() }),
+  z.object({
+    id: z.string(),
+    result: z.object({
+      /** Unix milliseconds. A malformed time does not undo an acknowledgement. */
+      timestamp: z.int().min(1).max(MAX_TIME_MS).optional().catch(undefined),
+      error: z.string().nullish(),
+    }),
+  }),
+]);
+
+/**
+ * Updates as the relayer of BNB Chain takes them (BAP-710): JSON-RPC calls of `pamm_sendQuoteUpdateV1`, whose id is the
+ * update's key. The last block of an update is its `maxBlockNumber`; a `tx` of `0x` is a cancel.
+ */
+export const RELAYER: StreamCodec = {
+  keyHeader: 'x-api-key',
+  hasHttp: true,
+  encode: (update) =>
+    stringifyJson({
+      jsonrpc: '2.0',
+      id: updateKey(update),
+      method: 'pamm_sendQuoteUpdateV1',
+      params: [
+        {
+          uuid: update.replacementUuid,
+          seq: update.replacementSeqNumber,
+          tx: update.tx,
+          maxBlockNumber: update.blockNumber,
+        },
+      ],
+    }),
+  decode: (message) => {
+    const response = Response.parse(parseJson(message.toString()));
+    return { key: response.id, answer: toAnswer(response) };
+  },
+};
+
+function toAnswer(response: z.infer<typeof Response>): Answer {
+  if (!('result' in response)) return { accepted: false, error: describeRpcError(response.error) };
+  const { error, timestamp } = response.result;
+  if (error) return { accepted: false, error: sanitizeBuilderText(error) };
+  return timestamp === undefined ? { accepted: true } : { accepted: true, timestampNs: BigInt(timestamp) * 1_000_000n };
+}

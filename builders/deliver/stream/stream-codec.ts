@@ -1,0 +1,22 @@
+import type { Answer } from '../../submit/answer.ts';
+import type { QuoteUpdate } from '../../submit/quote-update.ts';
+
+/** How a builder that takes updates one by one is spoken to. */
+export interface StreamCodec {
+  /** Header that carries the key. */
+  readonly keyHeader: string;
+  /** Whether an `http(s)` URL means that each message is an HTTP request. */
+  readonly hasHttp: boolean;
+  readonly encode: (update: QuoteUpdate) => Uint8Array | string;
+  /**
+   * Reads an acknowledgement.
+   *
+   * @returns the {@link updateKey} of the update, and the builder's answer
+   * @throws Error when the message is not an acknowledgement
+   */
+  readonly decode: (message: Buffer) => { key: string; answer: Answer };
+}
+
+/** Key under which an update waits for its acknowledgement. */
+export const updateKey = (update: Pick<QuoteUpdate, 'replacementUuid' | 'replacementSeqNumber'>): string =>
+  `${update.replacementUuid}:${update.replacementSeqNumber}`;
