@@ -16,7 +16,8 @@ export const QUOTE_STREAM: SocketProtocol = {
     const atNs = nowNs();
     const update = fromBinary(PWebsocketQuoteUpdateV1ArgsSchema, frame);
     if (state.record) state.received.push(describe(update, atNs, connection));
-    return () => acknowledgement(update, state.behaviour.kind === 'reject' ? state.behaviour.error : '');
+    const error = state.behaviour.kind === 'reject' ? state.behaviour.error : '';
+    return () => acknowledgement(update, error);
   },
 };
 

@@ -66,18 +66,18 @@ describe('a worker whose endpoint another has taken over', () => {
   const OTHERS_MS = 1_000;
 
   test.each([
-    ['quote stream', 'titan', ETHEREUM],
-    ['bundle', 'bundle', BSC],
-    ['relayer', 'relayer', BSC],
-  ] as const)('sends nothing over the %s until it holds it again', async (_transport, builder, chainId) => {
+    ['quote stream', 'titan', ETHEREUM, 30],
+    ['bundle', 'bundle', BSC, 31],
+    ['relayer', 'relayer', BSC, 32],
+  ] as const)('sends nothing over the %s until it holds it again', async (_transport, builder, chainId, block) => {
     const bodyOf = chainId === BSC ? bodies.bsc : bodies.ethereum;
     // Once this is answered nothing is in flight any more.
     expect((await rig.submit(chainId, bodyOf({ blockNumber: 29 }))).accepted).toBe(true);
     const takenAtMs = Date.now();
     await rig.redis.set(rig.keys.lease(mocks.endpointId(builder)), 'another', 'PX', OTHERS_MS);
-    const answer = await rig.submit(chainId, bodyOf({ blockNumber: 30 }));
+    const answer = await rig.submit(chainId, bodyOf({ blockNumber: block }));
     expect(answer.providers.every(({ accepted }) => accepted)).toBe(true);
-    const sent = mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === '30');
+    const sent = mocks[builder].state.received.filter(({ blockNumber }) => blockNumber === String(block));
     expect(sent).toHaveLength(1);
     expect(Number(sent[0]?.atNs) / 1e6).toBeGreaterThan(takenAtMs + OTHERS_MS - 10);
   });
