@@ -79,28 +79,11 @@ export class LiveSocket {
   }
 
   #dial(): void {
-    const {
-      url,
-      headers = {},
-      isPosting,
-      minPauseMs,
-      pingMs = PING_MS,
-      onOpen,
-      onMessage,
-      onEnd,
-      logger,
-    } = this.#options;
+    const { minPauseMs, pingMs = PING_MS, onOpen, onMessage, onEnd, logger } = this.#options;
     const dialledAt = performance.now();
     let openedAt = Number.POSITIVE_INFINITY;
     let isAlive = true;
-    const socket: Connection = isPosting
-      ? new PostSocket(url, headers)
-      : new WebSocket(url, {
-          headers,
-          handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-          maxPayload: MAX_MESSAGE_BYTES,
-          perMessageDeflate: false,
-        });
+    const socket = connect(this.#options);
     this.#socket = socket;
     const pings = setInterval(() => {
       if (socket.readyState !== WebSocket.OPEN) return;
@@ -137,4 +120,14 @@ export class LiveSocket {
     logger.info({ code, delayMs: Math.round(delayMs) }, 'connection closed, dialled again');
     this.#timer = setTimeout(() => this.#dial(), delayMs).unref();
   }
+}
+
+function connect({ url, headers = {}, isPosting }: LiveSocketOptions): Connection {
+  if (isPosting) return new PostSocket(url, headers);
+  return new WebSocket(url, {
+    headers,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
 }

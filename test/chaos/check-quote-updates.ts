@@ -9,11 +9,12 @@ const AUDIT_IN_FLIGHT_MS = 2_000;
 
 const receivedAtMs = ({ atNs }: Received): number => Number(BigInt(atNs) / 1_000_000n);
 
-/** What was lost, duplicated or put out of order on the way to the builders; empty when nothing was. */
+/** What was lost, duplicated or put out of order on the way to the builders, and who got nothing; empty when all is well. */
 export function checkDeliveries(updates: QuoteUpdates, builders: readonly ChaosBuilder[]): string[] {
   return builders.flatMap((builder) => {
     const acknowledged = updates.acknowledgements.filter(({ builder: id }) => id === builder.id);
     return [
+      ...(acknowledged.length > 0 ? [] : [`${builder.id} acknowledged nothing`]),
       ...lost(builder, acknowledged),
       ...(builder.transport === 'bundle' ? sentAgain(builder, acknowledged) : twiceOnOneConnection(builder)),
       ...disordered(builder, updates),

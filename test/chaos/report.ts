@@ -31,7 +31,7 @@ export function describeReport(report: ChaosReport): string {
     `answers: ${http.answers}, connections broken by kills: ${http.broken}`,
     `  ${counts(Object.fromEntries(statuses))}`,
     `  slowest, ms: ${counts(http.slowest)}`,
-    `quote updates acknowledged to clients: ${report.acknowledgements}`,
+    `quote updates acknowledged to clients: ${counts(report.acknowledgements)}`,
     `caught up after ${(finalChecks.caughtUpMs / 1_000).toFixed(1)} s`,
     `equal rows: ${finalChecks.comparison.rows} in ${finalChecks.comparison.relations} tables and views; pools equal to their storage: ${finalChecks.pools}; equal quotes: ${finalChecks.quotes}`,
   ].join('\n');

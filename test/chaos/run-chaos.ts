@@ -43,7 +43,8 @@ export interface ChaosReport {
   readonly hostileTrades: number;
   readonly turns: Readonly<Record<string, number>>;
   readonly http: LoadReport;
-  readonly acknowledgements: number;
+  /** To clients, by builder. */
+  readonly acknowledgements: Readonly<Record<string, number>>;
   readonly finalChecks: FinalChecksReport;
 }
 
@@ -129,7 +130,9 @@ function report(world: World, http: HttpClient, updates: QuoteUpdates, finalChec
     hostilePackedPools: sum((chain) => chain.attacker?.pools.filter(({ isPacked }) => isPacked).length ?? 0),
     hostileTrades: sum((chain) => chain.attacker?.trades ?? 0),
     http: http.report,
-    acknowledgements: updates.acknowledgements.length,
+    acknowledgements: Object.fromEntries(
+      world.builders.map(({ id }) => [id, updates.acknowledgements.filter(({ builder }) => builder === id).length]),
+    ),
     finalChecks,
   };
 }

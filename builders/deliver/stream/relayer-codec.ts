@@ -4,7 +4,7 @@ import type { Answer } from '../../submit/answer.ts';
 import { describeRpcError, RpcError, sanitizeBuilderText } from '../builder-text.ts';
 import { type StreamCodec, updateKey } from './stream-codec.ts';
 
-/** Year 2286. The nanoseconds of later times do not fit into 64 bits for long. */
+/** Year 2286: the nanoseconds of earlier times fit into 64 bits. */
 const MAX_TIME_MS = 10_000_000_000_000;
 
 /** A result says what became of the update in `error`, which is empty or missing on success. */
