@@ -33,15 +33,6 @@ test('a chain that names everything has no findings', () => {
   expect(findingsOf({ deployments: [] })).toEqual([]);
 });
 
-test('a relayer without a key is found', () => {
-  const builders = ['relayer', 'bundle'].map((transport) => ({ id: transport, transport, url: 'https://b.example' }));
-  const keyed = builders.map((builder) => ({ ...builder, apiKeyEnv: 'KEY' }));
-  expect(findingsOf({ pamm: { kind: 'bsc', builders } })).toEqual([
-    "warning: the relayer relayer has no apiKeyEnv: a relayer takes updates with a maker's key only",
-  ]);
-  expect(findingsOf({ pamm: { kind: 'bsc', builders: keyed } })).toEqual([]);
-});
-
 test('contracts that no deployment names are found, with the codes and the tier that pools then have', () => {
   expect(findingsOf({ deployments: [BARE] })).toEqual([
     'warning: no stopLoss in any deployment: every pool has stop_loss_missing, so its tier is red',

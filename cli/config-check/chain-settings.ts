@@ -9,15 +9,11 @@ const POLLED_BLOCK_MS = 1_000;
 
 /** Finds settings of a chain with which it serves less than it could. It calls nothing. */
 export function checkSettings(chain: ChainConfig): Finding[] {
-  const { chainId, rpcUrls, wsUrls = [], blockTimeMs, deployments, live, pamm } = chain;
+  const { chainId, rpcUrls, wsUrls = [], blockTimeMs, deployments, live } = chain;
   const base = { chainId, url: null };
   const warnings = missingContracts(chain);
   if (wsUrls.length === 0 && blockTimeMs < POLLED_BLOCK_MS)
     warnings.push(`no wsUrls: blocks take ${blockTimeMs} ms, but heads are polled`);
-  for (const { id, transport, apiKeyEnv } of pamm?.builders ?? []) {
-    if (transport === 'relayer' && apiKeyEnv === undefined)
-      warnings.push(`the relayer ${id} has no apiKeyEnv: a relayer takes updates with a maker's key only`);
-  }
   const notes = deployments
     .filter((deployment) => !deployment.enabled)
     .map(({ poolFactory }) => `the deployment of ${poolFactory} is disabled: its pools are neither indexed nor served`);

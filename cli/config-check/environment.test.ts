@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { BuilderConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { checkEnvironment } from './environment.ts';
 
@@ -69,6 +70,19 @@ test.each([
   ['RELAYER_KEY', 'the live source relayer'],
 ])('a key in %s that is not set is a warning: %s is off', (name, owner) => {
   expect(check({ [name]: '' }).found).toEqual([`warning: ${name} is not set: ${owner} is off`]);
+});
+
+test('a relayer without a key is a warning', () => {
+  if (!CHAIN) throw new Error('no chain');
+  const relayer = { id: 'relayer', transport: 'relayer', url: 'wss://relayer.example' } as const;
+  const problemsOf = (builder: BuilderConfig) =>
+    checkEnvironment({ ...CHAIN, pamm: { kind: 'bsc', builders: [builder] } }, COMPLETE).findings.map(
+      ({ level, problem }) => `${level}: ${problem}`,
+    );
+  expect(problemsOf(relayer)).toEqual([
+    "warning: the relayer relayer has no apiKeyEnv: a relayer takes updates with a maker's key only",
+  ]);
+  expect(problemsOf({ ...relayer, apiKeyEnv: 'BUILDER_KEY' })).toEqual([]);
 });
 
 test('a key that is set twice, or whose file cannot be read, ends a process: it is an error', () => {

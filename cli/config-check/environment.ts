@@ -5,8 +5,8 @@ import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Finding, Level } from './finding.ts';
 
 /**
- * Finds variables that a chain names and the environment lacks. A process does not start without a URL; without a key, a
- * builder or source is off.
+ * Finds variables that a chain names and the environment lacks, and relayers that name no key. A process does not start
+ * without a URL; without a key, a builder or source is off.
  *
  * @returns findings, and those URLs of nodes that are known
  */
@@ -35,7 +35,11 @@ export function checkEnvironment(
 
   const known = rpcUrls.map(rpc).filter((url) => url !== undefined);
   wsUrls.forEach(ws);
-  for (const { id, apiKeyEnv } of pamm?.builders ?? []) checkKey(apiKeyEnv, `the builder ${id}`);
+  for (const { id, transport, apiKeyEnv } of pamm?.builders ?? []) {
+    checkKey(apiKeyEnv, `the builder ${id}`);
+    if (transport === 'relayer' && apiKeyEnv === undefined)
+      add('warning', `the relayer ${id} has no apiKeyEnv: a relayer takes updates with a maker's key only`);
+  }
   for (const source of live?.sources ?? []) {
     if (source.kind === 'own') continue;
     source.wsUrls.forEach(ws);
