@@ -1,65 +1,44 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
-import { buildChainsFile } from '../devnet/chains-config.ts';
-import { connectDevChain, setBlockTime } from '../devnet/dev-chain.ts';
-import { request } from '../devnet/json-rpc.ts';
-import { packedVariant } from '../devnet/packed/variants.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { runScenario } from '../devnet/scenario.ts';
-import { ownMain } from '../local/services/own-process.ts';
 import { isAlive } from '../local/services/processes.fixture.ts';
-import { type ServiceProcess, startService } from '../local/services/service-process.ts';
-import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { startService } from '../local/services/service-process.ts';
 import { createDatabase } from './harness/database.ts';
+import {
+  digestOf,
+  EVENTUALLY,
+  healthyQuote,
+  keyOf,
+  type LocalChain,
+  localCommand,
+  START_LIMIT_MS,
+  startLocal,
+  startLocalChain,
+  statusOfQuoteUpdate,
+} from './harness/local-service.ts';
 import { createRedisDatabase } from './harness/redis.ts';
 
-/** `npm start` on a chain that this test made, on which nobody trades. */
-
-const CHAIN_ID = 31_337;
-const LIMIT_MS = 240_000;
-const READY = /ready: the index follows/;
-const EVENTUALLY = { timeout: 60_000, interval: 500 };
-
-let anvil: Anvil;
-let temp: string;
-/** Chains file of the chain; the URL of its node comes from the environment. */
-let chains: string;
-/** Nothing happens after it. */
-let lastBlock: number;
+let chain: LocalChain;
 
 beforeAll(async () => {
-  temp = await mkdtemp(join(tmpdir(), 'start-test-'));
-  await chmod(temp, 0o755); // Postgres runs as another user when this is root.
-  anvil = await startAnvil({ chainId: CHAIN_ID });
-  const scenario = await runScenario({
-    rpcUrl: anvil.url,
-    chainId: CHAIN_ID,
-    packed: packedVariant('sumOnEdges'),
-  });
-  await setBlockTime(await connectDevChain(anvil.url), 1);
-  lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
-  const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
-  chains = await chainsFile(buildChainsFile([served]));
+  chain = await startLocalChain();
 });
-afterAll(async () => {
-  await anvil?.stop();
-  await rm(temp, { recursive: true, force: true });
-});
+afterAll(() => chain?.remove());
 
-describe('npm start', { timeout: LIMIT_MS }, () => {
+describe('npm start', { timeout: START_LIMIT_MS }, () => {
   test('serves a chain from nothing, and after the end of every process with the rows that it had', async () => {
+    const { temp, chains } = chain;
     const data = join(temp, 'data');
     const startedAt = performance.now();
-    const first = await start(['--chains', chains, '--chain', 'one', '--data', data], READY);
-    await healthyQuote(first);
+    const first = await startLocal(chain, ['--chains', chains, '--chain', 'one', '--data', data]);
+    await healthyQuote(chain, first);
     const fromNothing = performance.now() - startedAt;
-    const key = /key +(ptd_\S+)/.exec(first.recentOutput())?.[1] ?? '';
+    const key = keyOf(first);
     const rows = await digestOf(data);
 
     // All at once, the watchdog of its services included.
@@ -69,8 +48,8 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
     await first.ended;
 
     const againAt = performance.now();
-    const second = await start(['--data', data], READY);
-    await healthyQuote(second);
+    const second = await startLocal(chain, ['--data', data]);
+    await healthyQuote(chain, second);
     // Blocks that are not final are indexed again.
     await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
     const again = performance.now() - againAt;
@@ -89,7 +68,7 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
       await vi.waitFor(() => expect(second.recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
     }
     await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
-    await healthyQuote(second);
+    await healthyQuote(chain, second);
 
     const last = processesOf(second.pid);
     process.kill(second.pid, 'SIGTERM');
@@ -98,16 +77,15 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
   });
 
   test('fills an index from a free node of 25 requests a second and ranges of 50 blocks, and shows how far it is', async () => {
+    const { anvil, temp, chains } = chain;
     const proxy = await startRpcProxy(anvil.url, false, '127.0.0.2');
     onTestFinished(() => proxy.stop());
     const plan = { perSec: 25, logBlocks: 50, refusal: 'fifty blocks is what a free plan has' };
     proxy.misbehave({ kind: 'freePlan', ...plan });
     const data = join(temp, 'free');
-    const run = await start(['--chains', chains, '--data', data], READY, {
-      RPC_OF_ONE: proxy.url,
-    });
+    const run = await startLocal(chain, ['--chains', chains, '--data', data], { RPC_OF_ONE: proxy.url });
     expect(run.recentOutput()).toMatch(/first sync of one: [\d,]+ of \d{3} blocks \(\d+%\), [\d,]+ events/);
-    await healthyQuote(run);
+    await healthyQuote(chain, run);
     await run.stop();
   });
 
@@ -118,8 +96,8 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
     });
     const data = await openFolder('given-');
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
-    const run = await start(['--chains', chains, '--data', data], READY, env);
-    await healthyQuote(run);
+    const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
+    await healthyQuote(chain, run);
     expect((await readdir(data)).sort()).toEqual(['chains.json', 'logs', 'secret', 'settings.sh']);
     const name = new URL(database.url).pathname.slice(1);
     const client = new pg.Client({ connectionString: database.url });
@@ -136,7 +114,7 @@ describe('npm start', { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
+describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, () => {
   test.each<[string, () => Promise<Partial<Failing>>, RegExp]>([
     ['no chain is named', async () => ({ args: [] }), /^start: which chains\? --chain base takes one/],
     [
@@ -185,10 +163,16 @@ describe('what it cannot start with is one line', { timeout: LIMIT_MS }, () => {
       /^start: making the data folder of Postgres failed \(exit code 1\): no space left on the disk$/,
     ],
   ])('%s', async (_, makeCase, line) => {
-    const { args = ['--chains', chains], data = await openFolder('fails-'), env = {}, exitCode = 1 } = await makeCase();
-    const failed = await startService({ ...commandOfStart([...args, '--data', data], env), ready: /never/ }).catch(
-      (error: { message: string; log: string }) => error,
-    );
+    const {
+      args = ['--chains', chain.chains],
+      data = await openFolder('fails-'),
+      env = {},
+      exitCode = 1,
+    } = await makeCase();
+    const failed = await startService({
+      ...localCommand('start', [...args, '--data', data], { RPC_OF_ONE: chain.anvil.url, ...env }),
+      ready: /never/,
+    }).catch((error: { message: string; log: string }) => error);
     if (!('log' in failed)) throw new Error('it started');
     expect(failed.message).toBe(`start ended while starting (exit code ${exitCode})`);
     const lines = failed.log.split('\n').filter((text) => text.startsWith('start: '));
@@ -205,95 +189,7 @@ interface Failing {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const commandOfStart = (args: readonly string[], env: Readonly<Record<string, string | undefined>> = {}) => ({
-  name: 'start',
-  command: process.execPath,
-  args: [...ownMain('start'), ...args],
-  cwd: PROJECT_ROOT,
-  env: {
-    ...process.env,
-    DATABASE_URL: '',
-    REDIS_URL: '',
-    PORT: '0',
-    INDEXER_PORT: '0',
-    RPC_OF_ONE: anvil.url,
-    ...env,
-  },
-});
-
-function start(args: readonly string[], ready: RegExp, env = {}): Promise<ServiceProcess> {
-  const started = startService({
-    ...commandOfStart(args, env),
-    ready,
-    startTimeoutMs: LIMIT_MS,
-    stopTimeoutMs: 20_000,
-  });
-  onTestFinished(() =>
-    started.then(
-      (service) => service.stop(),
-      () => undefined,
-    ),
-  );
-  return started;
-}
-
-const apiOf = (run: ServiceProcess): string => /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
-
-/** The market has some pools that are not listed. */
-const LISTED = 25;
-
-/** Waits until everything that happened is indexed, the listing is there, and one of its pools has a healthy quote. */
-async function healthyQuote(run: ServiceProcess): Promise<void> {
-  const base = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}`;
-  await vi.waitFor(async () => {
-    const { chains: states } = (await (await fetch(`${apiOf(run)}/public/v1/status`)).json()) as Status;
-    expect(states[0]?.indexedBlock).toBeGreaterThanOrEqual(lastBlock);
-    const { total, data } = (await (await fetch(`${base}/metadata?count=100`)).json()) as Listing;
-    expect(total).toBeGreaterThan(LISTED);
-    const quotes = data.map(async ({ poolAddress }) => (await fetch(`${base}/${poolAddress}/bid_ask`)).json());
-    const statuses = (await Promise.all(quotes)).map((quote) => (quote as Quote).priceProviderStatus);
-    expect(statuses).toContain('healthy');
-  }, EVENTUALLY);
-}
-
-interface Status {
-  readonly chains: readonly { readonly indexedBlock: number | null }[];
-}
-interface Listing {
-  readonly total: number;
-  readonly data: readonly { readonly poolAddress: string }[];
-}
-interface Quote {
-  readonly priceProviderStatus: string;
-}
-
 const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-
-async function statusOfQuoteUpdate(run: ServiceProcess, key: string): Promise<number> {
-  const url = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}/pamm-quote`;
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
-}
-
-const TABLES = ['pool', 'pool_state', 'pool_bin', 'swap', 'liquidity_change', 'pool_activity'];
-
-/** A digest of each table's rows, read with the settings for the other commands. */
-async function digestOf(data: string): Promise<Readonly<Record<string, string>>> {
-  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
-  const url = /DATABASE_URL='([^']+)'/.exec(settings)?.[1] ?? '';
-  const client = new pg.Client({ connectionString: url, options: '-c role=ptd_operator' });
-  await client.connect();
-  try {
-    const digests = TABLES.map(
-      (table) => `(SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM read_model.${table} t) AS ${table}`,
-    );
-    const { rows } = await client.query(`SELECT ${digests.join(', ')}`);
-    for (const table of TABLES) expect(rows[0][table], table).toMatch(/^[0-9a-f]{32}$/);
-    return rows[0];
-  } finally {
-    await client.end();
-  }
-}
 
 /** A process and all below it. */
 function processesOf(root: number): number[] {
@@ -324,29 +220,23 @@ async function otherChain(): Promise<Anvil> {
 }
 
 async function openFolder(name: string): Promise<string> {
-  const folder = await mkdtemp(join(temp, name));
+  const folder = await mkdtemp(join(chain.temp, name));
   await chmod(folder, 0o755);
   return folder;
 }
 
 async function closedFolder(): Promise<string> {
-  const folder = await mkdtemp(join(temp, 'closed-'));
+  const folder = await mkdtemp(join(chain.temp, 'closed-'));
   return join(folder, 'data'); // For its owner alone.
 }
 
 /** A file system with room for half a cluster. */
 function fullDisk(): string {
-  const folder = join(temp, 'full');
+  const folder = join(chain.temp, 'full');
   execFileSync('mkdir', [folder]);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', folder]);
   onTestFinished(() => {
     execFileSync('umount', ['-l', folder]);
   });
   return folder;
-}
-
-async function chainsFile(file: object): Promise<string> {
-  const path = join(temp, 'chains.json');
-  await writeFile(path, JSON.stringify(file));
-  return path;
 }

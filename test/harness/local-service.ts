@@ -1,0 +1,153 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { expect, onTestFinished, vi } from 'vitest';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { buildChainsFile } from '../../devnet/chains-config.ts';
+import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { packedVariant } from '../../devnet/packed/variants.ts';
+import { runScenario } from '../../devnet/scenario.ts';
+import { ownMain } from '../../local/services/own-process.ts';
+import type { ServiceError } from '../../local/services/service-error.ts';
+import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+
+/** What `npm start` serves in tests: a chain on which nobody trades. */
+
+const CHAIN_ID = 31_337;
+export const START_LIMIT_MS = 240_000;
+export const EVENTUALLY = { timeout: 60_000, interval: 500 };
+
+export interface LocalChain {
+  readonly anvil: Anvil;
+  /** For data folders: other accounts may enter it. */
+  readonly temp: string;
+  /** Chains file of the chain `one`; the URL of its node comes from `RPC_OF_ONE`. */
+  readonly chains: string;
+  /** Nothing happens after it. */
+  readonly lastBlock: number;
+  readonly remove: () => Promise<void>;
+}
+
+export async function startLocalChain(): Promise<LocalChain> {
+  const temp = await mkdtemp(join(tmpdir(), 'start-test-'));
+  await chmod(temp, 0o755); // Postgres runs as another user when this is root.
+  const anvil = await startAnvil({ chainId: CHAIN_ID });
+  const scenario = await runScenario({
+    rpcUrl: anvil.url,
+    chainId: CHAIN_ID,
+    packed: packedVariant('sumOnEdges'),
+  });
+  await setBlockTime(await connectDevChain(anvil.url), 1);
+  const lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
+  const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
+  const chains = join(temp, 'chains.json');
+  await writeFile(chains, JSON.stringify(buildChainsFile([served])));
+  const remove = async () => {
+    await anvil.stop();
+    await rm(temp, { recursive: true, force: true });
+  };
+  return { anvil, temp, chains, lastBlock, remove };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A command of the project, or of a copy of it, with stores of its own. */
+export const localCommand = (main: string, args: readonly string[], env: Environment, cwd = PROJECT_ROOT) => ({
+  name: main,
+  command: process.execPath,
+  args: [...ownMain(main), ...args],
+  cwd,
+  env: { ...process.env, DATABASE_URL: '', REDIS_URL: '', PORT: '0', INDEXER_PORT: '0', ...env },
+});
+
+/** Starts `npm start`, which ends with the test, and waits until its index follows the chain. */
+export function startLocal(
+  { anvil }: LocalChain,
+  args: readonly string[],
+  env: Environment = {},
+  cwd?: string,
+): Promise<ServiceProcess> {
+  const started = startService({
+    ...localCommand('start', args, { RPC_OF_ONE: anvil.url, ...env }, cwd),
+    ready: /ready: the index follows/,
+    startTimeoutMs: START_LIMIT_MS,
+    stopTimeoutMs: 20_000,
+  }).catch((cause: ServiceError) => {
+    throw new Error(`${cause.message}\n${cause.log}`, { cause });
+  });
+  onTestFinished(() =>
+    started.then(
+      (service) => service.stop(),
+      () => undefined, // The test has failed with it.
+    ),
+  );
+  return started;
+}
+
+const apiOf = (run: ServiceProcess): string => /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
+
+/** The key that was shown once. */
+export const keyOf = (run: ServiceProcess): string => /key +(ptd_\S+)/.exec(run.recentOutput())?.[1] ?? '';
+
+/** The market has some pools that are not listed. */
+const LISTED = 25;
+
+/** Waits until everything that happened is indexed, the listing is there, and one of its pools has a healthy quote. */
+export async function healthyQuote({ lastBlock }: LocalChain, run: ServiceProcess): Promise<void> {
+  const base = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}`;
+  await vi.waitFor(async () => {
+    const { chains: states } = (await (await fetch(`${apiOf(run)}/public/v1/status`)).json()) as Status;
+    expect(states[0]?.indexedBlock).toBeGreaterThanOrEqual(lastBlock);
+    const { total, data } = (await (await fetch(`${base}/metadata?count=100`)).json()) as Listing;
+    expect(total).toBeGreaterThan(LISTED);
+    const quotes = data.map(async ({ poolAddress }) => (await fetch(`${base}/${poolAddress}/bid_ask`)).json());
+    const statuses = (await Promise.all(quotes)).map((quote) => (quote as Quote).priceProviderStatus);
+    expect(statuses).toContain('healthy');
+  }, EVENTUALLY);
+}
+
+interface Status {
+  readonly chains: readonly { readonly indexedBlock: number | null }[];
+}
+interface Listing {
+  readonly total: number;
+  readonly data: readonly { readonly poolAddress: string }[];
+}
+interface Quote {
+  readonly priceProviderStatus: string;
+}
+
+/** Status of a quote update without content: 401 when the key is not valid. */
+export async function statusOfQuoteUpdate(run: ServiceProcess, key: string): Promise<number> {
+  const url = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}/pamm-quote`;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body: '{}' })).status;
+}
+
+const TABLES = ['pool', 'pool_state', 'pool_bin', 'swap', 'liquidity_change', 'pool_activity'];
+
+/** A digest of each table's rows. */
+export async function digestOf(data: string): Promise<Readonly<Record<string, string>>> {
+  const digests = TABLES.map(
+    (table) => `(SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM read_model.${table} t) AS ${table}`,
+  );
+  const row = await readData(data, `SELECT ${digests.join(', ')}`);
+  for (const table of TABLES) expect(row[table], table).toMatch(/^[0-9a-f]{32}$/);
+  return row;
+}
+
+/** Reads a row with the settings for the other commands. */
+export async function readData(data: string, sql: string): Promise<Record<string, string>> {
+  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
+  const url = /DATABASE_URL='([^']+)'/.exec(settings)?.[1] ?? '';
+  const client = new pg.Client({ connectionString: url, options: '-c role=ptd_operator' });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows[0];
+  } finally {
+    await client.end();
+  }
+}
