@@ -31,6 +31,9 @@ const DEFAULT_PORT = '42069';
 /** The files that Ponder loads by name, as `npm run build` makes them. */
 const PONDER_FILES = `${PROJECT_ROOT}dist/ponder`;
 
+/** How Ponder rejects the rows of other code. */
+const REJECTED_ROWS = /was previously used by a (different )?Ponder app/;
+
 interface Options {
   readonly schema?: string;
   readonly build?: boolean;
@@ -88,7 +91,14 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
-  await becomePonder(['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL]);
+  const options = ['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL];
+  await becomePonder(options).catch((cause: Error) => {
+    if (!REJECTED_ROWS.test(cause.message)) throw cause;
+    throw new ConfigError(
+      `DATABASE_SCHEMA: other code, or code for other chains, wrote "${index.schema}": "npm run backfill" builds a new index`,
+      { cause },
+    );
+  });
 }
 
 async function becomePonder(options: readonly string[]): Promise<void> {
