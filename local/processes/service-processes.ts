@@ -1,5 +1,6 @@
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
 import { ServiceError } from '../services/service-error.ts';
+import { startIndexer } from './indexer-process.ts';
 import { type KeepOptions, keepRunning } from './keep-running.ts';
 import type { Ports } from './ports.ts';
 import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
@@ -21,10 +22,11 @@ export async function startServiceProcesses(
   supervisor: Supervisor,
   { ports, envOf, keepOf, ...common }: ServiceProcessesOptions,
 ): Promise<{ readonly api: ProcessPart; readonly indexer: ProcessPart }> {
-  const start = (main: string, port?: number) =>
-    supervisor.start(main, () =>
-      keepRunning(() => startProcess({ main, port, env: envOf(main), ...common }), keepOf(main)).catch(rethrowAsLine),
-    );
+  const start = (main: string, port?: number) => {
+    const options = { main, port, env: envOf(main), ...common };
+    const startOnce = () => (main === 'indexer' ? startIndexer(options, envOf('backfill')) : startProcess(options));
+    return supervisor.start(main, () => keepRunning(startOnce, keepOf(main)).catch(rethrowAsLine));
+  };
   const [api, indexer] = await Promise.all([
     start('api', ports.api),
     start('indexer', ports.indexer),
