@@ -30,6 +30,8 @@ const PRODUCTION: Entries = {
 const DEVELOPMENT: Entries = {
   demo: 'devnet/demo/main.ts',
   start: 'local/start/main.ts',
+  backup: 'local/backup/backup.ts',
+  restore: 'local/backup/restore.ts',
   'mock-builders': 'devnet/mock-builders/main.ts',
   'abuse-api': 'test/abuse/api-process.ts',
   'pamm-api': 'test/pamm/api-process.ts',

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { type Account, postgresAccount } from './account.ts';
 import { type Kept, type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
@@ -62,6 +63,23 @@ export async function startPostgres({ durable = false, kept }: PostgresOptions =
   } catch (error) {
     await folder.remove();
     throw error;
+  }
+}
+
+/** The URL of a server that runs on data that are kept; null when none does. */
+export async function runningPostgres({ folder, password }: Kept): Promise<string | null> {
+  const lock = await readFile(join(folder, 'data/postmaster.pid'), 'utf8').catch(() => '');
+  const port = Number(lock.split('\n')[3]);
+  if (!port) return null;
+  const url = urlOf(port, password);
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect(); // What a killed server has left names a port, too.
+    return url;
+  } catch {
+    return null;
+  } finally {
+    await client.end();
   }
 }
 
@@ -134,6 +152,7 @@ export function postgresControls(
   port: number,
   password: string,
 ): Postgres {
-  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  return storeControls(first, serveAgain, folder, { url, port });
+  return storeControls(first, serveAgain, folder, { url: urlOf(port, password), port });
 }
+
+const urlOf = (port: number, password: string): string => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
