@@ -6,6 +6,7 @@ import {
   PROVIDER_KINDS,
   type ProviderKind,
 } from '../protocol/layouts/contract-roles.ts';
+import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 
 /** A contract around a pool factory that the chains file does not name, and that the account of the factory made. */
 export interface FoundContract {
@@ -23,8 +24,8 @@ const ALL_ROLES = [...EXTENSION_ROLES, ...PROVIDER_KINDS];
  * provider factories is complete, and holds for all deployments of its chain.
  */
 export function missingRoles({ deployments }: ChainConfig, deployment: DeploymentConfig): FoundContract['role'][] {
-  const { enabled, layout, discover = layout === 'packed' } = deployment;
-  if (!enabled || !discover) return [];
+  const { enabled, layout, discover } = deployment;
+  if (!enabled || !(discover ?? eventLayout(layout).discovers)) return [];
   const listsProviders = deployments.some(
     (each) => each.anchoredProviderFactories.length > 0 || each.providerFactories.length > 0,
   );

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
+import { loginUrl } from '../local/services/process-logins.ts';
 import { createLogger } from '../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { openDatabase } from './connection.ts';
@@ -58,7 +59,7 @@ test('a database without our tables asks to be migrated, a wrong query is no fau
 });
 
 test('a login that may not act as its process, and a group that no migration has made, are reported', async () => {
-  const login = changed({ username: 'capture' });
+  const login = loginUrl(database.url, 'capture');
   const refused = databaseSettingError(await failureOn(actAs(login, 'ptd_api')), 'DATABASE_URL');
   expect(refused).toMatchObject({ message: 'DATABASE_URL: permission denied to set role "ptd_api"', exitCode: 1 });
   const missing = databaseSettingError(await failureOn(withOptions(login, '-c role=ptd_none')), 'DATABASE_URL');

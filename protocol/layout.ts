@@ -45,6 +45,8 @@ export interface EventLayout {
    * these, and keeps the words that hold them undecoded.
    */
   readonly logsSwapState: boolean;
+  /** Whether contracts around a factory that the chains file does not name are looked for, unless the file says otherwise. */
+  readonly discovers: boolean;
   /** Normalises a factory's `PoolCreated`. */
   poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name; the index follows these events. */

@@ -17,6 +17,7 @@ export const flatEventLayout = {
   stopLossDecay: 'E8',
   midPriceEvent: 'LastMidPriceUpdated',
   logsSwapState: true,
+  discovers: false,
   poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,
   scaleCall,

@@ -17,6 +17,7 @@ export const packedEventLayout = {
   stopLossDecay: 'E18',
   midPriceEvent: 'AnchorMidPriceUpdated',
   logsSwapState: false,
+  discovers: true,
   poolCreated: normalisePoolCreated,
   poolEvents: packedEvents,
   scaleCall,
