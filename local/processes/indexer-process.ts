@@ -1,5 +1,6 @@
 import { startOwnProcess } from '../services/own-process.ts';
 import { ServiceError } from '../services/service-error.ts';
+import { START_AGAIN } from './keep-running.ts';
 import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
 
 /** How the indexer rejects an index. */
@@ -22,6 +23,7 @@ export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStar
   const backfill = await startOwnProcess({ main, env: backfillEnv, ready: BEGUN, output: start.logOf(main) });
   return {
     ...backfill,
+    ended: backfill.ended.then((how) => (how === 'exit code 0' ? START_AGAIN : how)),
     url: '',
     note: 'its logic or the chains changed: backfill fills a new index, the old one serves',
   };

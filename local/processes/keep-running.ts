@@ -13,7 +13,7 @@ type Running = Part & { readonly ended: Promise<string> };
 export type RestartRule = (how: string, ends: number) => number | null;
 
 /** How a process says that it wants to be started again. */
-const START_AGAIN = 'exit code 75';
+export const START_AGAIN = 'exit code 75';
 
 /** Starts again what asks for it. */
 export const whenAsked: RestartRule = (how) => (how === START_AGAIN ? 0 : null);

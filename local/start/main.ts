@@ -61,7 +61,7 @@ await runSupervised({
     for (const warning of warnings) progress.print(`  ${warning}`);
     progress.print(`\n  page  ${api}/\n  API   ${api}, documented at ${api}/docs\n  logs  ${folder.logs}`);
     if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
-    progress.print(`\nFor the other commands: . ${folder.settings} && npm run status\nCtrl-C stops everything.\n`);
+    progress.print(`\nFor the other commands: (. ${folder.settings} && npm run status)\nCtrl-C stops everything.\n`);
     await showSync(api, progress);
   },
 });
