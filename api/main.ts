@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { measureBlockTimes } from '../chain/block-time.ts';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { API_SETTINGS, readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -41,8 +42,8 @@ async function serve(): Promise<void> {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(API_SETTINGS, env);
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
-  const file = loadChainsFile(settings.CHAINS_CONFIG);
-  const page = settings.EXPLORER === 'on' && { ...file.explorer, logo: settings.EXPLORER_LOGO };
+  const read = loadChainsFile(settings.CHAINS_CONFIG);
+  const page = settings.EXPLORER === 'on' && { ...read.explorer, logo: settings.EXPLORER_LOGO };
   const pageFiles = page && (await readPageFiles(page));
   const logger = createLogger('api', settings.LOG_LEVEL);
   const metrics = createMetrics('api');
@@ -52,7 +53,8 @@ async function serve(): Promise<void> {
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   onStop('database', () => database.$client.end());
-  await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, urlSetting)]);
+  await Promise.all([assertChainIds(read.chains), assertDatabaseLogin(database.$client, urlSetting)]);
+  const file = { ...read, chains: await measureBlockTimes(read.chains, logger) };
   logStart(logger);
   const redis = connectFailFast(redisUrl, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   onStop('redis', () => redis.disconnect());

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { Hono } from 'hono';
+import { measureBlockTimes } from '../chain/block-time.ts';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -37,10 +38,11 @@ runMain(async () => {
     ...(['CHAINS_CONFIG', 'DATABASE_URL', 'LOG_LEVEL', 'HOST'] as const),
     ...(['FIAT_PRICE_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
   ]);
-  const file = loadChainsFile(env.CHAINS_CONFIG);
+  const read = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
-  await Promise.all([assertChainIds(file.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
+  await Promise.all([assertChainIds(read.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
+  const file = { ...read, chains: await measureBlockTimes(read.chains, logger) };
   logStart(logger);
   const metrics = createMetrics('capture');
   const onStop = stopOnSignal(logger);

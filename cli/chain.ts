@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
+import { measureBlockTime } from '../chain/block-time.ts';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
@@ -14,7 +15,6 @@ import { complete, readChainsJson, writeChainsJson } from './chain-add/complete-
 import { describe } from './chain-add/describe.ts';
 import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
 import { nodeAbilities } from './chain-add/node-abilities.ts';
-import { measureBlockTime } from './config-check/block-time.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { addCommand, printResult, runCommand } from './run-command.ts';
 

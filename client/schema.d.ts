@@ -1619,6 +1619,10 @@ export interface components {
             indexedTimestamp: number | null;
             /** @description Blocks from the index to the head; negative after a rollback. */
             lagBlocks: number | null;
+            /** @description Blocks of the longest reorganisation that the index undoes. */
+            finalityBlocks: number;
+            /** @description How long that is, by the usual time between blocks. */
+            finalitySecs: number;
             /** @description How far the first index has come; null once there is one. */
             firstSync: {
                 /** @description First block of the index. */
@@ -4505,6 +4509,8 @@ export interface operations {
                      *           "indexedTimestamp": 1795000000,
                      *           "lagBlocks": 1,
                      *           "lagSecs": 2,
+                     *           "finalityBlocks": 30,
+                     *           "finalitySecs": 60,
                      *           "firstSync": null,
                      *           "newestPriceAgeSecs": 3,
                      *           "oldestPriceAgeSecs": 9,

@@ -123,7 +123,9 @@ export const ChainConfig = z.strictObject({
     .number()
     .int()
     .positive()
-    .describe('Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh.'),
+    .describe(
+      'Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh. A process that starts warns when it is off by more than a third of what headers show, and goes by these.',
+    ),
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })
     .transform((url) => url.replace(/\/+$/, ''))

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { measureBlockTimes } from '../chain/block-time.ts';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -87,7 +88,9 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   delete process.env.DATABASE_URL_FILE;
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   const nodes = createRegistry('indexer');
-  const gateway = await openGateway(chains, chainCallCounter(nodes), logger);
+  // Heads are pushed to Ponder, which has no pace of its own.
+  const paced = await measureBlockTimes(chains, logger);
+  const gateway = await openGateway(paced, chainCallCounter(nodes), logger);
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });

@@ -14,6 +14,8 @@ const ChainStatus = z
     indexedBlock: Block.describe('Newest indexed block, for listings and trades; null before the first index.'),
     indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
     lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
+    finalityBlocks: z.int().describe('Blocks of the longest reorganisation that the index undoes.'),
+    finalitySecs: z.int().describe('How long that is, by the usual time between blocks.'),
     firstSync: z
       .strictObject({
         fromBlock: z.int().describe('First block of the index.'),
@@ -53,6 +55,8 @@ const STATUS_EXAMPLE: ServiceStatus = {
       indexedTimestamp: 1795000000,
       lagBlocks: 1,
       lagSecs: 2,
+      finalityBlocks: 30,
+      finalitySecs: 60,
       firstSync: null,
       newestPriceAgeSecs: 3,
       oldestPriceAgeSecs: 9,

@@ -24,6 +24,8 @@ const lag: ChainLag = {
   lagBlocks: 2,
   lagSecs: 3,
   stalled: false,
+  finalityBlocks: 65,
+  finalitySecs: 780,
   firstSync: null,
 };
 const unknown: ChainLag = {
@@ -35,6 +37,8 @@ const unknown: ChainLag = {
   lagBlocks: null,
   lagSecs: null,
   stalled: true,
+  finalityBlocks: 30,
+  finalitySecs: 14,
   firstSync: { fromBlock: 5, blockNumber: 7, logs: 9 },
 };
 

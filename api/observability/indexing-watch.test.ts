@@ -73,6 +73,8 @@ describe('an index that follows its chain is ready', () => {
         lagBlocks: 1,
         lagSecs: 1,
         stalled: false,
+        finalityBlocks: 30,
+        finalitySecs: 30,
         firstSync: null,
       },
     ]);

@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { finalityBlocks } from '../../chain/finality.ts';
 import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
@@ -20,6 +21,9 @@ export type ChainLag = {
   readonly lagSecs: number | null;
   /** Whether the index has not followed the chain for longer than `maxLagSecs`, or nodes are far behind the index. */
   readonly stalled: boolean;
+  /** The longest reorganisation that the index undoes, in blocks and by the usual time between them. */
+  readonly finalityBlocks: number;
+  readonly finalitySecs: number;
   /** How far the first index has come; null once an index serves. */
   readonly firstSync: FirstSyncProgress | null;
 };
@@ -92,7 +96,7 @@ export class IndexingWatch {
 
   /** What the last poll saw. */
   lags(): readonly ChainLag[] {
-    return this.#deps.chains.map(({ chainId, name, deployments }) => {
+    return this.#deps.chains.map(({ chainId, name, blockTimeMs, deployments }) => {
       const { indexed, head, stalled } = this.#watched.get(chainId) ?? NOTHING_KNOWN;
       return {
         chainId,
@@ -103,6 +107,8 @@ export class IndexingWatch {
         lagBlocks: indexed && head && head.number - indexed.number,
         lagSecs: indexed && head && Math.max(0, head.timestamp - indexed.timestamp),
         stalled,
+        finalityBlocks: finalityBlocks(chainId),
+        finalitySecs: Math.round((finalityBlocks(chainId) * blockTimeMs) / 1_000),
         firstSync: this.#firstSyncOf(chainId, deployments),
       };
     });

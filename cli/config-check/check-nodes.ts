@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { isOffByThird, measureBlockTime } from '../../chain/block-time.ts';
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { overrideSupport } from '../../chain/override-support.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
@@ -6,7 +7,6 @@ import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { hasOwnSource } from '../../config/live-schema.ts';
 import { type FactoryLayout, factoryLayouts } from '../factory-layouts.ts';
-import { isOffByThird, measureBlockTime } from './block-time.ts';
 import { type Finding, hasErrors } from './finding.ts';
 
 type Problem = Pick<Finding, 'level' | 'problem'>;

@@ -47,6 +47,8 @@ const lagOf = (chainId: number, name: string, change: Partial<ChainLag> = {}): C
   name,
   indexedBlock: 1_000,
   indexedTimestamp: NOW,
+  finalityBlocks: 30,
+  finalitySecs: 30,
   firstSync: null,
   headBlock: 1_001,
   lagBlocks: 1,

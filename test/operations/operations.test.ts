@@ -245,6 +245,8 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
           headBlock: Number(head.number),
           lagBlocks: 0,
           lagSecs: 0,
+          finalityBlocks: 30,
+          finalitySecs: 30,
           firstSync: null,
           stalled: false,
         });

@@ -1,0 +1,53 @@
+import type { ChainConfig } from '../config/chains-schema.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { type ChainRpc, openChainRpc } from './chain-rpc.ts';
+
+/** Blocks whose mean counts: on the fastest chains still many seconds, since headers have whole ones. */
+const BLOCKS = 256n;
+/** Fewer say nothing: a new chain. */
+const MIN_BLOCKS = 32n;
+
+/** Mean time between the newest blocks of a chain. */
+export type BlockTime = { readonly blocks: number; readonly meanMs: number };
+
+/**
+ * Measures the time between blocks by their headers.
+ *
+ * @returns null for a chain with too few blocks
+ * @throws RpcFailure when no node gave the headers
+ */
+export async function measureBlockTime(rpc: ChainRpc): Promise<BlockTime | null> {
+  const { block } = await rpc.head();
+  const blocks = block.number < BLOCKS ? block.number : BLOCKS;
+  if (blocks < MIN_BLOCKS) return null;
+  const earlier = await rpc.blockAt(block.number - blocks);
+  const meanMs = Math.round((Number(block.timestamp - earlier.timestamp) * 1_000) / Number(blocks));
+  return { blocks: Number(blocks), meanMs };
+}
+
+/** Whether the time that the chains file says is off by more than a third of it. */
+export const isOffByThird = (meanMs: number, blockTimeMs: number): boolean =>
+  Math.abs(meanMs - blockTimeMs) * 3 > blockTimeMs;
+
+const TIMEOUT_MS = 2_000;
+/** A mean that is further off is no block time: the chain stood still, or is a local one that was filled at once. */
+const MAX_FACTOR = 4;
+
+/**
+ * The chains with the block times that their headers show, where the chains file is off by more than a third. That is
+ * logged. A chain whose nodes give no headers is as the file says.
+ */
+export function measureBlockTimes<C extends ChainConfig>(chains: readonly C[], logger: Logger): Promise<C[]> {
+  return Promise.all(chains.map((chain) => withMeasuredTime(chain, logger)));
+}
+
+async function withMeasuredTime<C extends ChainConfig>(chain: C, logger: Logger): Promise<C> {
+  const { chainId, blockTimeMs } = chain;
+  const measured = await measureBlockTime(openChainRpc(chain, TIMEOUT_MS)).catch(() => null);
+  if (measured === null || !isOffByThird(measured.meanMs, blockTimeMs)) return chain;
+  const { blocks, meanMs } = measured;
+  const isBlockTime = meanMs * MAX_FACTOR >= blockTimeMs && meanMs <= MAX_FACTOR * blockTimeMs;
+  const pacedByMs = isBlockTime ? meanMs : blockTimeMs;
+  logger.warn({ chainId, blockTimeMs, blocks, meanMs, pacedByMs }, 'blockTimeMs of the chains file is off by a third');
+  return { ...chain, blockTimeMs: pacedByMs };
+}
