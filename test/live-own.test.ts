@@ -97,7 +97,7 @@ test('an update that reverts, is of another block or of a key that does not publ
   const published: string[] = [];
   await everything.psubscribe('*');
   everything.on('pmessage', (_pattern, channel: string, text: string) => published.push(`${channel} ${text}`));
-  const own = () => published.filter((text) => text.includes(':own-updates'));
+  const own = () => published.filter((text) => text.startsWith(`${world.prefix}:own-updates`));
   const block = world.market.builder.block();
   const { registry, chain } = world.market;
   const intruder = createMaker(chain, {
