@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -57,6 +57,16 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     expect(await statusOfQuoteUpdate(second, key)).toBe(422);
     expect(await statusOfQuoteUpdate(second, `${key}x`)).toBe(401);
     process.stderr.write(`first healthy quote after ${secs(fromNothing)}, after kill -9 again after ${secs(again)}\n`);
+
+    // A second run of the folder leaves its chains alone.
+    const [own, others] = [join(data, 'chains.json'), join(temp, 'others.json')];
+    const before = await readFile(own, 'utf8');
+    await writeFile(others, before.replace('"one"', '"other"'));
+    const command = localCommand('start', ['--chains', others, '--data', data], { RPC_OF_ONE: chain.anvil.url });
+    await expect(startService({ ...command, ready: /never/ })).rejects.toMatchObject({
+      log: expect.stringMatching(/^start: \S+ is in use by process \d+$/m),
+    });
+    expect(await readFile(own, 'utf8')).toBe(before);
 
     // What ends is started again.
     for (const [name, command] of [

@@ -12,6 +12,8 @@ export interface DataFolder {
   readonly redis: string;
   readonly logs: string;
   readonly chains: string;
+  /** A chains file that is not in use yet. */
+  readonly nextChains: string;
   /** For a shell to read: what the operator's commands need. */
   readonly settings: string;
 }
@@ -32,6 +34,7 @@ export async function openDataFolder(name: string): Promise<DataFolder> {
       redis: join(path, 'redis'),
       logs: join(path, 'logs'),
       chains: join(path, 'chains.json'),
+      nextChains: join(path, 'chains.next.json'),
       settings: join(path, 'settings.sh'),
     };
   } catch (cause) {

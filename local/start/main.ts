@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -48,12 +48,13 @@ await runSupervised({
   start: async (supervisor, progress) => {
     const ports = await readPorts(process.env);
     const folder = await openDataFolder(data);
-    await writeChains(folder);
+    const chainsFile = await chainsOf(folder);
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
     const onEnd = (name: string, how: string, pauseMs: number) =>
       progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`);
     const { api, firstKey, warnings } = await startService(supervisor, {
       data: folder,
+      chains: chainsFile,
       ports,
       env: process.env,
       onEnd,
@@ -66,13 +67,17 @@ await runSupervised({
   },
 });
 
-/** Writes what the processes read: the chains that were chosen, else those of the last start. */
-async function writeChains(folder: DataFolder): Promise<void> {
+/** Path of the chains file to start with: a new one of the chains that were chosen, else that of the last start. */
+async function chainsOf(folder: DataFolder): Promise<string> {
   if (chain.length > 0 || chains !== undefined) {
-    await writeFile(folder.chains, chooseChains(chains ?? MAINNET, chain, process.env), { mode: 0o600 });
-  } else if (existsSync(folder.chains)) {
-    chooseChains(folder.chains, [], process.env);
-  } else {
+    const chosen = chooseChains(chains ?? MAINNET, chain, process.env);
+    process.once('exit', () => rmSync(folder.nextChains, { force: true }));
+    await writeFile(folder.nextChains, chosen, { mode: 0o600 });
+    return folder.nextChains;
+  }
+  if (!existsSync(folder.chains)) {
     throw new ConfigError('which chains? --chain base takes one of config/mainnet.json, --chains a file of yours');
   }
+  chooseChains(folder.chains, [], process.env);
+  return folder.chains;
 }

@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { always } from '../processes/keep-running.ts';
 import type { Ports } from '../processes/ports.ts';
 import { openLogs } from '../processes/process-logs.ts';
@@ -10,6 +11,8 @@ import { QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
 
 export interface ServiceOptions {
   readonly data: DataFolder;
+  /** Path of the chains file. It becomes that of the data folder when it is right and no other run has the folder. */
+  readonly chains: string;
   readonly ports: Ports;
   readonly env: NodeJS.ProcessEnv;
   /** Called when a part ended and will be started again. */
@@ -32,18 +35,19 @@ export interface Service {
  * @throws StartError a process rejected its settings: its own line
  */
 export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<Service> {
-  const { data, ports, env, onEnd } = options;
+  const { data, chains, ports, env, onEnd } = options;
   const logOf = await openLogs(data.logs);
   const keepOf = (name: string) => ({
     rule: always,
     onEnd: (how: string, pauseMs: number) => onEnd(name, how, pauseMs),
   });
-  const checked = checkChains(data.chains, env);
+  const checked = checkChains(chains, env);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   // Postgres locks its data: it keeps a second run away from those of Redis, too.
   const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
+  await rename(chains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
   const envOf = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
