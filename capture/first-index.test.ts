@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { ChainsFile } from '../config/chains-schema.ts';
 import { announceIndex } from '../db/first-index.ts';
 import { migrate } from '../db/migrate.ts';
@@ -74,4 +74,18 @@ test('a job that uses what others find begins after their first runs, and withou
   await vi.waitFor(() => expect(runs).toContain('hanging'), { timeout: 5_000 });
   await second.stop();
   expect(runs[0]).toBe('uses');
+});
+
+test('the jobs of many chains are no leak to Node', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on('warning', onWarning);
+  onTestFinished(() => {
+    process.off('warning', onWarning);
+  });
+  const run = async () => undefined;
+  const many = Array.from({ length: 50 }, (_, at) => ({ name: `job ${at}`, run, minPauseMs: 300, maxPauseMs: 60_000 }));
+  const jobs = startJobs(many, pool, new Registry(), createLogger('test', 'silent'));
+  await jobs.stop();
+  expect(warnings).toEqual([]);
 });

@@ -33,8 +33,9 @@ const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone. */
 export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Registry, logger: Logger): RunningJobs {
   const stopping = new AbortController();
+  const ended = new EventEmitter();
   // Each job adds listeners.
-  setMaxListeners(0, stopping.signal);
+  setMaxListeners(0, stopping.signal, ended);
   const duration = new Histogram({
     name: 'capture_job_duration_seconds',
     help: 'Time of a run of a job, by result',
@@ -52,7 +53,6 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
   const firstIndex = waitForIndex(database, stopping.signal, {
     onWait: () => logger.info({}, 'jobs wait for the first index'),
   });
-  const ended = new EventEmitter();
   const others = jobs.filter(({ afterOthers }) => !afterOthers).map(({ name }) => once(ended, name, stopping));
   const firstRuns = Promise.all(others).catch(() => undefined);
   const running = jobs.map(async (job) => {
