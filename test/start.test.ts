@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { buildChainsFile } from '../devnet/chains-config.ts';
+import { connectDevChain, setBlockTime } from '../devnet/dev-chain.ts';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { runScenario } from '../devnet/scenario.ts';
 import { isAlive } from '../local/services/processes.fixture.ts';
 import { startService } from '../local/services/service-process.ts';
+import { freePort } from '../runtime/free-port.ts';
 import { createDatabase } from './harness/database.ts';
 import {
   digestOf,
@@ -96,6 +100,38 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const run = await startLocal(chain, ['--chains', chains, '--data', data], { RPC_OF_ONE: proxy.url });
     expect(run.recentOutput()).toMatch(/first sync of one: [\d,]+ of \d{3} blocks \(\d+%\), [\d,]+ events/);
     await healthyQuote(chain, run);
+    await run.stop();
+  });
+
+  test('shows how far the first index of an added chain is, while the others are served', async () => {
+    const added = await otherChain();
+    const scenario = await runScenario({ rpcUrl: added.url, chainId: 5, onlyTrading: true });
+    await setBlockTime(await connectDevChain(added.url), 1);
+    const proxy = await startRpcProxy(added.url);
+    onTestFinished(() => proxy.stop());
+    const logs = Promise.withResolvers<void>();
+    proxy.misbehave({ kind: 'held', until: logs.promise }, ({ method }) => method === 'eth_getLogs');
+    const file = JSON.parse(await readFile(chain.chains, 'utf8'));
+    const { chains } = buildChainsFile([{ chainId: 5, name: 'added', kind: 'ethereum', url: proxy.url, scenario }]);
+    const both = join(chain.temp, 'both.json');
+    await writeFile(both, JSON.stringify({ ...file, chains: [...file.chains, ...chains] }));
+    const data = join(chain.temp, 'added');
+    await (await startLocal(chain, ['--chains', chain.chains, '--data', data])).stop();
+
+    const port = await freePort();
+    const started = startLocal(chain, ['--chains', both, '--data', data], { PORT: String(port) });
+    const states = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/public/v1/status`);
+      return ((await response.json()) as { readonly chains: readonly object[] }).chains;
+    };
+    const one = { name: 'one', indexedBlock: expect.any(Number), firstSync: null };
+    await vi.waitFor(
+      async () => expect(await states()).toMatchObject([one, { name: 'added', firstSync: { logs: 0 } }]),
+      EVENTUALLY,
+    );
+    logs.resolve();
+    const run = await started;
+    expect(await states()).toMatchObject([one, { ...one, name: 'added' }]);
     await run.stop();
   });
 

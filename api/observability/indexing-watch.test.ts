@@ -193,6 +193,22 @@ test('the first index shows how far it has come until it serves', async () => {
   expect(await shown()).toBeNull();
 });
 
+test('the first index of an added chain shows how far it has come, beside chains that are served', async () => {
+  const deployments = DeploymentConfig.array().parse([
+    { contractVersion: 'v1', layout: 'flat', poolFactory: `0x${'1'.repeat(40)}`, fromBlock: 10 },
+  ]);
+  const progress = (chainId: number) => [chainId, { chainId, blockNumber: 20, logs: 12 }] as const;
+  const two = new IndexingWatch({
+    chains: [7, 8].map((chainId) => ({ ...CHAIN, chainId, deployments, heads })),
+    maxLagSecs: LIMIT_SECS,
+    maxQuoteAgeMs: () => 60_000,
+    readIndexed: async () => new Map([[7, block(2_000)]]),
+    readFirstSyncs: async () => new Map([progress(7), progress(8)]),
+  });
+  await two.poll();
+  expect(two.lags().map(({ firstSync }) => firstSync)).toEqual([null, { fromBlock: 10, blockNumber: 20, logs: 12 }]);
+});
+
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
   const two = new IndexingWatch({
     chains: [

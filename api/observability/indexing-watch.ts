@@ -24,7 +24,7 @@ export type ChainLag = {
   /** The longest reorganisation that the index undoes, in blocks and by the usual time between them. */
   readonly finalityBlocks: number;
   readonly finalitySecs: number;
-  /** How far the first index has come; null once an index serves. */
+  /** How far the first index of the chain has come; null once it serves. */
   readonly firstSync: FirstSyncProgress | null;
 };
 
@@ -48,7 +48,7 @@ export type IndexingWatchDeps = {
   /** How far nodes may be behind the index, in milliseconds. Further behind, quotes are too old. */
   readonly maxQuoteAgeMs: (chain: WatchedChain) => number;
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
-  /** Called while there is no index. */
+  /** Called while there is a chain without an index. */
   readonly readFirstSyncs: () => Promise<ReadonlyMap<number, FirstSync>>;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -86,7 +86,8 @@ export class IndexingWatch {
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
     const indexed = await valueOrNull(this.#deps.readIndexed());
-    this.#firstSyncs = indexed === null ? await valueOrNull(this.#deps.readFirstSyncs()) : null;
+    const isAnyMissing = this.#deps.chains.some(({ chainId }) => !indexed?.has(chainId));
+    this.#firstSyncs = isAnyMissing ? await valueOrNull(this.#deps.readFirstSyncs()) : null;
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
       this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
@@ -116,7 +117,7 @@ export class IndexingWatch {
 
   #firstSyncOf(chainId: number, deployments: WatchedChain['deployments']): FirstSyncProgress | null {
     const found = this.#firstSyncs?.get(chainId);
-    if (found === undefined) return null;
+    if (found === undefined || this.#watched.get(chainId)?.indexed) return null;
     const starts = deployments.filter(({ enabled }) => enabled).map(({ fromBlock }) => fromBlock);
     return { fromBlock: Math.min(...starts), blockNumber: found.blockNumber, logs: found.logs };
   }

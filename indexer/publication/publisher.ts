@@ -56,10 +56,13 @@ export async function publish(
   }
 }
 
-/** Writes how far the index has come while readers have none. */
+/** Writes how far the index has come with each chain of which readers have none. */
 async function reportFirstSync({ schema, database }: ClaimedIndex, logsOf: LogCounts): Promise<void> {
-  if ((await servedSchema(database)) !== null) return;
+  const served = await servedSchema(database);
+  const readable = served === null ? null : await indexedBlocks(database, served);
   const blocks = await indexedBlocks(database, schema);
-  const rows = [...logsOf].map(([chainId, logs]) => ({ chainId, blockNumber: blocks.get(chainId) ?? null, logs }));
+  const rows = [...logsOf]
+    .filter(([chainId]) => !readable?.has(chainId))
+    .map(([chainId, logs]) => ({ chainId, blockNumber: blocks.get(chainId) ?? null, logs }));
   await writeFirstSyncs(database, rows);
 }
