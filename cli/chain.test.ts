@@ -139,6 +139,7 @@ test('copies that others made are not written unless the operator trusts them, a
   expect(problems).toContainEqual(
     expect.stringContaining('no stopLoss in any deployment: every pool has stop_loss_missing'),
   );
+  expect(problems).toContainEqual(expect.stringContaining('fiatPrices has no price of its tokens'));
   expect(await readFile(path, 'utf8')).not.toContain(copy);
   const trusting = await add(path, [...parameters, '--trust', copy]);
   expect(trusting.report.written).toEqual([`${CHAIN_ID}.deployments.${poolFactory}.stopLoss`]);

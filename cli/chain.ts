@@ -15,6 +15,7 @@ import { complete, readChainsJson, writeChainsJson } from './chain-add/complete-
 import { describe } from './chain-add/describe.ts';
 import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
 import { nodeAbilities } from './chain-add/node-abilities.ts';
+import { checkPrices } from './config-check/chain-settings.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { addCommand, printResult, runCommand } from './run-command.ts';
 
@@ -91,8 +92,10 @@ async function add(options: Options): Promise<void> {
     deployments: chosen.map(({ entry }) => entry),
   });
   if (written.length > 0) await writeChainsJson(path, file);
-  const chain = parseChainsFile(file, path, null).chains.find((each) => each.chainId === chainId);
-  const { findings } = chain ? await checkChain(chain, true) : { findings: [] };
+  const parsed = parseChainsFile(file, path, null);
+  const ofChain = parsed.chains.filter((each) => each.chainId === chainId);
+  const checks = await Promise.all(ofChain.map((each) => checkChain(each, true)));
+  const findings = [...checkPrices({ ...parsed, chains: ofChain }), ...checks.flatMap((check) => check.findings)];
   const unwritten = chosen.flatMap((each) => each.unwritten);
   const report = { path, chainId, node, factories, unwritten, written, left, findings };
   printResult(options.json, report, describe(report));

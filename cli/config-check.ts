@@ -5,6 +5,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import { readSecret } from '../config/read-secret.ts';
 import { rolesOfLogin } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
+import { checkPrices } from './config-check/chain-settings.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { type Finding, findingLine, hasErrors, summaryLine } from './config-check/finding.ts';
 import type { FactoryLayout } from './factory-layouts.ts';
@@ -38,13 +39,14 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   const path = argument ?? process.env.CHAINS_CONFIG;
   if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
   // References stay as they are, so that each variable that is not set becomes a finding.
-  const { chains } = loadChainsFile(path, null);
+  const file = loadChainsFile(path, null);
+  const { chains } = file;
   const checks = await Promise.all(chains.map((chain) => checkChain(chain, options.rpc ?? false)));
-  const ofLogin = await loginFindings();
-  const findings = [...ofLogin, ...checks.flatMap((one) => one.findings)];
+  const ofAll = [...(await loginFindings()), ...checkPrices(file)];
+  const findings = [...ofAll, ...checks.flatMap((one) => one.findings)];
   const factories = checks.flatMap((one) => one.factories);
   const lines = checks.flatMap((one) => [...one.factories.map(layoutLine), ...one.findings.map(findingLine)]);
-  const text = [...ofLogin.map(findingLine), ...lines, summaryLine(path, chains.length, findings)].join('');
+  const text = [...ofAll.map(findingLine), ...lines, summaryLine(path, chains.length, findings)].join('');
   printResult(options.json, { path, findings, factories }, text);
   if (hasErrors(findings)) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
-import { checkSettings } from './chain-settings.ts';
+import { checkPrices, checkSettings } from './chain-settings.ts';
 
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 const [FIRST, SECOND] = [address('1'), address('2')];
@@ -79,4 +79,15 @@ test('a source whose words are passed on is a note', () => {
   expect(findingsOf({ live: { sources: [{ ...source, republish: true }] } })).toEqual([
     'note: takers get the words of the live source relayer: make sure that it agrees',
   ]);
+});
+
+test('a chain is without values when the file prices none of its tokens, by a source or by itself', () => {
+  const chain = { name: 'a', rpcUrls: ['http://one.example'], blockTimeMs: 1_000, deployments: [BARE] };
+  const disabled = { ...chain, chainId: 9, deployments: [{ ...BARE, enabled: false }] };
+  const chains = [{ ...chain, chainId: 7 }, { ...chain, chainId: 77 }, disabled];
+  const found = (fiatPrices?: Record<string, unknown>) =>
+    checkPrices(parseChainsFile({ chains, fiatPrices }, 'test', {})).map(({ level, chainId }) => [level, chainId]);
+  expect(found()).toEqual([7, 77].map((chainId) => ['warning', chainId]));
+  expect(found({ source: 'static', prices: { [`77:${FIRST}`]: 1 } })).toEqual([['warning', 7]]);
+  expect(found({ source: 'defillama' })).toEqual([]);
 });

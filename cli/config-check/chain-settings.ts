@@ -1,4 +1,4 @@
-import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import type { ChainConfig, ChainsFile, DeploymentConfig } from '../../config/chains-schema.ts';
 import { type FoundContract, missingRoles } from '../../db/complete-chain.ts';
 import type { Classification } from '../../protocol/classification.ts';
 import type { Finding } from './finding.ts';
@@ -24,6 +24,17 @@ export function checkSettings(chain: ChainConfig): Finding[] {
     ...warnings.map((problem): Finding => ({ ...base, level: 'warning', problem })),
     ...notes.map((problem): Finding => ({ ...base, level: 'note', problem })),
   ];
+}
+
+/** Finds chains whose pools have no value by the chains file. It calls nothing. */
+export function checkPrices({ chains, fiatPrices }: Pick<ChainsFile, 'chains' | 'fiatPrices'>): Finding[] {
+  if (fiatPrices.source !== 'static') return [];
+  const priced = new Set(Object.keys(fiatPrices.prices).map((key) => Number.parseInt(key, 10)));
+  const problem =
+    'fiatPrices has no price of its tokens: no pool has a TVL, and listings without minTvlFiat=0 are empty';
+  return chains
+    .filter(({ chainId, deployments }) => !priced.has(chainId) && deployments.some(({ enabled }) => enabled))
+    .map(({ chainId }) => ({ level: 'warning', chainId, url: null, problem }));
 }
 
 /** What pools lack because the file does not name contracts. Provider factories hold for all deployments of a chain. */

@@ -11,9 +11,9 @@ export async function runCheck(parameters: readonly string[], env: Readonly<Reco
   return { exitCode, stdout, stderr };
 }
 
-/** Writes a chains file of one chain. */
+/** Writes a chains file of one chain, whose tokens have a source of prices. */
 export async function writeChain(folder: TempFolder, chain: Readonly<Record<string, unknown>>): Promise<string> {
   const path = join(folder.path, `${Math.random()}.json`);
-  await writeFile(path, JSON.stringify({ chains: [chain] }));
+  await writeFile(path, JSON.stringify({ chains: [chain], fiatPrices: { source: 'defillama' } }));
   return path;
 }
