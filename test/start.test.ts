@@ -38,11 +38,15 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
   test('serves a chain from nothing, and after the end of every process with the rows that it had', async () => {
     const { temp, chains } = chain;
     const data = join(temp, 'data');
+    // A start that fails does not take the key from the first that succeeds.
+    const gone = localCommand('start', ['--chains', chains, '--data', data], { RPC_OF_ONE: 'http://127.0.0.1:1' });
+    await expect(startService({ ...gone, ready: /never/ })).rejects.toThrow('exit code 1');
     const startedAt = performance.now();
     const first = await startLocal(chain, ['--chains', chains, '--chain', 'one', '--data', data]);
     await healthyQuote(chain, first);
     const fromNothing = performance.now() - startedAt;
     const key = keyOf(first);
+    expect(key).not.toBe('');
     const rows = await digestOf(data);
 
     // All at once, the watchdog of its services included.

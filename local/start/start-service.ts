@@ -52,5 +52,6 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
   const envOf = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
   const { api } = await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' });
-  return { api: api.url, firstKey: database.firstKey, warnings };
+  // Last: a start that fails would show none, and the next one finds it there.
+  return { api: api.url, firstKey: await database.issueFirstKey(), warnings };
 }

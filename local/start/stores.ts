@@ -14,8 +14,8 @@ import type { DataFolder } from './data-folder.ts';
 export interface Database extends Part {
   /** The URL for a process or a command, with its own login. */
   readonly urlFor: (main: string) => string;
-  /** A first Trading API key, when there was none: it cannot be read again. */
-  readonly firstKey: string | null;
+  /** Makes a first Trading API key, when there is none: it cannot be read again. */
+  readonly issueFirstKey: () => Promise<string | null>;
 }
 
 /** What all names in Redis begin with. */
@@ -55,10 +55,10 @@ export async function startQueues(
   return keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
 }
 
-async function prepare(url: string, logins: LoginOptions): Promise<Pick<Database, 'urlFor' | 'firstKey'>> {
+async function prepare(url: string, logins: LoginOptions): Promise<Pick<Database, 'urlFor' | 'issueFirstKey'>> {
   try {
     await migrate(url);
-    return { urlFor: (main) => loginUrl(url, main, logins), firstKey: await issueFirstKey(url) };
+    return { urlFor: (main) => loginUrl(url, main, logins), issueFirstKey: () => issueFirstKey(url) };
   } catch (cause) {
     throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
   }
