@@ -139,14 +139,15 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     await run.stop();
   });
 
-  test('uses stores that it is given, with a login for each process', async () => {
+  test('uses stores and the interface that it is given, with a login for each process', async () => {
     const [database, redis] = await Promise.all([createDatabase(), createRedisDatabase()]);
     onTestFinished(async () => {
       await Promise.all([database.drop(), redis.drop()]);
     });
     const data = await openFolder('given-');
-    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, HOST: '127.0.0.2' };
     const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
+    expect(run.recentOutput()).toMatch(/API +http:\/\/127\.0\.0\.2:/);
     await healthyQuote(chain, run);
     expect((await readdir(data)).sort()).toEqual(['chains.json', 'logs', 'secret', 'settings.sh']);
     const name = new URL(database.url).pathname.slice(1);

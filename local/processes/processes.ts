@@ -10,6 +10,8 @@ export interface ProcessPart extends Part {
 }
 
 const HOST = '127.0.0.1';
+/** Names of all interfaces. */
+const EVERYWHERE = ['0.0.0.0', '::'];
 /** The indexer reads every block of the scenario before it is ready, on a machine that is busy starting. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -28,7 +30,8 @@ export interface ProcessStart {
 /** Starts one of the project's processes on a port, and waits until it is up. */
 export async function startProcess({ main, env, logOf, port, ready = '/ready' }: ProcessStart): Promise<ProcessPart> {
   const start = async (chosen: number): Promise<ProcessPart> => {
-    const url = `http://${HOST}:${chosen}`;
+    const { HOST: host = HOST } = env;
+    const url = `http://${EVERYWHERE.includes(host) ? HOST : host}:${chosen}`;
     const service = await startOwnProcess({
       main,
       env: { HOST, ...env, PORT: String(chosen) },

@@ -50,7 +50,13 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
   await rename(chains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
-  const envOf = (main: string) => ({ ...shared, DATABASE_URL: database.urlFor(main), DATABASE_REPLICA_URL: '' });
+  const envOf = (main: string) => ({
+    ...shared,
+    DATABASE_URL: database.urlFor(main),
+    DATABASE_REPLICA_URL: '',
+    // Clients reach the API alone.
+    ...(main === 'api' && env.HOST ? { HOST: env.HOST } : {}),
+  });
   const { api } = await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' });
   // Last: a start that fails would show none, and the next one finds it there.
   return { api: api.url, firstKey: await database.issueFirstKey(), warnings };
