@@ -203,6 +203,7 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
       async () => ({ data: await closedFolder() }),
       /^start: (Postgres cannot run as user \d+: it cannot enter \S+: name a folder with --data that it may enter)/,
     ],
+    ['a database without a URL', async () => ({ env: { DATABASE_URL: 'pools' } }), /^start: DATABASE_URL: not a /],
     [
       'a database that is gone',
       async () => ({ env: { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/pools' }, exitCode: 75 }),

@@ -1,3 +1,4 @@
+import { readEnvironment } from '../../config/environment.ts';
 import { issueApiKey, listApiKeys } from '../../db/api-keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -27,6 +28,7 @@ export const QUEUE_PREFIX = 'start';
  */
 export async function startDatabase(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Database> {
   if (given) {
+    readEnvironment(['DATABASE_URL'], { DATABASE_URL: given });
     const logins = { prefix: `${new URL(given).pathname.slice(1)}_`, secret: data.secret };
     const prepared = await prepare(given, logins);
     await createLogins(given, logins);
