@@ -205,6 +205,11 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
     ],
     ['a database without a URL', async () => ({ env: { DATABASE_URL: 'pools' } }), /^start: DATABASE_URL: not a /],
     [
+      'a Redis that is gone',
+      async () => ({ env: { REDIS_URL: 'redis://127.0.0.1:1' }, exitCode: 75 }),
+      /^start: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1$/,
+    ],
+    [
       'a database that is gone',
       async () => ({ env: { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/pools' }, exitCode: 75 }),
       /^start: DATABASE_URL: the database is unreachable \(connect ECONNREFUSED 127.0.0.1:1\)$/,

@@ -1,10 +1,9 @@
-import { Redis } from 'ioredis';
-import { ConfigError } from '../../config/config-error.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Part } from '../../local/processes/supervisor.ts';
+import { connectGivenRedis } from '../../local/services/given-redis.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { startRedis } from '../../local/services/redis.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -49,18 +48,7 @@ export async function startQueueStore(queuePrefix: string): Promise<UrlPart> {
 
 /** Leaves a Redis of the user as it was: removes the keys of this demo's queues. */
 async function useGivenRedis(url: string, queuePrefix: string): Promise<UrlPart> {
-  const client = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1 });
-  let lost: Error | undefined;
-  // Without a listener the driver prints every error itself. Processes that need Redis report when it is unreachable.
-  client.on('error', (error: Error) => {
-    lost = error;
-  });
-  try {
-    await client.ping();
-  } catch (cause) {
-    client.disconnect();
-    throw new ConfigError(`REDIS_URL: ${(lost ?? (cause as Error)).message}`, { cause });
-  }
+  const client = await connectGivenRedis(url);
   const stop = async () => {
     for await (const keys of client.scanStream({ match: `${queuePrefix}*` }) as AsyncIterable<string[]>) {
       if (keys.length > 0) await client.unlink(...keys);

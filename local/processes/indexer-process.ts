@@ -25,6 +25,6 @@ export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStar
     ...backfill,
     ended: backfill.ended.then((how) => (how === 'exit code 0' ? START_AGAIN : how)),
     url: '',
-    note: 'its logic or the chains changed: backfill fills a new index, the old one serves',
+    note: 'its logic or the chains changed: backfill fills a new index, the old one serves as it stands',
   };
 }

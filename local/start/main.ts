@@ -24,7 +24,7 @@ Examples:
   npm start                                            continues
 
 Settings: PORT (3000) of the API, INDEXER_PORT (42069), HOST (127.0.0.1), DATABASE_URL and REDIS_URL for stores of yours,
-and what the chains file names. ${'`'}. data/settings.sh${'`'} gives a shell the settings of the other commands.
+and what the chains file names. Other commands: (. data/settings.sh && npm run status)
 Exit codes: 0 stopped; 1 a wrong setting or a fault; ${EXIT_RETRY} try again: a store is unreachable.`;
 
 interface Options {

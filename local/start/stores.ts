@@ -6,6 +6,7 @@ import { databaseSettingError } from '../../db/setting-error.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { type KeepOptions, keepRunning } from '../processes/keep-running.ts';
 import type { Part } from '../processes/supervisor.ts';
+import { connectGivenRedis } from '../services/given-redis.ts';
 import type { LocalStore } from '../services/local-store.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { createLogins, type LoginOptions, loginUrl } from '../services/process-logins.ts';
@@ -52,7 +53,10 @@ export async function startQueues(
   given: string | undefined,
   kept: KeepOptions,
 ): Promise<Part & { readonly url: string }> {
-  if (given) return { url: given, note: 'REDIS_URL', stop: nothing };
+  if (given) {
+    (await connectGivenRedis(given)).disconnect();
+    return { url: given, note: 'REDIS_URL', stop: nothing };
+  }
   const settings = { folder: data.redis, password: data.secret };
   return keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
 }

@@ -110,7 +110,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
 
   test('names the setting when Redis or the folder for logs cannot be used, in one line', async () => {
     const unreachable = startDemo([], { REDIS_URL: 'redis://:secret@127.0.0.1:1' });
-    expect(await unreachable.exitCode()).toBe(1);
+    expect(await unreachable.exitCode()).toBe(75);
     expect(unreachable.errors()).toBe('demo: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1\n');
     const logs = startDemo(['--logs', '/dev/null/logs']);
     expect(await logs.exitCode()).toBe(1);
