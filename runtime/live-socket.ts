@@ -4,13 +4,7 @@ import type { Logger } from './logger.ts';
 import { PostSocket } from './post-socket.ts';
 
 /** What a WebSocket and a {@link PostSocket} have in common. */
-interface Connection extends EventEmitter {
-  readonly readyState: number;
-  readonly bufferedAmount: number;
-  send(message: string | Uint8Array): void;
-  ping(): void;
-  terminate(): void;
-}
+type Connection = EventEmitter & Pick<PostSocket, 'readyState' | 'bufferedAmount' | 'send' | 'ping' | 'terminate'>;
 
 export interface LiveSocketOptions {
   readonly url: string;

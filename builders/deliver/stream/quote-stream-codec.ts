@@ -6,8 +6,7 @@ import {
 } from '../../proto/generated/quote_update_pb.ts';
 import type { Answer } from '../../submit/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { sanitizeBuilderText } from '../builder-text.ts';
-import { type StreamCodec, updateKey } from './stream-codec.ts';
+import { acknowledgement, type StreamCodec, updateKey } from './stream-codec.ts';
 
 /** Updates as binary frames of protobuf. */
 export const QUOTE_STREAM: StreamCodec = {
@@ -40,10 +39,8 @@ export function encodeUpdate(update: QuoteUpdate): Uint8Array {
 export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer } {
   const response = fromBinary(PWebsocketQuoteUpdateV1ResponseSchema, frame);
   const replacementUuid: Hex = `0x${Buffer.from(response.replacementUuid).toString('hex')}`;
-  return { key: updateKey({ ...response, replacementUuid }), answer: toAnswer(response) };
-}
-
-function toAnswer({ error, timestamp }: { error: string; timestamp: bigint }): Answer {
-  if (error !== '') return { accepted: false, error: sanitizeBuilderText(error) };
-  return timestamp === 0n ? { accepted: true } : { accepted: true, timestampNs: timestamp };
+  return {
+    key: updateKey({ ...response, replacementUuid }),
+    answer: acknowledgement(response.error, response.timestamp),
+  };
 }

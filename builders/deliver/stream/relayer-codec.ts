@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseJson, stringifyJson } from '../../../runtime/json.ts';
 import type { Answer } from '../../submit/answer.ts';
-import { describeRpcError, RpcError, sanitizeBuilderText } from '../builder-text.ts';
-import { type StreamCodec, updateKey } from './stream-codec.ts';
+import { describeRpcError, RpcError } from '../builder-text.ts';
+import { acknowledgement, type StreamCodec, updateKey } from './stream-codec.ts';
 
 /** Year 2286: the nanoseconds of earlier times fit into 64 bits. */
 const MAX_TIME_MS = 10_000_000_000_000;
@@ -27,20 +27,11 @@ const Response = z.union([
 export const RELAYER: StreamCodec = {
   keyHeader: 'x-api-key',
   hasHttp: true,
-  encode: (update) =>
-    stringifyJson({
-      jsonrpc: '2.0',
-      id: updateKey(update),
-      method: 'pamm_sendQuoteUpdateV1',
-      params: [
-        {
-          uuid: update.replacementUuid,
-          seq: update.replacementSeqNumber,
-          tx: update.tx,
-          maxBlockNumber: update.blockNumber,
-        },
-      ],
-    }),
+  encode: (update) => {
+    const { replacementUuid: uuid, replacementSeqNumber: seq, tx, blockNumber: maxBlockNumber } = update;
+    const params = [{ uuid, seq, tx, maxBlockNumber }];
+    return stringifyJson({ jsonrpc: '2.0', id: updateKey(update), method: 'pamm_sendQuoteUpdateV1', params });
+  },
   decode: (message) => {
     const response = Response.parse(parseJson(message.toString()));
     return { key: response.id, answer: toAnswer(response) };
@@ -49,7 +40,6 @@ export const RELAYER: StreamCodec = {
 
 function toAnswer(response: z.infer<typeof Response>): Answer {
   if (!('result' in response)) return { accepted: false, error: describeRpcError(response.error) };
-  const { error, timestamp } = response.result;
-  if (error) return { accepted: false, error: sanitizeBuilderText(error) };
-  return timestamp === undefined ? { accepted: true } : { accepted: true, timestampNs: BigInt(timestamp) * 1_000_000n };
+  const { error, timestamp = 0 } = response.result;
+  return acknowledgement(error ?? '', BigInt(timestamp) * 1_000_000n);
 }

@@ -1,5 +1,6 @@
 import type { Answer } from '../../submit/answer.ts';
 import type { QuoteUpdate } from '../../submit/quote-update.ts';
+import { sanitizeBuilderText } from '../builder-text.ts';
 
 /** How a builder that takes updates one by one is spoken to. */
 export interface StreamCodec {
@@ -20,3 +21,9 @@ export interface StreamCodec {
 /** Key under which an update waits for its acknowledgement. */
 export const updateKey = (update: Pick<QuoteUpdate, 'replacementUuid' | 'replacementSeqNumber'>): string =>
   `${update.replacementUuid}:${update.replacementSeqNumber}`;
+
+/** What a builder says of an update. @param error empty when it took the update; @param timestampNs 0: not said */
+export function acknowledgement(error: string, timestampNs: bigint): Answer {
+  if (error !== '') return { accepted: false, error: sanitizeBuilderText(error) };
+  return timestampNs === 0n ? { accepted: true } : { accepted: true, timestampNs };
+}
