@@ -10,7 +10,7 @@ import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
 import type { TakersDeps } from './levels/taker-calls.ts';
-import { mountTakerSockets } from './levels/taker-sockets.ts';
+import { mountTakerSockets } from './levels/taker-session.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
 import { createHttpMetrics } from './observability/http-metrics.ts';
 import { asyncApiDocument } from './reference/asyncapi-document.ts';

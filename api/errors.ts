@@ -63,6 +63,11 @@ export const tooManyRequests = (waitMs: number): ApiError =>
 export const unavailable = (cause?: unknown, headers: Readonly<Record<string, string>> = {}): ApiError =>
   new ApiError(503, { error: 'Service temporarily unavailable' }, { cause, headers });
 
+/** To be passed to `catch`: rejects with {@link unavailable} when a read failed. */
+export const throwUnavailable = (cause: unknown): never => {
+  throw unavailable(cause);
+};
+
 export const internalError = (cause?: unknown): ApiError =>
   new ApiError(500, { error: 'Internal server error' }, { cause });
 

@@ -5,17 +5,11 @@ import { basisQuery } from '../declaration/quote-basis.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { RawListingQuery } from '../metadata/query-string.ts';
 import { uint64 } from '../pamm/body-shape.ts';
-import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
+import { poolsQuery } from '../stream/declaration.ts';
 import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 
 export const RawLevelsQuery = z.object({
-  pools: z
-    .string()
-    .optional()
-    .openapi({
-      example: EXAMPLE.pool,
-      description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools; that takes a key.`,
-    }),
+  pools: poolsQuery,
   format: z
     .string()
     .optional()

@@ -2,112 +2,83 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../runtime/logger.ts';
 
 /** Takes frames. Must not throw. */
-export interface FrameReader<F> {
-  take(frame: F): void;
+export interface FrameReader {
+  take(frame: Buffer): void;
   /** Called once, when there was no frame for `MAX_SILENCE_MS`; nothing follows. */
   onSilence(): void;
 }
 
-export interface FrameFeedDeps<F> {
+/** Adds a reader, which gets the last frame at once. @returns removes it; may be called more than once */
+export type FrameFeed = (reader: FrameReader) => () => void;
+
+export interface FrameSource {
   /** Makes a frame; null when there is nothing to say now. */
-  readonly make: () => Promise<F | null>;
+  readonly make: () => Promise<Buffer | null>;
   /** Called when the first reader comes; what it gives is called after the last one left. */
   readonly start: (changed: () => void) => () => void;
   /** Shortest time between two frames. */
   readonly minMs: number;
-  readonly logger: Pick<Logger, 'error'>;
+}
+
+/** A feed while it has readers. */
+interface RunningFeed {
+  readonly readers: Set<FrameReader>;
+  last: Buffer | null;
+  wake: () => void;
 }
 
 /** Longest time between two frames: one comes each second at least, also if a timer is late. */
 const EVERY_MS = 900;
 const MAX_SILENCE_MS = 2_000;
 
-/** Makes frames while there are readers, at each change and once a second at least, each one once for all readers. */
-export class FrameFeed<F> {
-  readonly #deps: FrameFeedDeps<F>;
-  readonly #readers = new Set<FrameReader<F>>();
-  #last: F | null = null;
-  #isRunning = false;
-  #isChanged = false;
-  #wake: () => void = () => undefined;
+/** The feeds of a chain by a key, each as long as it has readers. */
+export class FrameFeeds {
+  readonly #feeds = new Map<string, RunningFeed>();
 
-  constructor(deps: FrameFeedDeps<F>) {
-    this.#deps = deps;
-  }
+  constructor(private readonly logger: Pick<Logger, 'error'>) {}
 
-  /** Adds a reader, which gets the last frame at once. @returns removes it; may be called more than once */
-  add(reader: FrameReader<F>): () => void {
-    this.#readers.add(reader);
-    if (this.#last !== null) reader.take(this.#last);
-    if (!this.#isRunning) void this.#run();
-    return () => {
-      if (this.#readers.delete(reader) && this.#readers.size === 0) this.#wake();
+  of(key: string, open: () => FrameSource): FrameFeed {
+    return (reader) => {
+      const known = this.#feeds.get(key);
+      const feed = known ?? { readers: new Set(), last: null, wake: () => undefined };
+      feed.readers.add(reader);
+      if (feed.last !== null) reader.take(feed.last);
+      if (!known) void this.#run(key, feed, open());
+      return () => {
+        if (feed.readers.delete(reader) && feed.readers.size === 0) feed.wake();
+      };
     };
   }
 
-  async #run(): Promise<void> {
-    const changed = () => {
-      this.#isChanged = true;
-      this.#wake();
-    };
-    const { start, make, minMs, logger } = this.#deps;
-    const onError = (err: unknown) => {
-      logger.error({ err }, 'failed to make a frame');
-      return null;
-    };
-    this.#isRunning = true;
-    const stop = start(changed);
+  /** Makes frames while there are readers, at each change and once a second at least, each one once for all readers. */
+  async #run(key: string, feed: RunningFeed, { start, make, minMs }: FrameSource): Promise<void> {
+    this.#feeds.set(key, feed);
+    let isChanged = false;
     let madeAt = performance.now();
-    while (this.#readers.size > 0) {
-      this.#isChanged = false;
-      const frame = await make().catch(onError);
-      this.#last = frame;
+    const stop = start(() => {
+      isChanged = true;
+      feed.wake();
+    });
+    while (feed.readers.size > 0) {
+      isChanged = false;
+      const frame = await make().catch((err: unknown) => {
+        this.logger.error({ err }, 'failed to make a frame');
+        return null;
+      });
+      feed.last = frame;
       if (frame !== null) madeAt = performance.now();
-      for (const reader of this.#readers) {
+      for (const reader of feed.readers) {
         if (frame !== null) reader.take(frame);
-        else if (performance.now() - madeAt > MAX_SILENCE_MS) this.#end(reader);
+        else if (performance.now() - madeAt > MAX_SILENCE_MS && feed.readers.delete(reader)) reader.onSilence();
       }
       if (frame !== null) await sleep(minMs, undefined, { ref: false });
-      if (!this.#isChanged && this.#readers.size > 0) await this.#wait(frame === null ? minMs : EVERY_MS - minMs);
+      if (isChanged || feed.readers.size === 0) continue;
+      const woken = new AbortController();
+      feed.wake = () => woken.abort();
+      const waitMs = frame === null ? minMs : EVERY_MS - minMs;
+      await sleep(waitMs, undefined, { ref: false, signal: woken.signal }).catch(() => undefined);
     }
-    this.#isRunning = false;
-    this.#last = null;
+    this.#feeds.delete(key);
     stop();
-  }
-
-  #end(reader: FrameReader<F>): void {
-    this.#readers.delete(reader);
-    reader.onSilence();
-  }
-
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-}
-
-/** Feeds by a key, each as long as it has readers: add one at once. */
-export class FrameFeeds<F> {
-  readonly #feeds = new Map<string, FrameFeed<F>>();
-
-  of(key: string, open: () => FrameFeedDeps<F>): FrameFeed<F> {
-    const known = this.#feeds.get(key);
-    if (known) return known;
-    const deps = open();
-    const start: typeof deps.start = (changed) => {
-      const stop = deps.start(changed);
-      return () => {
-        this.#feeds.delete(key);
-        stop();
-      };
-    };
-    const feed = new FrameFeed({ ...deps, start });
-    this.#feeds.set(key, feed);
-    return feed;
   }
 }

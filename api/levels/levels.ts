@@ -3,12 +3,12 @@ import { defineResource } from '../declaration/api-route.ts';
 import { badRequest } from '../errors.ts';
 import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, servedChain } from '../request.ts';
-import { operationLimits } from '../stream/operation-limits.ts';
+import { receiveOperations } from '../stream/operation-limits.ts';
 import { isUpgrade, openSocket, type SocketDeps } from '../stream/web-socket.ts';
 import { getPriceLevels, RawLevelsQuery } from './declaration.ts';
-import { FrameSocket } from './frame-socket.ts';
 import { type LevelsQuery, levelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';
+import { endFrames, sendFrames } from './send-frames.ts';
 import type { TakersDeps } from './taker-calls.ts';
 
 export type LevelsDeps = SocketDeps & TakersDeps;
@@ -30,19 +30,10 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
   if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
   await levels.assertReadable(query);
   const hasKey = c.get('key') !== null;
-  return openSocket(
-    c,
-    deps,
-    () => levels.countTermination('timeout'),
-    (socket, tcp) => {
-      const frames = new FrameSocket(socket, tcp, () => levels.countTermination('unread'));
-      const take = operationLimits();
-      // What a client sends says nothing here, and costs little.
-      socket.on('message', (data: Buffer) => {
-        if (socket.readyState === socket.OPEN && take(data.length).isOver) frames.end('limits');
-      });
-      socket.once('close', levels.feed(query, hasKey).add(frames));
-      return (reason) => frames.end(reason);
-    },
-  );
+  return openSocket(c, deps, levels, (socket, tcp) => {
+    // What a client sends says nothing here, and costs little.
+    receiveOperations(socket, { onOver: () => endFrames(socket, 'limits') });
+    socket.once('close', sendFrames(levels.feed(query, hasKey), socket, tcp, levels));
+    return (reason) => endFrames(socket, reason);
+  });
 }

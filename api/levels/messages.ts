@@ -9,37 +9,31 @@ const bye = z.strictObject({
   retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
 });
 
+const BYE = 'The last message: the service ends the connection.';
+
+const notification = <M extends z.ZodType, P extends z.ZodType>(method: M, params: P) =>
+  z.strictObject({ jsonrpc: JsonRpc, method, params });
+
 /** What the WebSocket of price levels sends, by name. */
 export const LEVELS_MESSAGES = {
   builderFrame: BuilderFrame.describe('A complete frame, by default.'),
   bap710Frame: Bap710Frame.describe('A complete frame, with `format=bap710`.'),
-  levelsBye: bye.extend({ event: z.literal('bye') }).describe('The last message: the service ends the connection.'),
+  levelsBye: bye.extend({ event: z.literal('bye') }).describe(BYE),
 };
 
 /** What the WebSocket of JSON-RPC sends, by name. */
 export const TAKER_MESSAGES = {
   rpcResponse: RpcResponse.describe('The response to one call.'),
-  rpcFrame: z
-    .strictObject({
-      jsonrpc: JsonRpc,
-      method: z.literal('pamm_subscription').describe('A frame.'),
-      params: z
-        .strictObject({
-          subscription: z.string().describe('Result of its `pamm_subscribe`.'),
-          result: z
-            .union([Bap710Frame, z.looseObject({})])
-            .describe('What the call of the same data returns, complete.'),
-        })
-        .describe('The subscription and its frame.'),
-    })
-    .describe('A frame of a subscription: `subscribePriceLevelsV1`, or `subscribeNewQuotesV1` with state overrides.'),
-  rpcBye: z
-    .strictObject({
-      jsonrpc: JsonRpc,
-      method: z.literal('pamm_bye').describe('The end.'),
-      params: bye.describe('Why.'),
-    })
-    .describe('The last message: the service ends the connection.'),
+  rpcFrame: notification(
+    z.literal('pamm_subscription').describe('A frame.'),
+    z
+      .strictObject({
+        subscription: z.string().describe('Result of its `pamm_subscribe`.'),
+        result: z.union([Bap710Frame, z.looseObject({})]).describe('What the call of the same data returns, complete.'),
+      })
+      .describe('The subscription and its frame.'),
+  ).describe('A frame of a subscription: `subscribePriceLevelsV1`, or `subscribeNewQuotesV1` with state overrides.'),
+  rpcBye: notification(z.literal('pamm_bye').describe('The end.'), bye.describe('Why.')).describe(BYE),
 };
 
 /** What its clients send. */

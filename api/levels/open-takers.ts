@@ -1,6 +1,7 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Streams } from '../stream/streams.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
+import { FrameFeeds } from './frame-feed.ts';
 import { type LevelsChain, PriceLevels } from './price-levels.ts';
 import { StateOverrides } from './state-overrides.ts';
 import type { TakersChain } from './taker-calls.ts';
@@ -18,8 +19,9 @@ export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): Readon
     [...chains].flatMap(([chainId, chain]) => {
       const stream = streams.chains.get(chainId);
       if (!stream) return [];
-      const levels = new PriceLevels(chain, stream, choose, deps.logger);
-      return [[chainId, { levels, overrides: new StateOverrides(chain, deps.logger) }] as const];
+      const feeds = new FrameFeeds(deps.logger);
+      const levels = new PriceLevels(chain, stream, choose, feeds);
+      return [[chainId, { levels, overrides: new StateOverrides(chain, feeds) }] as const];
     }),
   );
 }

@@ -4,13 +4,12 @@ import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { unavailable } from '../errors.ts';
+import { throwUnavailable, unavailable } from '../errors.ts';
 import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
-import { type FrameFeed, type FrameFeedDeps, FrameFeeds } from './frame-feed.ts';
+import type { FrameFeed, FrameFeeds, FrameSource } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
 
 /** What price levels need of a chain. */
@@ -23,13 +22,11 @@ const DEADLINE_MS = 20_000;
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
 export class PriceLevels {
-  readonly #feeds = new FrameFeeds<Buffer>();
-
   constructor(
     private readonly chain: LevelsChain,
     private readonly streams: Readonly<Record<Basis, ChainStream>>,
     private readonly choose: ChoosePools,
-    private readonly logger: Logger,
+    private readonly feeds: FrameFeeds,
   ) {}
 
   /**
@@ -46,9 +43,7 @@ export class PriceLevels {
     const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
     const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
     if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
-    const head = await heads.head().catch((cause) => {
-      throw unavailable(cause);
-    });
+    const head = await heads.head().catch(throwUnavailable);
     const targets = [head.block, ...blocksOf(read)].map((block) => targetOf(block, this.chain));
     const target = targets.reduce((one, other) => (other.blockNumber > one.blockNumber ? other : one));
     return encodeFrame(query.format, frameHead(query.format, this.chain, target), query.venue, known);
@@ -66,27 +61,23 @@ export class PriceLevels {
   }
 
   /** The frames of a query, each made and encoded once for all clients of the same query and access. */
-  feed(query: LevelsQuery, byKey: boolean): FrameFeed<Buffer> {
-    return this.#feeds.of(JSON.stringify([query, byKey]), () => this.#feedDeps(query, byKey));
+  feed(query: LevelsQuery, byKey: boolean): FrameFeed {
+    return this.feeds.of(`levels ${JSON.stringify([query, byKey])}`, () => this.#source(query, byKey));
   }
 
-  #feedDeps(query: LevelsQuery, byKey: boolean): FrameFeedDeps<Buffer> {
+  #source(query: LevelsQuery, byKey: boolean): FrameSource {
     const stream = this.streams[query.basis];
     const { depths } = stream;
     const { requested } = quotesOf<LevelQuotes>(this.chain, query.basis);
-    const pins = new Map<Address, () => void>();
+    let pins = new Map<Address, () => void>();
     let chosen: readonly Address[] = [];
     let shown = '';
     /** Differs when the block or a requested pool changed. */
     const state = () => [depths.block?.hash, ...chosen.map((pool) => depths.get(pool)?.version)].join();
     const pin = () => {
-      for (const pool of chosen) if (!pins.has(pool)) pins.set(pool, requested.pin(pool, 'depths', byKey));
-      const kept = new Set(chosen);
-      for (const [pool, release] of pins) {
-        if (kept.has(pool)) continue;
-        release();
-        pins.delete(pool);
-      }
+      const kept = new Map(chosen.map((pool) => [pool, pins.get(pool) ?? requested.pin(pool, 'depths', byKey)]));
+      for (const [pool, release] of pins) if (!kept.has(pool)) release();
+      pins = kept;
     };
     const make = async () => {
       // While the database does not answer, the pools stay.
@@ -114,6 +105,6 @@ export class PriceLevels {
         pin();
       };
     };
-    return { make, start, minMs: MIN_MS, logger: this.logger };
+    return { make, start, minMs: MIN_MS };
   }
 }

@@ -1,33 +1,23 @@
 import type { Address, Hex } from 'viem';
 import { stateOf, type Words } from '../../chain/pending-state.ts';
-import { type LiveConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
+import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { unavailable } from '../errors.ts';
-import { type FramedChain, frameHead, targetOf } from './encode-frame.ts';
+import { throwUnavailable } from '../errors.ts';
+import { frameHead, targetOf } from './encode-frame.ts';
 import type { LevelsFormat } from './forms.ts';
-import { type FrameFeed, FrameFeeds } from './frame-feed.ts';
-
-type OverridesHeads = Pick<Heads, 'head' | 'current' | 'watch'>;
-
-/** What state overrides need of a chain. */
-export interface OverridesChain extends FramedChain {
-  readonly live?: LiveConfig | undefined;
-  readonly heads: OverridesHeads;
-  readonly liveQuotes?: { readonly heads: OverridesHeads } | undefined;
-}
+import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
+import type { LevelsChain } from './price-levels.ts';
 
 /** At most ten frames a second, as relayers send them. */
 const MIN_MS = 100;
 
 /** The words of the block that is being built, as far as their sources may be passed on. */
 export class StateOverrides {
-  readonly #heads: OverridesHeads;
-  readonly #feeds = new FrameFeeds<Buffer>();
+  readonly #heads: Heads;
 
   constructor(
-    private readonly chain: OverridesChain,
-    private readonly logger: Logger,
+    private readonly chain: LevelsChain,
+    private readonly feeds: FrameFeeds,
   ) {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
@@ -59,8 +49,8 @@ export class StateOverrides {
   }
 
   /** Frames of some venues as they change, in the form of BAP-710. */
-  feed(routers: readonly Address[]): FrameFeed<Buffer> {
-    return this.#feeds.of(routers.join(), () => {
+  feed(routers: readonly Address[]): FrameFeed {
+    return this.feeds.of(`overrides ${routers.join()}`, () => {
       const state = () => this.#heads.current && stateOf(this.#heads.current.block);
       let shown: string | undefined;
       const make = async () => {
@@ -79,14 +69,12 @@ export class StateOverrides {
           stopWatching();
         };
       };
-      return { make, start, minMs: MIN_MS, logger: this.logger };
+      return { make, start, minMs: MIN_MS };
     });
   }
 
   async #state() {
-    const { block } = await this.#heads.head().catch((cause) => {
-      throw unavailable(cause);
-    });
+    const { block } = await this.#heads.head().catch(throwUnavailable);
     return { target: targetOf(block, this.chain), venues: [...(block.pending?.republished ?? [])] };
   }
 }

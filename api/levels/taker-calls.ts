@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
-import { invalidApiKey } from '../errors.ts';
+import { ReadyJson } from '../../runtime/joined-json.ts';
+import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
 import type { LevelsFormat } from './forms.ts';
-import { RpcError, RpcJson } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';
 import type { StateOverrides } from './state-overrides.ts';
@@ -28,43 +28,38 @@ const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
 /**
  * Answers a call of a taker: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders.
  *
- * @throws RpcError, ApiError
+ * @throws ApiError 404 when there is no such method
  */
-export async function answerTaker(
-  { levels, overrides }: TakersChain,
-  hasKey: boolean,
-  method: string,
-  params: unknown,
-) {
+export async function answerTaker(takers: TakersChain, hasKey: boolean, method: string, params: unknown) {
+  const { levels, overrides } = takers;
   const format = method.startsWith('titan_') ? 'builder' : 'bap710';
   switch (method) {
     case 'pamm_getPammStateOverrides':
     case 'titan_getPammStateOverrides':
       readParams(NoParams, params);
-      return new RpcJson(await overrides.read(format));
+      return new ReadyJson(await overrides.read(format));
     case 'pamm_getPammPriceLevels':
     case 'titan_getPammPriceLevels': {
       const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
-      return new RpcJson(await levels.read(levelsOf(format, addresses(pamms), hasKey), hasKey));
+      return new ReadyJson(await levels.read(levelsOf(format, addresses(pamms), hasKey), hasKey));
     }
     case 'pamm_status':
       readParams(NoParams, params);
       return overrides.status();
     case 'pamm_subscribe':
     case 'pamm_unsubscribe':
-      throw new RpcError('unknownMethod', `${method} needs a WebSocket`);
+      throw new ApiError(404, { error: `${method} needs a WebSocket` });
     default:
-      throw new RpcError(
-        'unknownMethod',
-        `${method.slice(0, 64)} is not served: this endpoint has calls of takers alone`,
-      );
+      throw new ApiError(404, {
+        error: `${method.slice(0, 64)} is not served: this endpoint has calls of takers alone`,
+      });
   }
 }
 
-/** @throws RpcError */
+/** @throws ApiError 400 */
 export function readParams<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
   const read = schema.safeParse(params);
-  if (!read.success) throw new RpcError('invalidParams', 'the parameters are not those of the method');
+  if (!read.success) throw badRequest('the parameters are not those of the method');
   return read.data;
 }
 

@@ -1,15 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Hono } from 'hono';
 import { bytesToHex, type Hex } from 'viem';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/logger.ts';
-import { operationLimits } from '../stream/operation-limits.ts';
+import { ApiError, tooManyRequests } from '../errors.ts';
+import { chainIdParam, RPC_PREFIX, servedChain } from '../request.ts';
+import { receiveOperations } from '../stream/operation-limits.ts';
 import type { ByeReason } from '../stream/types.ts';
+import { assertUpgrade, openSocket, type SocketDeps } from '../stream/web-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
-import { FrameSocket, type MessageForm } from './frame-socket.ts';
-import { type AnswerCall, answerMessage, errorResponse, RpcError } from './json-rpc.ts';
-import { addresses, answerTaker, levelsOf, Names, readParams, type TakersChain } from './taker-calls.ts';
+import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
+import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
+import {
+  addresses,
+  answerTaker,
+  levelsOf,
+  Names,
+  readParams,
+  type TakersChain,
+  type TakersDeps,
+} from './taker-calls.ts';
 
 const MAX_SUBSCRIPTIONS = 20;
 
@@ -33,8 +45,6 @@ const formOf = (subscription: Hex | null): MessageForm => {
 /** The calls and subscriptions of one WebSocket of JSON-RPC. */
 export class TakerSession {
   readonly #subscriptions = new Map<string, () => void>();
-  readonly #take = operationLimits();
-  #done: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly socket: WebSocket,
@@ -45,7 +55,11 @@ export class TakerSession {
   ) {
     // Each subscription listens.
     tcp.setMaxListeners(0);
-    socket.on('message', (data: Buffer) => this.#receive(data));
+    receiveOperations(socket, {
+      run: (data) => this.#run(data),
+      onLimited: (waitMs) => socket.send(errorResponse(null, tooManyRequests(waitMs))),
+      onOver: () => this.end('limits'),
+    });
     socket.once('close', () => {
       for (const end of this.#subscriptions.values()) end();
     });
@@ -53,64 +67,52 @@ export class TakerSession {
 
   /** Says why the connection ends, and ends it. */
   end(reason: ByeReason): void {
-    this.#framesOf(null).end(reason);
-  }
-
-  #receive(data: Buffer): void {
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    const { waitMs, isOver } = this.#take(data.length);
-    if (isOver) this.end('limits');
-    else if (waitMs > 0) this.socket.send(errorResponse(null, new RpcError('limited', 'Too many requests')));
-    else this.#done = this.#done.then(() => this.#run(data));
+    endFrames(this.socket, reason, formOf(null));
   }
 
   /** Never rejects. */
   async #run(data: Buffer): Promise<void> {
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    const opened: [Hex, () => FrameFeed<Buffer>][] = [];
+    const { socket, tcp, takers } = this;
+    const opened: [Hex, FrameFeed][] = [];
     const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
-      if (method !== 'pamm_subscribe') return answerTaker(this.takers, this.hasKey, method, params);
+      if (method !== 'pamm_subscribe') return answerTaker(takers, this.hasKey, method, params);
       if (this.#subscriptions.size + opened.length >= MAX_SUBSCRIPTIONS)
-        throw new RpcError('limited', `a connection has at most ${MAX_SUBSCRIPTIONS} subscriptions`);
+        throw new ApiError(429, { error: `a connection has at most ${MAX_SUBSCRIPTIONS} subscriptions` });
       const subscription = bytesToHex(randomBytes(16));
       opened.push([subscription, await this.#feedOf(readParams(Subscribe, params))]);
       return subscription;
     };
     const response = await answerMessage(data, answer, this.logger);
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    if (response !== null) this.socket.send(response);
+    if (socket.readyState !== socket.OPEN) return;
+    if (response !== null) socket.send(response);
     // The first frame follows the response.
-    for (const [id, feed] of opened) this.#begin(id, feed());
+    for (const [id, feed] of opened)
+      this.#subscriptions.set(id, sendFrames(feed, socket, tcp, takers.levels, formOf(id)));
   }
 
-  #begin(id: Hex, feed: FrameFeed<Buffer>): void {
-    const frames = this.#framesOf(id);
-    const remove = feed.add(frames);
-    this.#subscriptions.set(id, () => {
-      remove();
-      frames.stop();
-    });
-  }
-
-  async #feedOf([kind, named]: z.output<typeof Subscribe>): Promise<() => FrameFeed<Buffer>> {
+  async #feedOf([kind, named]: z.output<typeof Subscribe>): Promise<FrameFeed> {
     const { levels, overrides } = this.takers;
-    if (kind === 'subscribeNewQuotesV1') {
-      const routers = addresses(named.routers);
-      return () => overrides.feed(routers);
-    }
+    if (kind === 'subscribeNewQuotesV1') return overrides.feed(addresses(named.routers));
     const query = levelsOf('bap710', addresses(named.pamms), this.hasKey);
     await levels.assertReadable(query);
-    return () => levels.feed(query, this.hasKey);
+    return levels.feed(query, this.hasKey);
   }
 
   #unsubscribe(id: string): boolean {
     this.#subscriptions.get(id)?.();
     return this.#subscriptions.delete(id);
   }
+}
 
-  #framesOf(subscription: Hex | null): FrameSocket {
-    const onUnread = () => this.takers.levels.countTermination('unread');
-    return new FrameSocket(this.socket, this.tcp, onUnread, formOf(subscription));
-  }
+/** Mounts the WebSocket of each chain's JSON-RPC, after the endpoint at its path: opening one counts as a call. */
+export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): void {
+  app.get(`${RPC_PREFIX}:chain_id`, async (c) => {
+    const chain = servedChain(deps.takers, chainIdParam(c));
+    assertUpgrade(c);
+    return openSocket(c, deps, chain.levels, (socket, tcp) => {
+      const session = new TakerSession(socket, tcp, chain, c.get('key') !== null, deps.logger);
+      return (reason) => session.end(reason);
+    });
+  });
 }

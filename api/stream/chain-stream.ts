@@ -1,7 +1,7 @@
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, RemovalReason, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
-import { badRequest, unavailable } from '../errors.ts';
+import { badRequest, throwUnavailable } from '../errors.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 import type { StreamMetrics } from './metrics.ts';
 import { Subscriber, type SubscriberSource } from './subscriber.ts';
@@ -61,9 +61,7 @@ export class ChainStream {
   async ready(): Promise<void> {
     const { chain, directory, metrics } = this.#deps;
     const table = await directory.table();
-    const { block: head } = await chain.heads.head().catch((cause) => {
-      throw unavailable(cause);
-    });
+    const { block: head } = await chain.heads.head().catch(throwUnavailable);
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
     const { chainId, requested } = chain;
     this.#source = { chainId, latest: this.#latest, head, table, requested, metrics };

@@ -9,14 +9,17 @@ import { STREAM_MESSAGES } from './message-schema.ts';
 /** Most pools that a connection may name. */
 export const MAX_NAMED_POOLS = 500;
 
+/** Which pools a stream or frame shows. */
+export const poolsQuery = z
+  .string()
+  .optional()
+  .openapi({
+    example: EXAMPLE.pool,
+    description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools; that takes a key.`,
+  });
+
 const Query = z.object({
-  pools: z
-    .string()
-    .optional()
-    .openapi({
-      example: EXAMPLE.pool,
-      description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools; that takes a key.`,
-    }),
+  pools: poolsQuery,
   depth: z.boolean().default(true).openapi({
     example: true,
     description: '`true` or `false`. False leaves `depth` out of the quotes.',

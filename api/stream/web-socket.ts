@@ -4,12 +4,13 @@ import type { Context, Handler, Hono } from 'hono';
 import type { WebSocket } from 'ws';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { acceptWebSocket } from '../../runtime/web-sockets.ts';
+import { acceptWebSocket, GOING_AWAY } from '../../runtime/web-sockets.ts';
 import type { VerifyKey } from '../auth/authenticate.ts';
 import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress, triesAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { basisParam, chainIdParam, servedChain } from '../request.ts';
+import type { ChainStream } from './chain-stream.ts';
 import type { Connection } from './connections.ts';
 import type { StreamDeps } from './stream.ts';
 import type { StreamTransport } from './types.ts';
@@ -22,7 +23,6 @@ export interface WebSocketDeps extends StreamDeps {
   readonly pingMs?: number;
 }
 
-export const GOING_AWAY = 1001;
 /** How often a client is pinged. */
 const PING_MS = 15_000;
 /** A client counts as one that does not read when it leaves this much of responses unread. */
@@ -50,22 +50,17 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     await stream.ready();
     const key = c.get('key');
     const triesFrom = triesAddress(c, trustedProxies);
-    return openSocket(
-      c,
-      deps,
-      () => stream.countTermination('timeout'),
-      (raw, tcp, connection) => {
-        const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
-        const identify = async (presented: string) => {
-          const identity = await verifyKey(presented, () => triesFrom);
-          if (!identity) throw invalidApiKey();
-          streams.connections.useKey(connection, identity.keyId);
-          subscriber.hasKey = true;
-        };
-        const session = new WsSession(raw, stream, subscriber, identify, logger);
-        return (reason) => session.end(reason);
-      },
-    );
+    return openSocket(c, deps, stream, (raw, tcp, connection) => {
+      const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
+      const identify = async (presented: string) => {
+        const identity = await verifyKey(presented, () => triesFrom);
+        if (!identity) throw invalidApiKey();
+        streams.connections.useKey(connection, identity.keyId);
+        subscriber.hasKey = true;
+      };
+      const session = new WsSession(raw, stream, subscriber, identify, logger);
+      return (reason) => session.end(reason);
+    });
   };
 }
 
@@ -74,14 +69,14 @@ export type SocketDeps = Pick<WebSocketDeps, 'streams' | 'trustedProxies' | 'log
 /**
  * Opens a WebSocket, which counts as a connection of streams and is pinged.
  *
- * @param onTimeout called when the client answered no pings
+ * @param count counts a client that answered no pings
  * @param open takes the WebSocket, what it writes to, and the connection; what it gives ends them from our side
  * @throws ApiError 429, 503
  */
 export function openSocket(
   c: Context,
   { streams: { connections }, trustedProxies, logger, pingMs }: SocketDeps,
-  onTimeout: () => void,
+  count: Pick<ChainStream, 'countTermination'>,
   open: (socket: WebSocket, tcp: Socket, connection: Connection) => Connection['end'],
 ): Promise<Response> {
   let end: Connection['end'] | undefined;
@@ -101,7 +96,7 @@ export function openSocket(
     {
       onOpen: (_event, { raw }) => {
         if (!raw) return;
-        keepAlive(raw, onTimeout, pingMs);
+        keepAlive(raw, () => count.countTermination('timeout'), pingMs);
         end = open(raw, tcp, connection);
       },
     },

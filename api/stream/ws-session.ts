@@ -6,7 +6,7 @@ import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests }
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
-import { operationLimits, windowLimit } from './operation-limits.ts';
+import { receiveOperations, windowLimit } from './operation-limits.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { ByeReason } from './types.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
@@ -19,11 +19,9 @@ const POLICY_VIOLATION = 1008;
 /** Takes the operations of one WebSocket, in order, and answers each with `ack` or `error`. */
 export class WsSession {
   readonly #openedAt = performance.now();
-  readonly #take = operationLimits();
   readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60);
   readonly #named = new Set<Address>();
   #isFirst = true;
-  #done: Promise<void> = Promise.resolve();
 
   /** @param useKey counts the connection for a key that its client sends; throws ApiError 401 or 429 */
   constructor(
@@ -33,7 +31,12 @@ export class WsSession {
     private readonly useKey: (key: string) => Promise<void>,
     private readonly logger: Logger,
   ) {
-    socket.on('message', (data: Buffer, isBinary) => this.#receive(data, isBinary));
+    // Binary data are rejected like a text that is not an operation. What is not read has a response without an id.
+    receiveOperations(socket, {
+      run: (data, isBinary) => this.#run(isBinary ? Buffer.of() : data),
+      onLimited: (waitMs) => this.#reject(null, tooManyRequests(waitMs)),
+      onOver: () => this.end('limits'),
+    });
     socket.once('close', () => subscriber.disconnected());
   }
 
@@ -43,21 +46,7 @@ export class WsSession {
     else this.subscriber.close(reason);
   }
 
-  /**
-   * Takes a message. Binary data are rejected like a text that is not an operation. A message beyond the limits is not
-   * read, so that its response has no id.
-   */
-  #receive(data: Buffer, isBinary: boolean): void {
-    // Ignores what comes while the connection closes.
-    if (this.socket.readyState !== this.socket.OPEN) return;
-    const { waitMs, isOver } = this.#take(data.length);
-    if (isOver) this.end('limits');
-    else if (waitMs > 0) this.#reject(null, tooManyRequests(waitMs));
-    else this.#done = this.#done.then(() => this.#run(isBinary ? Buffer.of() : data));
-  }
-
   async #run(bytes: Buffer): Promise<void> {
-    if (this.socket.readyState !== this.socket.OPEN) return;
     const json = readJson(bytes);
     try {
       const operation = checkBody(json, WsOperation);
