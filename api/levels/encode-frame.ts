@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { priceLevels } from '../../protocol/price-levels.ts';
 import { SLOT_CHAIN, slotAt } from '../../quoting/live/slots.ts';
@@ -8,11 +9,8 @@ import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { FORMS, type LevelsFormat } from './forms.ts';
 
-/** The block that is being built; `timestamp` in Unix seconds. */
-export interface TargetBlock {
-  readonly blockNumber: bigint;
-  readonly timestamp: bigint;
-}
+/** The block that is being built. */
+type TargetBlock = Pick<PendingState, 'blockNumber' | 'timestamp'>;
 
 /** What a frame needs of a chain. */
 export type FramedChain = { readonly chainId: number; readonly blockTimeMs: number };

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { stateOf, type Words } from '../../chain/pending-state.ts';
+import { stateOf, type Words, wordOverrides } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { throwUnavailable } from '../errors.ts';
@@ -82,12 +82,7 @@ export class StateOverrides {
 type Venue = readonly [Address, Words];
 
 const builderFields = (venues: readonly Venue[]): string =>
-  venues
-    .map(([venue, words]) => {
-      const diffs = [...words].map(([account, slots]) => [account, { stateDiff: Object.fromEntries(slots) }]);
-      return `,"${venue}":${JSON.stringify({ stateOverride: Object.fromEntries(diffs) })}`;
-    })
-    .join('');
+  venues.map(([venue, words]) => `,"${venue}":${JSON.stringify({ stateOverride: wordOverrides(words) })}`).join('');
 
 function relayerFields(venues: readonly Venue[]): string {
   const merged: Record<Address, Record<Hex, Hex>> = {};
