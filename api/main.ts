@@ -53,8 +53,12 @@ async function serve(): Promise<void> {
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
   const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, undefined, SHORT_STATEMENTS);
   onStop('database', () => database.$client.end());
-  await Promise.all([assertChainIds(read.chains), assertDatabaseLogin(database.$client, urlSetting)]);
-  const file = { ...read, chains: await measureBlockTimes(read.chains, logger) };
+  const [measured] = await Promise.all([
+    measureBlockTimes(read.chains, logger),
+    assertChainIds(read.chains),
+    assertDatabaseLogin(database.$client, urlSetting),
+  ]);
+  const file = { ...read, chains: measured };
   logStart(logger);
   const redis = connectFailFast(redisUrl, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   onStop('redis', () => redis.disconnect());

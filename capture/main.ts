@@ -41,8 +41,12 @@ runMain(async () => {
   const read = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
-  await Promise.all([assertChainIds(read.chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
-  const file = { ...read, chains: await measureBlockTimes(read.chains, logger) };
+  const [chains] = await Promise.all([
+    measureBlockTimes(read.chains, logger),
+    assertChainIds(read.chains),
+    assertDatabaseLogin(database.$client, 'DATABASE_URL'),
+  ]);
+  const file = { ...read, chains };
   logStart(logger);
   const metrics = createMetrics('capture');
   const onStop = stopOnSignal(logger);

@@ -75,8 +75,12 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   );
   const chains = indexedChains(loadChainsFile(settings.CHAINS_CONFIG).chains);
   if (chains.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  await Promise.all([assertPortIsFree(settings.PORT, settings.HOST), assertChainIds(chains)]);
   const logger = createLogger('indexer', settings.LOG_LEVEL);
+  const [measured] = await Promise.all([
+    measureBlockTimes(chains, logger),
+    assertPortIsFree(settings.PORT, settings.HOST),
+    assertChainIds(chains),
+  ]);
   const index = await claimIndex(settings.DATABASE_URL, pinned ? settings.DATABASE_SCHEMA : null, build, logger);
   logStart(logger);
   const found = await contractsOfIndex(index.database, index.schema, chains, logger);
@@ -89,8 +93,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   const nodes = createRegistry('indexer');
   // Heads are pushed to Ponder, which has no pace of its own.
-  const paced = await measureBlockTimes(chains, logger);
-  const gateway = await openGateway(paced, chainCallCounter(nodes), logger);
+  const gateway = await openGateway(measured, chainCallCounter(nodes), logger);
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
