@@ -63,7 +63,7 @@ export const tooManyRequests = (waitMs: number): ApiError =>
 export const unavailable = (cause?: unknown, headers: Readonly<Record<string, string>> = {}): ApiError =>
   new ApiError(503, { error: 'Service temporarily unavailable' }, { cause, headers });
 
-/** To be passed to `catch`: rejects with {@link unavailable} when a read failed. */
+/** For `read.catch(throwUnavailable)`: turns the error of a failed read into a 503. @throws ApiError 503, always */
 export const throwUnavailable = (cause: unknown): never => {
   throw unavailable(cause);
 };

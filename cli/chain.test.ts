@@ -21,7 +21,7 @@ import type { Finding } from './config-check/finding.ts';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const CHAIN_ID = 31337;
-/** A chain that the file has already, and that nobody calls. */
+/** A chain that the file has already; no request goes to its node. */
 const OTHER = { chainId: 5, name: 'other', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1000, deployments: [] };
 
 let folder: TempFolder;

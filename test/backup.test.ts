@@ -254,7 +254,7 @@ function run(name: string, args: readonly string[], env = {}): Promise<Ended> {
   });
 }
 
-/** Ranges of blocks of which logs were asked; a block that is named by its hash is none. */
+/** Ranges of blocks of which logs were asked; a request that names a block by its hash does not count. */
 const logRanges = (since: number) =>
   node.requests
     .slice(since)
@@ -273,7 +273,7 @@ async function beforeStart() {
 
 type Start = Awaited<ReturnType<typeof beforeStart>>;
 
-/** Logs of blocks that were final at a start are asked by nobody after another one. */
+/** After another start, no process requests logs of blocks that were final at the first start. */
 function expectNoneAgain({ final, ...before }: Start, { asked }: Start): void {
   expect(logRanges(before.asked).some(([from]) => from < final)).toBe(true);
   expect(logRanges(asked).filter(([from]) => from <= final)).toEqual([]);

@@ -14,7 +14,7 @@ export type FrameFeed = (reader: FrameReader) => () => void;
 export interface FrameSource {
   /** Makes a frame; null when there is nothing to say now. */
   readonly make: () => Promise<Buffer | null>;
-  /** Called when the first reader comes; what it gives is called after the last one left. */
+  /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
   /** Shortest time between two frames. */
   readonly minMs: number;

@@ -69,7 +69,7 @@ async function answerCall(value: unknown, answer: AnswerCall, logger: Pick<Logge
   }
 }
 
-/** The text of an error. @param id null where the call could not be read */
+/** The JSON text of an error response. @param id id of the call; null when the call could not be read */
 export const errorResponse = (
   id: z.output<typeof Id>,
   { status, message }: ApiError,

@@ -9,7 +9,7 @@ import { isRefusal } from '../rpc-failure.ts';
 import { creationBlock, makerOf } from './creation.ts';
 import { discoverContracts, type FoundContract } from './discover-contracts.ts';
 
-/** Pools that are looked at. Nobody else can put pools before those that the factory began with. */
+/** Bounds of the pools that are read. No later creator can replace the oldest pools of a factory. */
 const NEWEST = 40;
 const OLDEST = 10;
 const FIRST_POOL = 1n;
