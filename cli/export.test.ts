@@ -88,6 +88,31 @@ test.each(VIEWS.map((view, index) => [view, TIMES[index] as string]))(
   },
 );
 
+test('pool_yields is written to the file of the day that its listing is of, and stays', async () => {
+  await history.client.query(
+    `INSERT INTO operator.listing_window SELECT unnest(ARRAY[${CHAINS}]), 1, 0, ${START + DAY + 60}, 1, 2, ${START + DAY + 61};
+     INSERT INTO operator.listed_pool SELECT chain_id, address, token0, token1, '{"chain":"five"}', '{}', '{}' FROM read_model.pool;
+     INSERT INTO operator.pool_listing SELECT chain_id, address, address, 'v1', 1, 'green', 3, 1e6 / chain_id, 7.5, 1234, null, false, false
+       FROM read_model.pool`,
+  );
+  const { stdout } = await runExport(command('pool_yields', 'parquet', out, '--json'));
+  const { rows } = await history.client.query('SELECT * FROM read_model.pool_yields ORDER BY chain_id, pool');
+  expect(rows).toHaveLength(6);
+  const listed = rows.map((row) => ({ ...texts(row), underlyingTokens: JSON.stringify(row.underlyingTokens) }));
+  for (const format of ['parquet', 'csv']) await runExport(command('pool_yields', format, out));
+  const read = [];
+  for (const chain of CHAINS) {
+    expect(readdirSync(join(out, 'pool_yields', String(chain)))).toEqual(['2026-11-19.csv', '2026-11-19.parquet']);
+    read.push(...(await readParquet(join(out, 'pool_yields', String(chain), '2026-11-19.parquet'))));
+  }
+  expect(read.map((row) => shown(row, rows[0]))).toEqual(listed);
+  expect(read[0]).toMatchObject({ tvlUsd: 200_000, apyBase: 12.34, apyBase7d: null, volumeUsd1d: 7.5 });
+  expect(endOf(stdout)).toMatchObject({ files: 2, rows: 6, notFinal: 0 });
+  await history.client.query(`UPDATE operator.listing_window SET to_ts = to_ts + ${DAY}`);
+  const next = await runExport(command('pool_yields', 'csv', out, '--json'));
+  expect(endOf(next.stdout)).toMatchObject({ files: 2, rows: 6, kept: 2 });
+});
+
 /** A row of a file as SQL shows it: prices as pairs, decimals with their point. */
 function shown(row: Record<string, unknown>, like: object): Record<string, string | null> {
   const oversized = JSON.parse(String(row.oversized ?? '{}'));

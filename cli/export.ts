@@ -24,8 +24,8 @@ const command = new Command('export')
   .addHelpText(
     'after',
     `
-Days that can still change are left out: run it again later. Files that are there stay, so the same command continues what was
-interrupted and adds new days. It acts as the role analyst, read-only; DATABASE_URL may be a replica's.
+Days that can still change are left out: run it again later. Yields are of the newest listing, in the file of its day. Files that are
+there stay, so the same command continues what was interrupted and adds new days. It acts as the role analyst, read-only; DATABASE_URL may be a replica's.
 
 Examples:
   npm run export -- --view trade_candle --from 2026-11-01 --to 2026-12-01 --format parquet --out history

@@ -72,7 +72,7 @@ CREATE VIEW read_model.pool_yields AS
          CASE WHEN v.swap_in0_raw = 0 THEN 0 ELSE (v.swap_in0_raw / 10::numeric ^ p.token0_decimals)::float8 * p0.usd END
            + CASE WHEN v.swap_in1_raw = 0 THEN 0 ELSE (v.swap_in1_raw / 10::numeric ^ p.token1_decimals)::float8 * p1.usd END
            AS "volumeUsd7d",
-         l.chain_id
+         l.chain_id, w.to_ts
   FROM operator.pool_listing l
   JOIN operator.listed_pool r USING (chain_id, pool)
   JOIN operator.listing_window w USING (chain_id)
@@ -100,3 +100,4 @@ COMMENT ON COLUMN read_model.pool_yields."apyBase7d" IS
 COMMENT ON COLUMN read_model.pool_yields."volumeUsd1d" IS
   'Input tokens of the swaps in 24 hours at the listing''s prices, US dollars; null when one is unknown';
 COMMENT ON COLUMN read_model.pool_yields."volumeUsd7d" IS 'The same of the 7 days until the listing''s window ends';
+COMMENT ON COLUMN read_model.pool_yields.to_ts IS 'When the listing''s window ends, Unix seconds: the time that the row is of';

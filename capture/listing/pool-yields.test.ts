@@ -164,6 +164,7 @@ function expected(list: readonly Trade[]) {
         ),
       ),
       chain_id: String(CHAIN_A),
+      to_ts: String(NOW),
     };
   });
 }

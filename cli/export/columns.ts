@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<number, 'integer' | 'double' | 'boolean'>> = {
   23: 'integer',
   701: 'double',
 };
-const [NUMERIC, NUMERIC_ARRAY, TIMESTAMPTZ] = [1700, 1231, 1184];
+const [NUMERIC, NUMERIC_ARRAY, TEXT_ARRAY, TIMESTAMPTZ] = [1700, 1231, 1009, 1184];
 /** Times as text, in UTC whatever the session's zone. */
 const UTC = `'YYYY-MM-DD"T"HH24:MI:SS"Z"'`;
 /** Column suffixes of whole numbers (docs/use/sql.md). */
@@ -55,6 +55,7 @@ export async function readColumns(database: Queryable, view: string): Promise<Co
     if (type === TIMESTAMPTZ) {
       return [{ name, sql: `to_char(${sql} AT TIME ZONE 'UTC', ${UTC})`, type: { kind: 'text' } }];
     }
-    return [{ name, sql: type === NUMERIC_ARRAY ? `to_json(${sql})::text` : `${sql}::text`, type: { kind: 'text' } }];
+    const isArray = type === NUMERIC_ARRAY || type === TEXT_ARRAY;
+    return [{ name, sql: isArray ? `to_json(${sql})::text` : `${sql}::text`, type: { kind: 'text' } }];
   });
 }

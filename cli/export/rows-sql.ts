@@ -8,11 +8,12 @@ export const VIEWS = {
   fill_quality: 'day_ts',
   fiat_price_history: 'ts',
   dex_trades: 'block_timestamp',
+  pool_yields: 'to_ts',
 } as const;
 export type View = keyof typeof VIEWS;
 
 /** Order within a day of views whose second column is neither a pool nor a token. */
-const ORDERS: Partial<Record<View, string>> = { dex_trades: 'block_number, evt_index' };
+const ORDERS: Partial<Record<View, string>> = { dex_trades: 'block_number, evt_index', pool_yields: 'pool' };
 
 const DAY = 86_400;
 export const ROWS_PER_FETCH = 20_000;
