@@ -78,13 +78,15 @@ export function depthParam(c: Context): boolean {
   return text === 'true';
 }
 
-/** @throws ApiError 400 unless it is absent or a basis */
-export function basisParam(c: Context): Basis {
-  const text = c.req.query('basis') ?? 'live';
-  const basis = BASES.find((each) => each === text);
-  if (!basis) throw badRequest(`basis must be one of ${BASES.join(', ')}`);
-  return basis;
+/** Reads a value that is one of a few. @throws ApiError 400 that names them */
+export function oneOf<T extends string>(value: string, allowed: readonly T[], name: string): T {
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw badRequest(`${name} must be one of ${allowed.join(', ')}`);
+  return found;
 }
+
+/** @throws ApiError 400 unless it is absent or a basis */
+export const basisParam = (c: Context): Basis => oneOf(c.req.query('basis') ?? 'live', BASES, 'basis');
 
 /** Whether the query asks for `include=stateOverride`. @throws ApiError 400 unless it is absent or asks for that */
 export function includeParam(c: Context): boolean {

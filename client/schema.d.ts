@@ -876,7 +876,10 @@ export interface components {
         };
         /** @description A token of listed pools. */
         ListedToken: {
-            /** @description The token. */
+            /**
+             * @description The token.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             address: string;
             /** @description As in pool records; null when unknown. */
             symbol: string | null;
@@ -921,7 +924,10 @@ export interface components {
              * @example WETH/USDC
              */
             pair: string;
-            /** @description The pool, in lowercase. */
+            /**
+             * @description The pool, in lowercase.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             poolAddress: string;
             /**
              * @description Only `healthy` can be traded on; `internal_error` is a fault of the service: retry.
@@ -1040,13 +1046,22 @@ export interface components {
             timestamp: number | bigint;
             /** @description Healthy pools that anyone may trade with. */
             pamms: {
-                /** @description The pool, or `venue`. */
+                /**
+                 * @description The pool, or `venue`.
+                 * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                 */
                 pamm: string;
                 /** @description One for each direction of a pool that trades. */
                 pairs: {
-                    /** @description Token that is sold. */
+                    /**
+                     * @description Token that is sold.
+                     * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                     */
                     tokenIn: string;
-                    /** @description Token that is bought. */
+                    /**
+                     * @description Token that is bought.
+                     * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                     */
                     tokenOut: string;
                     /** @description Ascending; the last one is the end of the side. */
                     orderBook: {
@@ -1071,13 +1086,22 @@ export interface components {
             millisTimestamp: number;
             /** @description Healthy pools that anyone may trade with. */
             pamms: {
-                /** @description The pool, or `venue`. */
+                /**
+                 * @description The pool, or `venue`.
+                 * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                 */
                 pamm: string;
                 /** @description One for each direction of a pool that trades. */
                 pairs: {
-                    /** @description Token that is sold. */
+                    /**
+                     * @description Token that is sold.
+                     * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                     */
                     tokenIn: string;
-                    /** @description Token that is bought. */
+                    /**
+                     * @description Token that is bought.
+                     * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                     */
                     tokenOut: string;
                     /** @description Ascending; the last one is the end of the side. */
                     levels: {
@@ -1144,9 +1168,15 @@ export interface components {
             logIndex: number;
             /** @description Its transaction. */
             transactionHash: string;
-            /** @description Who called the pool. */
+            /**
+             * @description Who called the pool.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             sender: string;
-            /** @description Who received the output. */
+            /**
+             * @description Who received the output.
+             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+             */
             recipient: string;
             /** @description Whether token0 was sold for token1; null when nothing moved. */
             zeroForOne: boolean | null;
@@ -2879,7 +2909,10 @@ export interface operations {
                         quotes: components["schemas"]["Quote"][];
                         /** @description Pools without a quote. */
                         errors: {
-                            /** @description The pool. */
+                            /**
+                             * @description The pool.
+                             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                             */
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would return. */
                             status: number;
@@ -2924,7 +2957,10 @@ export interface operations {
                         serverTs: number;
                         /** @description They are sent again when they can be read. */
                         pools: {
-                            /** @description The pool. */
+                            /**
+                             * @description The pool.
+                             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                             */
                             poolAddress: string;
                             /** @description HTTP status that the endpoint of one pool would return. */
                             status: number;
@@ -2948,7 +2984,10 @@ export interface operations {
                         serverTs: number;
                         /** @description They are no longer subscribed to. */
                         pools: {
-                            /** @description The pool. */
+                            /**
+                             * @description The pool.
+                             * @example 0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+                             */
                             poolAddress: string;
                             /**
                              * @description `delisted` by the operator, or not in the index any more.

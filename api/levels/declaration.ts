@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
@@ -23,7 +24,6 @@ export const RawLevelsQuery = z.object({
   ...basisQuery,
 });
 
-const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 const Amount = z.string().regex(/^0x[1-9a-f][0-9a-f]*$/);
 const blockNumber = z.int().describe('The block that is being built.');
 

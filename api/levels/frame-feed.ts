@@ -16,8 +16,9 @@ export interface FrameSource {
   readonly make: () => Promise<Buffer | null>;
   /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
-  /** Shortest time between two frames. */
+  /** Shortest and longest time between two frames. */
   readonly minMs: number;
+  readonly maxMs: number;
 }
 
 /** A feed while it has readers. */
@@ -27,8 +28,6 @@ interface RunningFeed {
   wake: () => void;
 }
 
-/** Longest time between two frames: one comes each second at least, also if a timer is late. */
-const EVERY_MS = 900;
 const MAX_SILENCE_MS = 2_000;
 
 /** The feeds of a chain by a key, each as long as it has readers. */
@@ -50,8 +49,8 @@ export class FrameFeeds {
     };
   }
 
-  /** Makes frames while there are readers, at each change and once a second at least, each one once for all readers. */
-  async #run(key: string, feed: RunningFeed, { start, make, minMs }: FrameSource): Promise<void> {
+  /** Makes frames while there are readers, at changes and as time passes, each one once for all readers. */
+  async #run(key: string, feed: RunningFeed, { start, make, minMs, maxMs }: FrameSource): Promise<void> {
     this.#feeds.set(key, feed);
     let isChanged = false;
     let madeAt = performance.now();
@@ -75,7 +74,7 @@ export class FrameFeeds {
       if (isChanged || feed.readers.size === 0) continue;
       const woken = new AbortController();
       feed.wake = () => woken.abort();
-      const waitMs = frame === null ? minMs : EVERY_MS - minMs;
+      const waitMs = frame === null ? minMs : maxMs - minMs;
       await sleep(waitMs, undefined, { ref: false, signal: woken.signal }).catch(() => undefined);
     }
     this.#feeds.delete(key);

@@ -4,7 +4,7 @@ import type { Basis } from '../../quoting/quote-basis.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { type ListingQuery, toListingQuery } from '../metadata/query.ts';
-import { basisParam, parseQuery } from '../request.ts';
+import { basisParam, oneOf, parseQuery } from '../request.ts';
 import { poolsParam } from '../stream/pools-param.ts';
 import { RawLevelsQuery } from './declaration.ts';
 import { FORMATS, type LevelsFormat } from './forms.ts';
@@ -25,8 +25,7 @@ export interface LevelsQuery {
 export function levelsQuery(c: Context): LevelsQuery {
   const basis = basisParam(c);
   const { format: named = 'builder', venue: text, tier, minTvlFiat } = parseQuery(c, RawLevelsQuery);
-  const format = FORMATS.find((each) => each === named);
-  if (!format) throw badRequest(`format must be one of ${FORMATS.join(', ')}`);
+  const format = oneOf(named, FORMATS, 'format');
   const venue = text === undefined ? null : parseAddress(text);
   if (text !== undefined && !venue) throw badRequest('venue is not a valid address');
   const listed = toListingQuery({ tier, minTvlFiat: minTvlFiat ?? 0 }, ['tiered']);

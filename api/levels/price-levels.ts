@@ -1,6 +1,6 @@
-import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
@@ -18,6 +18,8 @@ export type LevelsChain = ChainConfig & LevelQuotes & { readonly liveQuotes?: Le
 
 /** At most four frames a second. */
 const MIN_MS = 250;
+/** One each second at least, also if a timer is late. */
+const MAX_MS = 900;
 const DEADLINE_MS = 20_000;
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
@@ -69,26 +71,24 @@ export class PriceLevels {
     const stream = this.streams[query.basis];
     const { depths } = stream;
     const { requested } = quotesOf<LevelQuotes>(this.chain, query.basis);
-    let pins = new Map<Address, () => void>();
-    let chosen: readonly Address[] = [];
+    let chosen: readonly ServedPool[] = [];
+    let unpin = () => {};
     let shown = '';
     /** Differs when the block or a requested pool changed. */
-    const state = () => [depths.block?.hash, ...chosen.map((pool) => depths.get(pool)?.version)].join();
-    const pin = () => {
-      const kept = new Map(chosen.map((pool) => [pool, pins.get(pool) ?? requested.pin(pool, 'depths', byKey)]));
-      for (const [pool, release] of pins) if (!kept.has(pool)) release();
-      pins = kept;
-    };
+    const state = () => [depths.block?.hash, ...chosen.map(({ address }) => depths.get(address)?.version)].join();
     const make = async () => {
       // While the database does not answer, the pools stay.
-      const pools = await this.choose(this.chain, query).catch(() => null);
-      chosen = pools?.map(({ address }) => address) ?? chosen;
-      pin();
+      chosen = await this.choose(this.chain, query).catch(() => chosen);
+      const releases = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
+      unpin();
+      unpin = () => {
+        for (const release of releases) release();
+      };
       shown = state();
       const { block } = depths;
-      const snapshots = chosen.flatMap((pool) => {
+      const snapshots = chosen.flatMap(({ address }) => {
         // Levels of an unchanged quote are those that were written before.
-        const first = depths.get(pool)?.first;
+        const first = depths.get(address)?.first;
         return first && !(first instanceof SnapshotError) ? [first as DepthSnapshot] : [];
       });
       if (!block || snapshots.length === 0) return null;
@@ -101,10 +101,9 @@ export class PriceLevels {
       });
       return () => {
         stopListening();
-        chosen = [];
-        pin();
+        unpin();
       };
     };
-    return { make, start, minMs: MIN_MS };
+    return { make, start, minMs: MIN_MS, maxMs: MAX_MS };
   }
 }

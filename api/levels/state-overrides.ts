@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import { stateOf, type Words, wordOverrides } from '../../chain/pending-state.ts';
+import { type Words, wordOverrides } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { throwUnavailable } from '../errors.ts';
@@ -8,8 +8,8 @@ import type { LevelsFormat } from './forms.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { LevelsChain } from './price-levels.ts';
 
-/** At most ten frames a second, as relayers send them. */
-const MIN_MS = 100;
+/** Ten frames a second, as relayers send them. */
+const FRAME_MS = 100;
 
 /** The words of the block that is being built, as far as their sources may be passed on. */
 export class StateOverrides {
@@ -48,29 +48,14 @@ export class StateOverrides {
     };
   }
 
-  /** Frames of some venues as they change, in the form of BAP-710. */
+  /** Frames of some venues in the form of BAP-710. Without a head there is none. */
   feed(routers: readonly Address[]): FrameFeed {
-    return this.feeds.of(`overrides ${routers.join()}`, () => {
-      const state = () => this.#heads.current && stateOf(this.#heads.current.block);
-      let shown: string | undefined;
-      const make = async () => {
-        shown = state();
-        // Without a head there is no frame.
-        const text = await this.read('bap710', routers).catch(() => null);
-        return text === null ? null : Buffer.from(text);
-      };
-      const start = (changed: () => void) => {
-        const stopWatching = this.#heads.watch();
-        const timer = setInterval(() => {
-          if (state() !== shown) changed();
-        }, MIN_MS).unref();
-        return () => {
-          clearInterval(timer);
-          stopWatching();
-        };
-      };
-      return { make, start, minMs: MIN_MS };
-    });
+    return this.feeds.of(`overrides ${routers.join()}`, () => ({
+      make: () => this.read('bap710', routers).then(Buffer.from, () => null),
+      start: () => this.#heads.watch(),
+      minMs: FRAME_MS,
+      maxMs: FRAME_MS,
+    }));
   }
 
   async #state() {
@@ -89,9 +74,9 @@ function relayerFields(venues: readonly Venue[]): string {
   // The newest venue comes first, and its words win.
   for (const [, words] of venues.toReversed())
     for (const [account, slots] of words) merged[account] = { ...merged[account], ...Object.fromEntries(slots) };
-  const listed = venues.map(([router, words]) => {
-    const accounts = [...words].map(([account, slots]) => [account, Object.fromEntries(slots)]);
-    return { router, overrides: Object.fromEntries(accounts) };
-  });
+  const listed = venues.map(([router, words]) => ({ router, overrides: plain(words) }));
   return `"overrides":${JSON.stringify(merged)},"venues":${JSON.stringify(listed)}`;
 }
+
+const plain = (words: Words) =>
+  Object.fromEntries([...words].map(([account, slots]) => [account, Object.fromEntries(slots)]));

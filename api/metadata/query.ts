@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
-import { clampSize } from '../request.ts';
+import { clampSize, oneOf } from '../request.ts';
 import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.ts';
 
 const MAX_COUNT = 500;
@@ -92,10 +92,4 @@ function parseSearch(text: string): string {
     throw badRequest(`search must have ${MIN_SEARCH_LENGTH} to ${MAX_SEARCH_LENGTH} printable characters`);
   }
   return search;
-}
-
-function oneOf<T extends string>(value: string, allowed: readonly T[], name: string): T {
-  const found = allowed.find((candidate) => candidate === value);
-  if (found === undefined) throw badRequest(`${name} must be one of ${allowed.join(', ')}`);
-  return found;
 }

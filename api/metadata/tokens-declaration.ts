@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
@@ -11,10 +12,7 @@ export const RawTokensQuery = RawListingQuery.pick({ count: true }).extend({
 
 const ListedToken = z
   .strictObject({
-    address: z
-      .string()
-      .regex(/^0x[0-9a-f]{40}$/)
-      .describe('The token.'),
+    address: Address.describe('The token.'),
     symbol: z.string().nullable().describe('As in pool records; null when unknown.'),
     name: z.string().nullable().describe('As in pool records; null when unknown.'),
     decimals: z.int().nonnegative().nullable().describe('Decimals of amounts; null when unknown.'),

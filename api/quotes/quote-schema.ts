@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import { stringList } from '../body.ts';
 import { basisFields, quotedFields } from '../declaration/quote-basis.ts';
 
 const Integer = z.string().regex(/^\d+$/);
-const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 const PriceX64 = Integer.openapi({ description: 'Q64.64', example: '55340232221128654848' });
 
 export const DepthLevel = z

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import { Quote } from '../quotes/quote-schema.ts';
 import type { StreamEventName } from './types.ts';
-
-const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 
 /** What every message of a stream has. */
 const envelope = {

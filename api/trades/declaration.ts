@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { POOL_PAGE_FAILURES, pageLimit, poolParams } from '../declaration/pool-page.ts';
 
@@ -18,7 +19,6 @@ export const RawTradesQuery = z.object({
   limit: pageLimit(DEFAULT_LIMIT, MAX_LIMIT),
 });
 
-const Address = z.string().regex(/^0x[0-9a-f]{40}$/);
 const Amount = z.string().regex(/^-?\d+$/);
 
 const Trade = z

@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { Executability } from './executability.ts';
 import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
 
-const Address = z
+/** An address in lowercase. */
+export const Address = z
   .string()
   .regex(/^0x[0-9a-f]{40}$/)
   .openapi({ example: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' });
