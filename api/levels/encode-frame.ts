@@ -21,11 +21,8 @@ export function targetOf({ number, timestamp, pending }: BlockRef, { blockTimeMs
 }
 
 /** The first fields of a frame, as JSON without braces. Builders name the slot, and when the frame was made in nanoseconds. */
-export function frameHead(
-  format: LevelsFormat,
-  { chainId }: FramedChain,
-  { blockNumber, timestamp }: TargetBlock,
-): string {
+export function frameHead(format: LevelsFormat, { chainId }: FramedChain, target: TargetBlock): string {
+  const { blockNumber, timestamp } = target;
   const now = Date.now();
   if (format === 'bap710') return `"blockNumber":${blockNumber},"millisTimestamp":${now}`;
   // A slot may pass without a block.

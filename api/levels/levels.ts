@@ -30,10 +30,11 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
   if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
   await levels.assertReadable(query);
   const hasKey = c.get('key') !== null;
-  return openSocket(c, deps, levels, (socket, tcp) => {
+  return openSocket(c, deps, (opened) => {
+    const { socket } = opened;
     // What a client sends says nothing here, and costs little.
     receiveOperations(socket, { onOver: () => endFrames(socket, 'limits') });
-    socket.once('close', sendFrames(levels.feed(query, hasKey), socket, tcp, levels));
+    socket.once('close', sendFrames(levels.feed(query, hasKey), opened));
     return (reason) => endFrames(socket, reason);
   });
 }

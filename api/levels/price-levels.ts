@@ -5,7 +5,6 @@ import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { throwUnavailable, unavailable } from '../errors.ts';
-import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
@@ -45,21 +44,15 @@ export class PriceLevels {
     const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
     const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
     if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
-    const head = await heads.head().catch(throwUnavailable);
-    const targets = [head.block, ...blocksOf(read)].map((block) => targetOf(block, this.chain));
-    const target = targets.reduce((one, other) => (other.blockNumber > one.blockNumber ? other : one));
-    return encodeFrame(query.format, frameHead(query.format, this.chain, target), query.venue, known);
+    const { block } = await heads.head().catch(throwUnavailable);
+    const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
+    return encodeFrame(query.format, head, query.venue, known);
   }
 
   /** Makes the chain ready for a feed, or rejects a query for too many pools. @throws ApiError 400, 503 */
   async assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
     await this.streams[basis].ready();
     if (!pools) this.streams[basis].allPools();
-  }
-
-  /** Counts a client that was terminated: it answered no pings, or did not read. */
-  countTermination(reason: 'timeout' | 'unread'): void {
-    this.streams.live.countTermination(reason);
   }
 
   /** The frames of a query, each made and encoded once for all clients of the same query and access. */
@@ -72,7 +65,7 @@ export class PriceLevels {
     const { depths } = stream;
     const { requested } = quotesOf<LevelQuotes>(this.chain, query.basis);
     let chosen: readonly ServedPool[] = [];
-    let unpin = () => {};
+    let unpin: () => void = () => undefined;
     let shown = '';
     /** Differs when the block or a requested pool changed. */
     const state = () => [depths.block?.hash, ...chosen.map(({ address }) => depths.get(address)?.version)].join();

@@ -1,11 +1,10 @@
-import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { GOING_AWAY } from '../../runtime/web-sockets.ts';
 import { byeOf } from '../stream/bye.ts';
-import type { ChainStream } from '../stream/chain-stream.ts';
 import { MAX_UNSENT_BYTES } from '../stream/message-writer.ts';
 import { MAX_FULL_SECS } from '../stream/subscriber.ts';
 import type { ByeReason } from '../stream/types.ts';
+import type { OpenSocket } from '../stream/web-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
 
 /** How messages are written: of builders a frame is one. */
@@ -20,14 +19,11 @@ const BARE: MessageForm = { frame: (frame) => frame, bye: (bye) => JSON.stringif
  * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest one when its socket takes more;
  * one that takes nothing is counted and terminated.
  *
- * @param tcp what the WebSocket writes to
  * @returns leaves the feed
  */
 export function sendFrames(
   feed: FrameFeed,
-  socket: WebSocket,
-  tcp: Socket,
-  count: Pick<ChainStream, 'countTermination'>,
+  { socket, tcp, terminate }: OpenSocket,
   form: MessageForm = BARE,
 ): () => void {
   let waiting: Buffer | null = null;
@@ -42,8 +38,7 @@ export function sendFrames(
     }
     fullSince ??= performance.now();
     if (performance.now() - fullSince < MAX_FULL_SECS * 1_000) return;
-    count.countTermination('unread');
-    socket.terminate();
+    terminate('unread');
   };
   const drain = () => {
     if (waiting) take(waiting);

@@ -50,9 +50,7 @@ export async function answerTaker(takers: TakersChain, hasKey: boolean, method: 
     case 'pamm_unsubscribe':
       throw new ApiError(404, { error: `${method} needs a WebSocket` });
     default:
-      throw new ApiError(404, {
-        error: `${method.slice(0, 64)} is not served: this endpoint has calls of takers alone`,
-      });
+      throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
   }
 }
 

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { Hono } from 'hono';
 import { bytesToHex, type Hex } from 'viem';
-import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/logger.ts';
 import { ApiError, tooManyRequests } from '../errors.ts';
 import { chainIdParam, RPC_PREFIX, servedChain } from '../request.ts';
 import { receiveOperations } from '../stream/operation-limits.ts';
 import type { ByeReason } from '../stream/types.ts';
-import { assertUpgrade, openSocket, type SocketDeps } from '../stream/web-socket.ts';
+import { assertUpgrade, type OpenSocket, openSocket, type SocketDeps } from '../stream/web-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
@@ -47,12 +45,12 @@ export class TakerSession {
   readonly #subscriptions = new Map<string, () => void>();
 
   constructor(
-    private readonly socket: WebSocket,
-    private readonly tcp: Socket,
+    private readonly opened: OpenSocket,
     private readonly takers: TakersChain,
     private readonly hasKey: boolean,
     private readonly logger: Pick<Logger, 'error'>,
   ) {
+    const { socket, tcp } = opened;
     // Each subscription listens.
     tcp.setMaxListeners(0);
     receiveOperations(socket, {
@@ -67,28 +65,28 @@ export class TakerSession {
 
   /** Says why the connection ends, and ends it. */
   end(reason: ByeReason): void {
-    endFrames(this.socket, reason, formOf(null));
+    endFrames(this.opened.socket, reason, formOf(null));
   }
 
   /** Never rejects. */
   async #run(data: Buffer): Promise<void> {
-    const { socket, tcp, takers } = this;
-    const opened: [Hex, FrameFeed][] = [];
+    const { opened, takers } = this;
+    const { socket } = opened;
+    const subscribed: [Hex, FrameFeed][] = [];
     const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
       if (method !== 'pamm_subscribe') return answerTaker(takers, this.hasKey, method, params);
-      if (this.#subscriptions.size + opened.length >= MAX_SUBSCRIPTIONS)
+      if (this.#subscriptions.size + subscribed.length >= MAX_SUBSCRIPTIONS)
         throw new ApiError(429, { error: `a connection has at most ${MAX_SUBSCRIPTIONS} subscriptions` });
       const subscription = bytesToHex(randomBytes(16));
-      opened.push([subscription, await this.#feedOf(readParams(Subscribe, params))]);
+      subscribed.push([subscription, await this.#feedOf(readParams(Subscribe, params))]);
       return subscription;
     };
     const response = await answerMessage(data, answer, this.logger);
     if (socket.readyState !== socket.OPEN) return;
     if (response !== null) socket.send(response);
     // The first frame follows the response.
-    for (const [id, feed] of opened)
-      this.#subscriptions.set(id, sendFrames(feed, socket, tcp, takers.levels, formOf(id)));
+    for (const [id, feed] of subscribed) this.#subscriptions.set(id, sendFrames(feed, opened, formOf(id)));
   }
 
   async #feedOf([kind, named]: z.output<typeof Subscribe>): Promise<FrameFeed> {
@@ -110,8 +108,8 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
   app.get(`${RPC_PREFIX}:chain_id`, async (c) => {
     const chain = servedChain(deps.takers, chainIdParam(c));
     assertUpgrade(c);
-    return openSocket(c, deps, chain.levels, (socket, tcp) => {
-      const session = new TakerSession(socket, tcp, chain, c.get('key') !== null, deps.logger);
+    return openSocket(c, deps, (opened) => {
+      const session = new TakerSession(opened, chain, c.get('key') !== null, deps.logger);
       return (reason) => session.end(reason);
     });
   });

@@ -12,16 +12,12 @@ WITH counted AS MATERIALIZED (
   SELECT token, pools, pool FROM counted ORDER BY pools DESC, token LIMIT $4::int8 OFFSET $5::int8
 )
 SELECT (SELECT count(*) FROM counted)::float8 AS total, page.token AS address, page.pools::float8 AS pools,
-       CASE WHEN is0 THEN shown."token0Symbol" ELSE shown."token1Symbol" END AS symbol,
-       CASE WHEN is0 THEN shown."token0Name" ELSE shown."token1Name" END AS name,
-       CASE WHEN is0 THEN shown."token0Decimals" ELSE shown."token1Decimals" END AS decimals,
-       CASE WHEN is0 THEN shown."token0LogoUrl" ELSE shown."token1LogoUrl" END AS "logoUrl"
+       record ->> (side || 'Symbol') AS symbol, record ->> (side || 'Name') AS name,
+       (record ->> (side || 'Decimals'))::int4 AS decimals, record ->> (side || 'LogoUrl') AS "logoUrl"
 FROM (SELECT) one
 LEFT JOIN page ON true
-LEFT JOIN operator.listed_pool r ON r.chain_id = $1 AND r.pool = page.pool
-LEFT JOIN LATERAL json_to_record(r.record::json) AS shown (
-  "token0Symbol" text, "token1Symbol" text, "token0Name" text, "token1Name" text,
-  "token0Decimals" int4, "token1Decimals" int4, "token0LogoUrl" text, "token1LogoUrl" text
-) ON true
-CROSS JOIN LATERAL (SELECT r.token0 = page.token AS is0) which
+LEFT JOIN LATERAL (
+  SELECT r.record::json AS record, CASE WHEN r.token0 = page.token THEN 'token0' ELSE 'token1' END AS side
+  FROM operator.listed_pool r WHERE r.chain_id = $1 AND r.pool = page.pool
+) shown ON true
 ORDER BY page.pools DESC, page.token

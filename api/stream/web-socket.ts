@@ -10,7 +10,6 @@ import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
 import { clientAddress, triesAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { basisParam, chainIdParam, servedChain } from '../request.ts';
-import type { ChainStream } from './chain-stream.ts';
 import type { Connection } from './connections.ts';
 import type { StreamDeps } from './stream.ts';
 import type { StreamTransport } from './types.ts';
@@ -50,15 +49,15 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     await stream.ready();
     const key = c.get('key');
     const triesFrom = triesAddress(c, trustedProxies);
-    return openSocket(c, deps, stream, (raw, tcp, connection) => {
-      const subscriber = stream.open(webSocketTransport(raw, tcp), key !== null);
+    return openSocket(c, deps, ({ socket, tcp, connection }) => {
+      const subscriber = stream.open(webSocketTransport(socket, tcp), key !== null);
       const identify = async (presented: string) => {
         const identity = await verifyKey(presented, () => triesFrom);
         if (!identity) throw invalidApiKey();
         streams.connections.useKey(connection, identity.keyId);
         subscriber.hasKey = true;
       };
-      const session = new WsSession(raw, stream, subscriber, identify, logger);
+      const session = new WsSession(socket, stream, subscriber, identify, logger);
       return (reason) => session.end(reason);
     });
   };
@@ -66,19 +65,28 @@ function openWebSocket(deps: WebSocketDeps): Handler {
 
 export type SocketDeps = Pick<WebSocketDeps, 'streams' | 'trustedProxies' | 'logger' | 'pingMs'>;
 
+/** A WebSocket that opened. */
+export interface OpenSocket {
+  readonly socket: WebSocket;
+  /** What it writes to. */
+  readonly tcp: Socket;
+  readonly connection: Connection;
+  /** Ends it at once and counts that: its client answered no pings, or did not read. */
+  readonly terminate: (reason: 'timeout' | 'unread') => void;
+}
+
 /**
- * Opens a WebSocket, which counts as a connection of streams and is pinged.
+ * Opens a WebSocket of a chain, which counts as a connection of streams and is pinged.
  *
- * @param count counts a client that answered no pings
- * @param open takes the WebSocket, what it writes to, and the connection; what it gives ends them from our side
+ * @param open takes it; what it gives ends it from our side
  * @throws ApiError 429, 503
  */
 export function openSocket(
   c: Context,
-  { streams: { connections }, trustedProxies, logger, pingMs }: SocketDeps,
-  count: Pick<ChainStream, 'countTermination'>,
-  open: (socket: WebSocket, tcp: Socket, connection: Connection) => Connection['end'],
+  { streams: { connections, chains }, trustedProxies, logger, pingMs }: SocketDeps,
+  open: (opened: OpenSocket) => Connection['end'],
 ): Promise<Response> {
+  const { live } = servedChain(chains, chainIdParam(c));
   let end: Connection['end'] | undefined;
   const connection: Connection = {
     transport: 'websocket',
@@ -94,10 +102,16 @@ export function openSocket(
   return acceptWebSocket(
     c,
     {
-      onOpen: (_event, { raw }) => {
-        if (!raw) return;
-        keepAlive(raw, () => count.countTermination('timeout'), pingMs);
-        end = open(raw, tcp, connection);
+      onOpen: (_event, { raw: socket }) => {
+        if (!socket) return;
+        const terminate: OpenSocket['terminate'] = (reason) => {
+          // The socket still emits what came before its end.
+          for (const event of ['ping', 'message']) socket.removeAllListeners(event);
+          live.countTermination(reason);
+          socket.terminate();
+        };
+        keepAlive(socket, () => terminate('timeout'), pingMs);
+        end = open({ socket, tcp, connection, terminate });
       },
     },
     (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
@@ -137,14 +151,8 @@ function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
  * Terminates a socket whose client has not answered a ping for twice `pingMs`, or sends pings and operations without
  * reading the responses.
  */
-function keepAlive(socket: WebSocket, onTerminated: () => void, pingMs = PING_MS): void {
+function keepAlive(socket: WebSocket, terminate: () => void, pingMs = PING_MS): void {
   let unanswered = 0;
-  const terminate = () => {
-    // The socket still emits what came before its end.
-    for (const event of ['ping', 'message']) socket.removeAllListeners(event);
-    onTerminated();
-    socket.terminate();
-  };
   const timer = setInterval(() => {
     if (unanswered === 2) return terminate();
     unanswered += 1;
