@@ -22,6 +22,7 @@ import { readTokensToPrice } from './fiat/tokens-to-price.ts';
 import { createDepthRecorder } from './history/record-depth.ts';
 import { recordFiatPrices } from './history/record-fiat-prices.ts';
 import { recordFills } from './history/record-fills.ts';
+import { recordLandings } from './history/record-landings.ts';
 import { recordQuotes } from './history/record-quotes.ts';
 import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
@@ -179,6 +180,7 @@ function chainJobs(
   jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
+  jobs.push({ name: `landings-${chainId}`, run: () => recordLandings(fills), ...every(HISTORY_PAUSE_MS) });
   if (!hasStoredPools(chain)) return jobs;
   const storage = createStorageCapture({ ...shared, database, pools });
   for (const kind of CAPTURE_CLASSES) {

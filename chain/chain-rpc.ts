@@ -39,7 +39,7 @@ export interface ReportedHead {
   readonly endpoint: RpcEndpoint | null;
 }
 
-const quantity = z
+export const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt);

@@ -759,7 +759,7 @@ export interface components {
                 committedShare: number | null;
                 /** @description Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices. */
                 liveShare: number | null;
-                /** @description Share of updates of this service that landed in their block. Always null: what is stored does not tell. */
+                /** @description Of the blocks that published updates for this pool were for, the share in which one landed; null without such updates. */
                 ownLandedShare: number | null;
             };
             analytics24h?: components["schemas"]["PoolAnalytics"];
@@ -1323,7 +1323,7 @@ export interface components {
                 committedShare: number | null;
                 /** @description Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices. */
                 liveShare: number | null;
-                /** @description Share of updates of this service that landed in their block. Always null: what is stored does not tell. */
+                /** @description Of the blocks that published updates for this pool were for, the share in which one landed; null without such updates. */
                 ownLandedShare: number | null;
             };
             /** @description Whether the whole day is final. */
@@ -1870,7 +1870,7 @@ export interface operations {
                      *           "executability": {
                      *             "committedShare": 0.55,
                      *             "liveShare": 0.98,
-                     *             "ownLandedShare": null
+                     *             "ownLandedShare": 0.31
                      *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
@@ -2113,7 +2113,7 @@ export interface operations {
                      *           "executability": {
                      *             "committedShare": 0.55,
                      *             "liveShare": 0.98,
-                     *             "ownLandedShare": null
+                     *             "ownLandedShare": 0.31
                      *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
@@ -3522,7 +3522,7 @@ export interface operations {
                      *           "executability": {
                      *             "committedShare": 0.55,
                      *             "liveShare": 0.98,
-                     *             "ownLandedShare": null
+                     *             "ownLandedShare": 0.31
                      *           },
                      *           "final": true
                      *         }

@@ -19,7 +19,7 @@ const RIGHTS = `
   operator.delisted_pool              -           r         r         -           arwd        -
   operator.found_contract             ard         r         r         -           r           -
   operator.layout_calibration         -           arw       r         -           arw         -
-  operator.pamm_submission            -           -         -         arwd        -           -
+  operator.pamm_submission            -           rw        -         arwd        -           -
   operator.pamm_answer                -           -         -         arwd        -           -
   operator.price_health               -           arwd      r         -           r           -
   operator.pool_storage               -           arwd      -         -           -           -

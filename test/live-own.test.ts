@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keccak256, parseTransaction } from 'viem';
+import { Redis } from 'ioredis';
+import { type Hex, keccak256, parseTransaction } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../devnet/live/live-pools.ts';
@@ -123,6 +124,13 @@ test('an update that reverts, is of another block or of a key that does not publ
     expect(published.filter((text) => text.includes(transaction.slice(2)))).toEqual([]);
   }
   everything.disconnect();
+  // The audit trail names pools of the updates that were published alone.
+  const redis = new Redis(world.redisUrl);
+  const entries = (await redis.xrange(`${world.prefix}:audit`, '-', '+')).map(([, [, text = '']]) => JSON.parse(text));
+  redis.disconnect();
+  const poolsOf = (transaction: Hex) => entries.find(({ txHash }) => txHash === keccak256(transaction))?.pools;
+  expect(poolsOf(later.transaction)).toEqual(pools().map(({ address }) => address));
+  expect([unpublished, elsewhere].map(({ transaction }) => poolsOf(transaction))).toEqual([[], []]);
   // The one that came early is good for the block after this one.
   await world.market.builder.buildBlock();
   await untilKinds(['committed', 'committed', 'live', 'committed']);

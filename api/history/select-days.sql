@@ -6,7 +6,8 @@ SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sende
   CASE WHEN q.compared_count IS NOT NULL THEN json_build_object(
     'comparedCount', q.compared_count, 'medianBps', q.median_bps, 'worstBps', q.worst_bps,
     'within1BpShare', q.within_1bp_share, 'worseShare', q.worse_share, 'unknownShare', q.unknown_share) END AS "fillQuality",
-  json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', NULL) AS executability,
+  json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share)
+    AS executability,
   d.is_final AS final
 FROM read_model.pool_days($1, $2, $3, $4) d
 LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts

@@ -162,7 +162,7 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
   const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
     'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
-    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', NULL) AS executability`;
+    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability`;
   const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool`;
   // Hours that began in the window.
   const executed = `CROSS JOIN LATERAL read_model.executability(k.chain_id, k.pool, w.${window.fromTs} + 1, w.${window.toTs} + 1) e`;

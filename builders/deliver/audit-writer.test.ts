@@ -31,6 +31,7 @@ const endpoint: Endpoint = {
   apiKey: 'builder-secret',
 };
 const MAX_UINT64 = 2n ** 64n - 1n;
+const POOL = `0x${'0a'.repeat(20)}` as const;
 
 let postgres: TestDatabase;
 let redisDatabase: TestRedis;
@@ -67,9 +68,9 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
   });
   const cancel = submission({ tx: '0x' });
   const writer = startWriter();
-  log.submitted(live);
-  log.submitted(live);
-  log.submitted(cancel);
+  log.submitted(live, false);
+  log.submitted(live, false);
+  log.submitted(cancel, false);
   log.note(endpoint, live, { accepted: true, bundleHash: '0xab', timestampNs: MAX_UINT64 });
   log.note(endpoint, live, 'unanswered');
   log.note(endpoint, cancel, { accepted: false, error: 'skipped: the request was a cancel' });
@@ -86,6 +87,8 @@ test('submissions and outcomes become rows, each once, uint64 whole and without 
       max_timestamp: '1900000000',
       is_cancel: false,
       tx_hash: keccak256(live.update.tx),
+      pools: '{}',
+      has_landed: null,
     },
   ]);
   expect(await rows('SELECT is_cancel, tx_hash FROM operator.pamm_submission WHERE is_cancel')).toEqual([
@@ -120,13 +123,33 @@ test('whatever a builder said becomes a row, and holds up no other', async () =>
 test('an entry that Postgres refuses is left out, and its batch is written', async () => {
   const log = newLog();
   const batch = [submission(), submission({ replacementSeqNumber: 10n ** 30n }), submission(), submission()];
-  for (const one of batch) log.submitted(one);
+  for (const one of batch) log.submitted(one, false);
   const writer = startWriter();
   const ids = batch.map(({ id }) => id);
   await eventually(async () => (await redis.xlen(keys.audit())) === 0);
   await writer.stop();
   const written = await rows('SELECT submission_id FROM operator.pamm_submission WHERE submission_id = ANY($1)', [ids]);
   expect(written.map((row) => row.submission_id).sort()).toEqual(ids.filter((_, index) => index !== 1).sort());
+});
+
+test('pools are kept of updates that are published alone', async () => {
+  const [own, secret] = [submission({ poolAddresses: [POOL] }), submission({ poolAddresses: [POOL] })];
+  const log = newLog();
+  log.submitted(own, true);
+  log.submitted(secret, false);
+  const writer = startWriter();
+  const find = () =>
+    rows('SELECT submission_id AS id, pools FROM operator.pamm_submission WHERE submission_id = ANY ($1)', [
+      [own.id, secret.id],
+    ]);
+  await eventually(async () => (await find()).length === 2);
+  expect(new Map((await find()).map(({ id, pools }) => [id, pools]))).toEqual(
+    new Map([
+      [own.id, `{${POOL}}`],
+      [secret.id, '{}'],
+    ]),
+  );
+  await writer.stop();
 });
 
 test('analysts read the trail through the read model, and cannot change it', async () => {
@@ -149,7 +172,7 @@ test('what could not be written waits until the database is back, and of two wri
   await database.$client.query('SET ROLE NONE; ALTER TABLE operator.pamm_submission RENAME TO away; RESET ROLE');
   const writer = startWriter();
   const waiting = submission();
-  log.submitted(waiting);
+  log.submitted(waiting, false);
   const both = [writer, startWriter()];
   await sleep(500);
   expect(await redis.xlen(keys.audit())).toBe(1);
@@ -174,7 +197,7 @@ test('a writer that has never reached Redis stops at once', async () => {
 test('rows past their retention are deleted', async () => {
   const log = newLog();
   const old = submission({}, Date.now() - 3 * 86_400_000);
-  log.submitted(old);
+  log.submitted(old, false);
   log.note(endpoint, old, 'dropped');
   const writer = startWriter();
   const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [old.id]);
@@ -202,7 +225,7 @@ test('rows past their retention are deleted in parts, and one that another holds
   const writer = startWriter(2);
   try {
     const fresh = submission();
-    log.submitted(fresh);
+    log.submitted(fresh, false);
     await eventually(async () => (await old()) === 1);
     const find = () => rows('SELECT 1 FROM operator.pamm_submission WHERE submission_id = $1', [fresh.id]);
     await eventually(async () => (await find()).length === 1);

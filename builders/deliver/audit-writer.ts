@@ -94,8 +94,9 @@ function isRefusal(error: unknown): boolean {
 
 function toSubmissionRow(entry: AuditEntry) {
   if (entry.kind !== 'submission') return [];
-  const { kind: _, receivedAtMs, ...row } = entry;
-  return { ...row, receivedAt: new Date(receivedAtMs), isCancel: row.txHash === null };
+  const { kind: _, receivedAtMs, pools, ...row } = entry;
+  // Entries of earlier releases name no pools.
+  return { ...row, pools: [...(pools ?? [])], receivedAt: new Date(receivedAtMs), isCancel: row.txHash === null };
 }
 
 function toAnswerRow(entry: AuditEntry) {

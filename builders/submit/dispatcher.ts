@@ -92,8 +92,9 @@ export class QuoteDispatcher {
     });
     try {
       const registration = await this.#enqueueAll(submission, holder, endpoints, queueUntilMs);
-      if (registration === 'newest' || registration === 'same') onAccepted?.();
-      this.#log.submitted(submission);
+      const isAccepted = registration === 'newest' || registration === 'same';
+      if (isAccepted) onAccepted?.();
+      this.#log.submitted(submission, isAccepted && onAccepted !== undefined);
       await before(waitUntilMs, completed);
       return endpoints.map(({ id, provider }) => ({ provider, answer: answers.get(id) }));
     } finally {

@@ -48,9 +48,9 @@ export class UpdateLog {
     });
   }
 
-  /** Notes an update that was queued. */
-  submitted(submission: Submission): void {
-    this.#append(submissionEntry(submission));
+  /** Notes an update that was queued. @param isPublished whether its maker lets it be published */
+  submitted(submission: Submission, isPublished: boolean): void {
+    this.#append(submissionEntry(submission, isPublished));
   }
 
   /** Sends an answer to the API process that waits for it, and notes it. */
@@ -78,7 +78,7 @@ export class UpdateLog {
   }
 }
 
-function submissionEntry({ id, arrivedAtMs, update }: Submission) {
+function submissionEntry({ id, arrivedAtMs, update }: Submission, isPublished: boolean) {
   return {
     kind: 'submission' as const,
     submissionId: id,
@@ -90,6 +90,7 @@ function submissionEntry({ id, arrivedAtMs, update }: Submission) {
     maxTimestamp: update.maxTimestamp?.toString() ?? null,
     /** Null for a cancel. */
     txHash: isCancel(update) ? null : keccak256(update.tx),
+    pools: isPublished ? update.poolAddresses : [],
   };
 }
 

@@ -9,9 +9,9 @@ export const Executability = z.strictObject({
     'Share of sampled blocks on which the next one was being built with a live price, at which the pool traded: none while sources are silent. Null without a source of live prices.',
   ),
   ownLandedShare: Share.describe(
-    'Share of updates of this service that landed in their block. Always null: what is stored does not tell.',
+    'Of the blocks that published updates for this pool were for, the share in which one landed; null without such updates.',
   ),
 });
 export type Executability = z.infer<typeof Executability>;
 
-export const EXECUTABILITY_EXAMPLE: Executability = { committedShare: 0.55, liveShare: 0.98, ownLandedShare: null };
+export const EXECUTABILITY_EXAMPLE: Executability = { committedShare: 0.55, liveShare: 0.98, ownLandedShare: 0.31 };

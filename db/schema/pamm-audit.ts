@@ -17,6 +17,7 @@ export const pammSubmissions = operator.table('pamm_submission', {
   maxTimestamp: uint64('max_timestamp'),
   isCancel: boolean('is_cancel').notNull(),
   txHash: text('tx_hash'),
+  pools: text('pools').array().notNull(),
 });
 
 /** The outcome of each update at each builder. */

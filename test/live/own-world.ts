@@ -130,7 +130,8 @@ export async function startOwnWorld(
       body: JSON.stringify(body),
     });
   const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber, chainId = config.chainId }) => {
-    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq };
+    const poolAddresses = market.pools.map(({ address }) => address);
+    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq, poolAddresses };
     const response = await post(`/public/v1/evm/${chainId}/pamm-quote`, key, body);
     return { status: response.status, text: await response.text() };
   };

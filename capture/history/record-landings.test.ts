@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { type Hex, keccak256, numberToHex } from 'viem';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { migrate } from '../../db/migrate.ts';
+import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { connectDevChain, type DevChain, submit } from '../../devnet/dev-chain.ts';
+import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
+import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { seedAddress } from '../../test/harness/seed-pools.ts';
+import { chainConfig } from '../../test/quotes/quote-world.ts';
+import { recordLandings } from './record-landings.ts';
+
+/*
+ * Of updates for blocks of a real chain: those whose transaction the chain has in that block, by its receipts, landed, and each
+ * block of a pool's updates counts once in its hour.
+ */
+
+const CHAIN = 31_337;
+const HOUR = 3_600;
+const POOLS = [1, 2, 3].map((n) => seedAddress(n));
+/** No sample of it is kept. */
+const UNFUNDED = seedAddress(4);
+/** Blocks beyond those that a run reads. */
+const BLOCKS = 30;
+
+interface Update {
+  readonly id: string;
+  readonly block: bigint;
+  readonly txHash: Hex | null;
+  readonly pools: readonly string[];
+  readonly minutesOld: number;
+}
+
+let anvil: Anvil;
+let chain: DevChain;
+let testDatabase: TestDatabase;
+let database: pg.Pool;
+
+beforeAll(async () => {
+  [anvil, testDatabase] = await Promise.all([startAnvil({ chainId: CHAIN }), createDatabase()]);
+  chain = await connectDevChain(anvil.url);
+  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  await migrate(testDatabase.url);
+  await createOnchainTables(database);
+});
+
+afterAll(async () => {
+  await database?.end();
+  await Promise.all([anvil?.stop(), testDatabase?.drop()]);
+});
+
+beforeEach(() => database.query('TRUNCATE operator.pamm_submission, history.executability_hour'));
+
+/** Mines blocks with some transactions each, minutes apart. @returns the transactions by block */
+async function mineBlocks(random: Random): Promise<Map<bigint, Hex[]>> {
+  const { client, roles } = chain;
+  await client.setAutomine(false);
+  const mined = new Map<bigint, Hex[]>();
+  for (let block = 0; block < BLOCKS; block++) {
+    const sent: Hex[] = [];
+    for (let count = random.integer(0, 3); count > 0; count--)
+      sent.push(await submit(chain, { from: roles.trader, to: roles.owner, data: '0x' }));
+    await client.increaseTime({ seconds: 400 });
+    await client.mine({ blocks: 1 });
+    mined.set(await client.getBlockNumber(), sent);
+  }
+  return mined;
+}
+
+function drawUpdate(random: Random, mined: ReadonlyMap<bigint, readonly Hex[]>): Update {
+  const numbers = [...mined.keys()];
+  const block = random.pick(numbers);
+  const [own, any] = [mined.get(block) ?? [], [...mined.values()].flat()];
+  const elsewhere = [random.pick(any), keccak256(numberToHex(random.integer(1, 1_000_000)))];
+  const txHash = random.chance(10)
+    ? null
+    : random.chance(40) && own.length > 0
+      ? random.pick(own)
+      : random.pick(elsewhere);
+  const pools = [...POOLS, UNFUNDED].filter(() => random.chance(40));
+  return { id: randomUUID(), block, txHash, pools, minutesOld: random.chance(15) ? 1 : 3 };
+}
+
+async function audit({ id, block, txHash, pools, minutesOld }: Update): Promise<void> {
+  await database.query(
+    `INSERT INTO operator.pamm_submission (submission_id, chain_id, received_at, replacement_uuid, replacement_seq_number,
+       block_number, is_cancel, tx_hash, pools) VALUES ($1, $2, now() - $3 * interval '1 minute', '0x', 1, $4, $5, $6, $7)`,
+    [id, CHAIN, minutesOld, String(block), txHash === null, txHash, pools],
+  );
+}
+
+async function timeOf(blockNumber: bigint): Promise<number> {
+  return Number((await chain.client.getBlock({ blockNumber })).timestamp);
+}
+
+/** Whether the chain has the transaction in the block. */
+async function isIn({ block, txHash }: Update): Promise<boolean> {
+  const receipt = await chain.client.getTransactionReceipt({ hash: txHash as Hex }).catch(() => null);
+  return receipt?.blockNumber === block;
+}
+
+/** Keeps a sample of each hour for the funded pools, as capture does once a minute. */
+async function keepSamples(fromTs: number, toTs: number): Promise<void> {
+  for (let hour = fromTs - (fromTs % HOUR); hour <= toTs; hour += HOUR) {
+    await database.query(`SELECT history.keep_partitions('executability_hour', $1, 0)`, [hour]);
+    await database.query('INSERT INTO history.executability_hour SELECT $1, unnest($2::text[]), $3, 1, 1, 0, 0, $3', [
+      CHAIN,
+      POOLS,
+      hour,
+    ]);
+  }
+}
+
+test('updates landed that the chain has in their block, and each block counts once for each pool', async () => {
+  const random = seededRandom(13);
+  const mined = await mineBlocks(random);
+  const numbers = [...mined.keys()];
+  const finalBlock = numbers.at(-4) as bigint;
+  await keepSamples(await timeOf(numbers[0] as bigint), await timeOf(numbers.at(-1) as bigint));
+  await setIndexedBlock(database, {
+    chainId: CHAIN,
+    number: Number(finalBlock),
+    timestamp: await timeOf(finalBlock),
+    isFinal: true,
+  });
+  const updates = Array.from({ length: 120 }, () => drawUpdate(random, mined));
+  for (const update of updates) await audit(update);
+
+  const rpc = openChainRpc(chainConfig(CHAIN, [anvil.url]), 5_000);
+  const run = (hasSpareCalls = () => true) => recordLandings({ database, chainId: CHAIN, rpc, hasSpareCalls });
+  await run(() => false);
+  const unread = await database.query('SELECT FROM operator.pamm_submission WHERE has_landed IS NOT NULL');
+  expect(unread.rowCount).toBe(0);
+  for (let times = 0; times < 4; times++) await run();
+
+  const isJudged = ({ block, txHash, pools }: Update) => block <= finalBlock && txHash !== null && pools.length > 0;
+  // Younger ones are judged with those of their block that are old enough.
+  const dueBlocks = new Set(updates.filter((each) => isJudged(each) && each.minutesOld > 2).map(({ block }) => block));
+  const due = updates.filter((update) => isJudged(update) && dueBlocks.has(update.block));
+  const landed = new Map<string, boolean | null>(updates.map(({ id }) => [id, null]));
+  for (const update of due) landed.set(update.id, await isIn(update));
+  const { rows } = await database.query('SELECT submission_id AS id, has_landed FROM read_model.pamm_submission');
+  expect(new Map(rows.map(({ id, has_landed }) => [id, has_landed]))).toEqual(landed);
+  expect(new Set(landed.values())).toEqual(new Set([true, false, null]));
+
+  const counts = new Map<string, [number, number]>();
+  for (const pool of POOLS) {
+    for (const block of numbers) {
+      const own = due.filter((update) => update.block === block && update.pools.includes(pool));
+      if (own.length === 0) continue;
+      const ts = await timeOf(block);
+      const key = `${pool} ${ts - (ts % HOUR)}`;
+      const [blocks, successes] = counts.get(key) ?? [0, 0];
+      counts.set(key, [blocks + 1, successes + (own.some(({ id }) => landed.get(id)) ? 1 : 0)]);
+    }
+  }
+  const stored = await database.query(
+    'SELECT pool, hour_ts, own_block_count AS n, own_landed_count AS k FROM history.executability_hour WHERE own_block_count > 0',
+  );
+  expect(new Map(stored.rows.map(({ pool, hour_ts, n, k }) => [`${pool} ${hour_ts}`, [n, k]]))).toEqual(counts);
+  const [fromTs, toTs] = [0, Number.MAX_SAFE_INTEGER];
+  for (const pool of POOLS) {
+    const ofPool = [...counts].filter(([key]) => key.startsWith(pool)).map(([, count]) => count);
+    const sum = (index: 0 | 1) => ofPool.reduce((total, count) => total + count[index], 0);
+    const { rows: shares } = await database.query('SELECT * FROM read_model.executability($1, $2, $3, $4)', [
+      CHAIN,
+      pool,
+      fromTs,
+      toTs,
+    ]);
+    expect(shares).toEqual([
+      { committed_share: 1, live_share: null, own_landed_share: expect.closeTo(sum(1) / sum(0), 12) },
+    ]);
+  }
+});
