@@ -1263,6 +1263,11 @@ export interface components {
              * @enum {string}
              */
             status: "healthy" | "feed_down" | "pool_refused" | "pool_paused" | "unknown";
+            /**
+             * @description `live`: in the block that was being built on it, without depth. Null of an hour, which has both.
+             * @enum {string|null}
+             */
+            basis: "live" | "committed" | null;
             /** @description Price to sell token0 at, fees included, Q64.64; null unless read. */
             bidX64: string | null;
             /** @description Price to buy token0 at. */
@@ -3378,6 +3383,7 @@ export interface operations {
                      *           "ts": 1794996012,
                      *           "blockNumber": 21000000,
                      *           "status": "healthy",
+                     *           "basis": "committed",
                      *           "bidX64": "55312562105018090520576",
                      *           "askX64": "55340232221128654848000",
                      *           "depth": [

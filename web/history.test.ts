@@ -30,6 +30,7 @@ test('depth of both sides is in whole token1, and what is not known is left out'
     ts,
     blockNumber: 1,
     status: 'healthy',
+    basis: 'committed',
     bidX64: x64(1_999),
     askX64: x64(2_000),
     depth,

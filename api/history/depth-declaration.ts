@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { BASES } from '../../quoting/quote-basis.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { poolParams } from '../declaration/pool-page.ts';
 import { MAX_BARS } from './bars-declaration.ts';
@@ -29,6 +30,10 @@ const Sample = z
     status: z
       .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
       .describe('What the pool did at the block.'),
+    basis: z
+      .enum(BASES)
+      .nullable()
+      .describe('`live`: in the block that was being built on it, without depth. Null of an hour, which has both.'),
     bidX64: Price.describe('Price to sell token0 at, fees included, Q64.64; null unless read.'),
     askX64: Price.describe('Price to buy token0 at.'),
     depth: z.array(Band).nullable().describe('By distance from the mean of both prices; null unless read.'),
@@ -47,6 +52,7 @@ const DEPTH_EXAMPLE: DepthPage = {
       ts: 1_794_996_012,
       blockNumber: 21_000_000,
       status: 'healthy',
+      basis: 'committed',
       bidX64: '55312562105018090520576',
       askX64: '55340232221128654848000',
       depth: [10, 25, 50, 100].map((bps) => ({

@@ -107,6 +107,9 @@ const depthOf = (n: number): Depth => [
   n % 3 === 0 ? [5, 6, 7, 8].map((part) => `${n}${part}`) : null,
 ];
 
+/** Of every fifth time, the price was in the block that was being built. */
+const basisOf = (ts: number) => (ts % 5 === 0 ? 'live' : 'committed');
+
 const insert = (
   ts: number,
   status: string,
@@ -117,8 +120,8 @@ const insert = (
 ) =>
   listing.pool.query(
     `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
-       bid_depth_raw, ask_depth_raw) VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9)`,
-    [CHAIN_A, POOL, ts, status, bid && String(bid), ask && String(ask), isChange, ...depth],
+       bid_depth_raw, ask_depth_raw, basis) VALUES ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [CHAIN_A, POOL, ts, status, bid && String(bid), ask && String(ask), isChange, ...depth, basisOf(ts)],
   );
 
 const get = (query: string) => app.request(`/public/v1/evm/${CHAIN_A}/${POOL}/ohlcv?${query}`);
@@ -247,13 +250,16 @@ const shownDepth = ([bids, asks]: Depth): DepthSample['depth'] =>
 test('depth is shown with its sample, page by page, and samples without prices too', async () => {
   const expected = SAMPLES.flatMap(({ ts, bid, ask }, n): DepthSample[] => {
     const prices = { bidX64: String(bid), askX64: String(ask) };
-    const sample = { ts, blockNumber: ts, status: 'healthy' as const, ...prices, depth: shownDepth(depthOf(n)) };
+    const place = { ts, blockNumber: ts, status: 'healthy' as const, basis: basisOf(ts) } as const;
+    const sample = { ...place, ...prices, depth: shownDepth(depthOf(n)) };
     return ts >= MINUTES_FROM ? [sample] : [];
   });
   const none = { bidX64: null, askX64: null, depth: null };
   const ts = START + 7 * DAY + 5;
-  expected.push({ ts, blockNumber: ts, status: 'feed_down', ...none });
-  expected.push({ ts: ts + 1, blockNumber: ts + 1, status: 'pool_paused', bidX64: '1', askX64: '2', depth: null });
+  expected.push({ ts, blockNumber: ts, status: 'feed_down', basis: basisOf(ts), ...none });
+  const last = { ts: ts + 1, blockNumber: ts + 1, basis: basisOf(ts + 1) } as const;
+  expected.push({ ...last, status: 'pool_paused', bidX64: '1', askX64: '2', depth: null });
+  expect(new Set(expected.map(({ basis }) => basis))).toEqual(new Set(['live', 'committed']));
   const found = await depthPages('limit=200');
   expect(found).toEqual(expected.toSorted((a, b) => b.ts - a.ts));
 });
@@ -267,7 +273,8 @@ test('an hour shows its last prices and the last depth of each side', async () =
     const last = (side: 0 | 1) => own.map(({ n }) => depthOf(n)[side]).findLast((depth) => depth !== null) ?? null;
     const { bid = 0n, ask = 0n } = own.at(-1) ?? {};
     const prices = { bidX64: String(bid), askX64: String(ask) };
-    return { ts: hour, blockNumber: null, status: 'healthy', ...prices, depth: shownDepth([last(0), last(1)]) };
+    const place = { ts: hour, blockNumber: null, status: 'healthy', basis: null } as const;
+    return { ...place, ...prices, depth: shownDepth([last(0), last(1)]) };
   });
   expect(await depthPages('interval=1h&limit=100')).toEqual(expected);
 });
