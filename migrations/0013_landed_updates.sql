@@ -5,7 +5,7 @@ ALTER TABLE operator.pamm_submission
   ADD COLUMN pools operator.address[] NOT NULL DEFAULT '{}',
   -- Null until its block is final.
   ADD COLUMN has_landed boolean;
-CREATE INDEX ON operator.pamm_submission (chain_id, block_number) WHERE has_landed IS NULL AND NOT is_cancel AND pools <> '{}';
+CREATE INDEX ON operator.pamm_submission (chain_id, has_landed, block_number) WHERE NOT is_cancel AND pools <> '{}';
 GRANT SELECT, UPDATE (has_landed) ON operator.pamm_submission TO ptd_capture;
 
 CREATE OR REPLACE VIEW read_model.pamm_submission AS

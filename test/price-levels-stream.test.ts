@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { type LiveWorld, startLiveWorld, updateAll } from './live/live-world.ts';
 import { fixedDirectory } from './quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from './stream/stream-api.ts';
@@ -115,15 +116,30 @@ test('a WebSocket with a key in its query is rejected', async () => {
 });
 
 test('without a frame for two seconds the service says so and closes', async () => {
-  const openedAt = performance.now();
-  const client = await connectTexts(urlOf(`pools=0x${'99'.repeat(20)}`));
+  const proxy = await startRpcProxy(world.market.chain.rpcUrl);
+  const chain = { ...world.config, rpcUrls: [proxy.url], wsUrls: [], live: undefined, blockTimeMs: 250 };
+  const other = await startStreamApi({ ...options(), chain });
+  const client = await connectTexts(urlOf(`pools=${named()}&basis=committed`, other));
+  await until('a frame', () => client.texts.length > 0);
+  proxy.misbehave({ kind: 'down' });
   await until('the end', () => client.closed() !== null);
-  expect(performance.now() - openedAt).toBeGreaterThan(2_000);
-  expect(performance.now() - openedAt).toBeLessThan(3_000);
   expect([byeOf(client), client.closed()]).toEqual([
     { event: 'bye', reason: 'stale', retryMs: expect.any(Number) },
     1001,
   ]);
+  const [last, bye] = client.texts.slice(-2);
+  expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeGreaterThan(2_000);
+  expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeLessThan(3_000);
+  await other.stop();
+  await proxy.stop();
+});
+
+test('pools that are not served have empty frames, by HTTP and WebSocket', async () => {
+  const query = `pools=0x${'99'.repeat(20)}`;
+  const client = await connectTexts(urlOf(query));
+  await until('frames', () => client.texts.length > 2);
+  for (const text of [...textsOf(client), await (await fetch(urlOf(query))).text()])
+    expect(decodeBuilderFrame(text).pairs).toEqual([]);
 });
 
 test('a client that floods is sent away, and a stop says bye', async () => {

@@ -219,10 +219,39 @@ test('a connection that breaches limits gets errors, then a bye', async () => {
   expect(messagesOf(client).at(-1)).toMatchObject({ method: 'pamm_bye', params: { reason: 'limits' } });
 });
 
-test('a connection has at most 20 subscriptions', async () => {
+test('a connection has one levels call a second, and a batch too', async () => {
+  const levels = (id: number) => call('pamm_getPammPriceLevels', [{ pamms: pools() }], id);
+  const batch = (await (await post([levels(1), levels(2), call('pamm_status', [], 3)])).json()) as RpcResponse[];
+  expect(batch.map(({ error }) => error?.code)).toEqual([undefined, -32_005, undefined]);
+  const client = await connectTexts(urlOf());
+  const codes = [];
+  for (const id of ['a', 'b']) codes.push((await askWs(client, { ...levels(0), id })).error?.code);
+  await sleep(1_000);
+  codes.push((await askWs(client, { ...levels(0), id: 'c' })).error?.code);
+  expect(codes).toEqual([undefined, -32_005, undefined]);
+});
+
+test('the levels that a connection subscribes to are of 500 pools at most', async () => {
+  const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
+  const subscribe = (id: number, count: number, first = 0) => {
+    const pamms = Array.from({ length: count }, (_, n) => address(first + n));
+    return call('pamm_subscribe', ['subscribePriceLevelsV1', { pamms }], id);
+  };
+  const client = await connectTexts(urlOf());
+  const { result } = await askWs(client, subscribe(1, 400));
+  expect((await askWs(client, subscribe(2, 101))).error?.code).toBe(-32_005);
+  expect((await askWs(client, subscribe(3, 100))).error).toBeUndefined();
+  expect((await askWs(client, call('pamm_unsubscribe', [result], 4))).result).toBe(true);
+  expect((await askWs(client, subscribe(5, 400, 1_000))).error).toBeUndefined();
+  const keyed = await connectTexts(urlOf(), { Authorization: 'Bearer good' });
+  expect((await askWs(keyed, subscribe(1, 0))).error).toBeUndefined();
+  expect((await askWs(keyed, subscribe(2, 1))).error?.code).toBe(-32_005);
+});
+
+test('a connection has at most 5 subscriptions', async () => {
   const client = await connectTexts(urlOf());
   const subscribe = (id: number) => call('pamm_subscribe', ['subscribeNewQuotesV1', { routers: [] }], id);
-  const batch = Array.from({ length: 20 }, (_, id) => subscribe(id));
+  const batch = Array.from({ length: 5 }, (_, id) => subscribe(id));
   client.socket.send(JSON.stringify(batch));
   await until('responses', () => client.texts.length > 0);
   expect((await askWs(client, subscribe(99))).error?.code).toBe(-32_005);
@@ -245,7 +274,7 @@ test(`${MESSAGES} malformed messages get responses of JSON-RPC or HTTP, and noth
       for (const { jsonrpc, id, error } of read as (RpcResponse & { jsonrpc: string })[]) {
         expect([jsonrpc, id]).toEqual(['2.0', expect.toSatisfy((each) => each === null || typeof each !== 'object')]);
         // -32603 is a defect.
-        expect([undefined, -32_700, -32_600, -32_601, -32_602, -32_001]).toContain(error?.code);
+        expect([undefined, -32_700, -32_600, -32_601, -32_602, -32_001, -32_005]).toContain(error?.code);
         seen.set(`${error?.code}`, (seen.get(`${error?.code}`) ?? 0) + 1);
       }
     }

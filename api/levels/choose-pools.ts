@@ -28,8 +28,7 @@ const MAX_FILTERS = 200;
 export function createPoolChooser({ directory, database }: ChooseDeps): ChoosePools {
   const found = new ResultCache<ReadonlySet<string>>(MAX_FILTERS);
   const listedPools = (chain: ChainConfig, query: ListingQuery) => {
-    const listed = listedChains([chain], query);
-    const statement = findStatement({ ...query, count: MAX_WILDCARD_POOLS }, listed, 0);
+    const statement = findStatement({ ...query, count: MAX_WILDCARD_POOLS }, listedChains([chain], query), 0);
     const read = () =>
       readInTurn(database, async (client) => new Set((await client.query<FoundRow>(statement)).rows[0]?.pools));
     return found.get(JSON.stringify([chain.chainId, query]), read, KEEP_MS);
@@ -40,7 +39,7 @@ export function createPoolChooser({ directory, database }: ChooseDeps): ChoosePo
     const named = pools?.flatMap((pool) => table.find(chainId, pool) ?? []) ?? table.ofChain(chainId);
     const open = named.filter(isOpenToAnyone);
     if (!listed) return open;
-    const chosen = await listedPools(chain, listed);
+    const chosen = await listedPools(chain, { ...listed, addresses: pools });
     return open.filter(({ address }) => chosen.has(address));
   };
 }

@@ -3,6 +3,8 @@ import type { Logger } from '../../runtime/logger.ts';
 
 /** Takes frames. Must not throw. */
 export interface FrameReader {
+  /** Whether it takes a frame now. Otherwise it waits for a later one. */
+  readonly isReady: boolean;
   take(frame: Buffer): void;
   /** Called once, when there was no frame for `MAX_SILENCE_MS`; nothing follows. */
   onSilence(): void;
@@ -12,7 +14,7 @@ export interface FrameReader {
 export type FrameFeed = (reader: FrameReader) => () => void;
 
 export interface FrameSource {
-  /** Makes a frame; null when there is nothing to say now. */
+  /** Makes a frame of what is known, without waiting for more; null when there is nothing to say now. */
   readonly make: () => Promise<Buffer | null>;
   /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
@@ -30,9 +32,11 @@ interface RunningFeed {
 
 const MAX_SILENCE_MS = 2_000;
 
-/** The feeds of a chain by a key, each as long as it has readers. */
+/** The feeds of all chains by a key, each as long as it has readers. */
 export class FrameFeeds {
   readonly #feeds = new Map<string, RunningFeed>();
+  /** The last frame that was asked for: one is made after the other, so that many feeds do not fill the event loop. */
+  #made: Promise<Buffer | null> = Promise.resolve(null);
 
   constructor(private readonly logger: Pick<Logger, 'error'>) {}
 
@@ -49,35 +53,43 @@ export class FrameFeeds {
     };
   }
 
-  /** Makes frames while there are readers, at changes and as time passes, each one once for all readers. */
+  /** Makes frames while there are readers, at changes and as time passes, each one once for all readers that take it. */
   async #run(key: string, feed: RunningFeed, { start, make, minMs, maxMs }: FrameSource): Promise<void> {
+    const { readers } = feed;
     this.#feeds.set(key, feed);
+    const silence = setTimeout(() => {
+      for (const reader of readers) reader.onSilence();
+      readers.clear();
+    }, MAX_SILENCE_MS).unref();
     let isChanged = false;
-    let madeAt = performance.now();
     const stop = start(() => {
       isChanged = true;
       feed.wake();
     });
-    while (feed.readers.size > 0) {
+    while (readers.size > 0) {
       isChanged = false;
-      const frame = await make().catch((err: unknown) => {
-        this.logger.error({ err }, 'failed to make a frame');
-        return null;
-      });
-      feed.last = frame;
-      if (frame !== null) madeAt = performance.now();
-      for (const reader of feed.readers) {
-        if (frame !== null) reader.take(frame);
-        else if (performance.now() - madeAt > MAX_SILENCE_MS && feed.readers.delete(reader)) reader.onSilence();
-      }
+      const isWanted = readers.values().some(({ isReady }) => isReady);
+      if (isWanted) feed.last = await this.#makeInTurn(make);
+      const frame = isWanted ? feed.last : null;
+      if (frame !== null || !isWanted) silence.refresh();
+      for (const reader of readers) if (frame !== null && reader.isReady) reader.take(frame);
       if (frame !== null) await sleep(minMs, undefined, { ref: false });
-      if (isChanged || feed.readers.size === 0) continue;
+      if (isChanged || readers.size === 0) continue;
       const woken = new AbortController();
       feed.wake = () => woken.abort();
       const waitMs = frame === null ? minMs : maxMs - minMs;
       await sleep(waitMs, undefined, { ref: false, signal: woken.signal }).catch(() => undefined);
     }
+    clearTimeout(silence);
     this.#feeds.delete(key);
     stop();
+  }
+
+  #makeInTurn(make: FrameSource['make']): Promise<Buffer | null> {
+    this.#made = this.#made.then(make).catch((err: unknown) => {
+      this.logger.error({ err }, 'failed to make a frame');
+      return null;
+    });
+    return this.#made;
   }
 }

@@ -14,7 +14,7 @@ export interface LevelsQuery {
   readonly format: LevelsFormat;
   /** The venue of all pools; null: each pool is its own. */
   readonly venue: Address | null;
-  /** Null: all listed pools. */
+  /** In ascending order, so that a query has one spelling. Null: all listed pools. */
   readonly pools: readonly Address[] | null;
   /** Tiers and TVL of the pools; null: any. */
   readonly listed: ListingQuery | null;
@@ -30,5 +30,5 @@ export function levelsQuery(c: Context): LevelsQuery {
   if (text !== undefined && !venue) throw badRequest('venue is not a valid address');
   const listed = toListingQuery({ tier, minTvlFiat: minTvlFiat ?? 0 }, ['tiered']);
   const isListed = listed.tiers !== null || listed.minTvlFiat !== null;
-  return { format, venue, pools: poolsParam(c) ?? null, listed: isListed ? listed : null, basis };
+  return { format, venue, pools: poolsParam(c)?.sort() ?? null, listed: isListed ? listed : null, basis };
 }

@@ -28,13 +28,12 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
   const unknown = Object.keys(c.req.query()).find((name) => !Object.hasOwn(RawLevelsQuery.shape, name));
   // A key in a URL ends up in logs and histories.
   if (unknown !== undefined) throw badRequest('unknown parameter: a key goes in the Authorization header');
-  await levels.assertReadable(query);
-  const hasKey = c.get('key') !== null;
+  const feed = await levels.open(query, c.get('key') !== null);
   return openSocket(c, deps, (opened) => {
     const { socket } = opened;
     // What a client sends says nothing here, and costs little.
     receiveOperations(socket, { onOver: () => endFrames(socket, 'limits') });
-    socket.once('close', sendFrames(levels.feed(query, hasKey), opened));
+    socket.once('close', sendFrames(feed, opened));
     return (reason) => endFrames(socket, reason);
   });
 }

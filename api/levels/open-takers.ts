@@ -15,11 +15,11 @@ export interface OpenTakersDeps extends ChooseDeps {
 /** Makes what takers call on each chain, over the streams of all. */
 export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
   const choose = createPoolChooser(deps);
+  const feeds = new FrameFeeds(deps.logger);
   return new Map(
     [...chains].flatMap(([chainId, chain]) => {
       const stream = streams.chains.get(chainId);
       if (!stream) return [];
-      const feeds = new FrameFeeds(deps.logger);
       const levels = new PriceLevels(chain, stream, choose, feeds);
       return [[chainId, { levels, overrides: new StateOverrides(chain, feeds) }] as const];
     }),

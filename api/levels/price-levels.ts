@@ -5,6 +5,8 @@ import type { Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { throwUnavailable, unavailable } from '../errors.ts';
+import { olderBlock } from '../http/block-headers.ts';
+import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
@@ -37,54 +39,68 @@ export class PriceLevels {
    * @throws ApiError 400, 503
    */
   async read(query: LevelsQuery, byKey: boolean): Promise<string> {
-    await this.assertReadable(query);
+    await this.#assertReadable(query);
     const { snapshots, requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
     const pools = await this.choose(this.chain, query);
     requested.markRequested(pools, 'depths', byKey);
     const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
     const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
     if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
-    const { block } = await heads.head().catch(throwUnavailable);
+    const blocks = blocksOf(read);
+    const block = blocks.length > 0 ? blocks.reduce(olderBlock) : (await heads.head().catch(throwUnavailable)).block;
     const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
     return encodeFrame(query.format, head, query.venue, known);
   }
 
-  /** Makes the chain ready for a feed, or rejects a query for too many pools. @throws ApiError 400, 503 */
-  async assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
+  /**
+   * Opens the frames of a query, each made and encoded once for all clients of the same query and access.
+   *
+   * @throws ApiError 400, 503
+   */
+  async open(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
+    await this.#assertReadable(query);
+    const chosen = await this.choose(this.chain, query);
+    const key = JSON.stringify(['levels', this.chain.chainId, query, byKey]);
+    return this.feeds.of(key, () => this.#source(query, byKey, chosen));
+  }
+
+  /** @throws ApiError 400 for a query of too many pools, 503 */
+  async #assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
     await this.streams[basis].ready();
     if (!pools) this.streams[basis].allPools();
   }
 
-  /** The frames of a query, each made and encoded once for all clients of the same query and access. */
-  feed(query: LevelsQuery, byKey: boolean): FrameFeed {
-    return this.feeds.of(`levels ${JSON.stringify([query, byKey])}`, () => this.#source(query, byKey));
-  }
-
-  #source(query: LevelsQuery, byKey: boolean): FrameSource {
+  #source(query: LevelsQuery, byKey: boolean, chosenFirst: readonly ServedPool[]): FrameSource {
     const stream = this.streams[query.basis];
     const { depths } = stream;
-    const { requested } = quotesOf<LevelQuotes>(this.chain, query.basis);
-    let chosen: readonly ServedPool[] = [];
+    const { requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
+    let chosen = chosenFirst;
+    const choose = () =>
+      this.choose(this.chain, query).then(
+        (pools) => {
+          chosen = pools;
+        },
+        () => undefined, // While the database does not answer, the pools stay.
+      );
     let unpin: () => void = () => undefined;
     let shown = '';
     /** Differs when the block or a requested pool changed. */
     const state = () => [depths.block?.hash, ...chosen.map(({ address }) => depths.get(address)?.version)].join();
     const make = async () => {
-      // While the database does not answer, the pools stay.
-      chosen = await this.choose(this.chain, query).catch(() => chosen);
+      void choose();
       const releases = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
       unpin();
       unpin = () => {
         for (const release of releases) release();
       };
       shown = state();
-      const { block } = depths;
+      const block = chosen.length > 0 ? depths.block : heads.known?.block;
       const snapshots = chosen.flatMap(({ address }) => {
         // Levels of an unchanged quote are those that were written before.
         const first = depths.get(address)?.first;
         return first && !(first instanceof SnapshotError) ? [first as DepthSnapshot] : [];
       });
-      if (!block || snapshots.length === 0) return null;
+      if (!block || (snapshots.length === 0 && chosen.length > 0)) return null;
       const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
       return Buffer.from(await encodeFrame(query.format, head, query.venue, snapshots));
     };

@@ -4,7 +4,7 @@ import { chainIdParam, servedChain } from '../request.ts';
 import type { SocketDeps } from '../stream/web-socket.ts';
 import { type AnswerCall, answerMessage } from './json-rpc.ts';
 import { callTakers } from './rpc-declaration.ts';
-import { answerTaker, type TakersDeps } from './taker-calls.ts';
+import { answerTaker, type TakersDeps, takerOf } from './taker-calls.ts';
 
 /** `POST /rpc/{chain_id}`. */
 export const rpcResource = defineResource(
@@ -12,8 +12,8 @@ export const rpcResource = defineResource(
   ({ takers, logger }: TakersDeps & Pick<SocketDeps, 'logger'>) => ({
     async callTakers(c) {
       const chain = servedChain(takers, chainIdParam(c));
-      const hasKey = c.get('key') !== null;
-      const answer: AnswerCall = (method, params) => answerTaker(chain, hasKey, method, params);
+      const taker = takerOf(c.get('key') !== null);
+      const answer: AnswerCall = (method, params) => answerTaker(chain, taker, method, params);
       const response = await answerMessage(await bodyBytes(c), answer, logger);
       return response === null ? c.body(null, 204) : c.body(response, 200, { 'Content-Type': 'application/json' });
     },

@@ -2,7 +2,6 @@ import type { WebSocket } from 'ws';
 import { GOING_AWAY } from '../../runtime/web-sockets.ts';
 import { byeOf } from '../stream/bye.ts';
 import { MAX_UNSENT_BYTES } from '../stream/message-writer.ts';
-import { MAX_FULL_SECS } from '../stream/subscriber.ts';
 import type { ByeReason } from '../stream/types.ts';
 import type { OpenSocket } from '../stream/web-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
@@ -16,39 +15,24 @@ export interface MessageForm {
 const BARE: MessageForm = { frame: (frame) => frame, bye: (bye) => JSON.stringify({ event: 'bye', ...bye }) };
 
 /**
- * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest one when its socket takes more;
- * one that takes nothing is counted and terminated.
+ * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes more;
+ * one that takes nothing answers no pings either.
  *
  * @returns leaves the feed
  */
-export function sendFrames(
-  feed: FrameFeed,
-  { socket, tcp, terminate }: OpenSocket,
-  form: MessageForm = BARE,
-): () => void {
-  let waiting: Buffer | null = null;
-  let fullSince: number | null = null;
-  const take = (frame: Buffer) => {
-    const isFull = socket.bufferedAmount >= MAX_UNSENT_BYTES;
-    waiting = isFull ? frame : null;
-    if (!isFull) {
-      fullSince = null;
-      socket.send(form.frame(frame), { binary: false });
-      return;
-    }
-    fullSince ??= performance.now();
-    if (performance.now() - fullSince < MAX_FULL_SECS * 1_000) return;
-    terminate('unread');
-  };
-  const drain = () => {
-    if (waiting) take(waiting);
-  };
-  tcp.on('drain', drain);
-  const leave = feed({ take, onSilence: () => endFrames(socket, 'stale', form) });
-  return () => {
-    tcp.off('drain', drain);
-    leave();
-  };
+export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageForm = BARE): () => void {
+  const { socket } = opened;
+  return feed({
+    get isReady() {
+      return socket.bufferedAmount < MAX_UNSENT_BYTES;
+    },
+    take(frame) {
+      const message = form.frame(frame);
+      opened.largestMessage = Math.max(opened.largestMessage, message.length);
+      socket.send(message, { binary: false });
+    },
+    onSilence: () => endFrames(socket, 'stale', form),
+  });
 }
 
 /** Says why a connection ends, and ends it. */

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { type Words, wordOverrides } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
@@ -22,45 +23,47 @@ export class StateOverrides {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
 
-  /**
-   * Writes them as one JSON text.
-   *
-   * @param routers the venues to show; none means all
-   * @throws ApiError 503 without a head
-   */
-  async read(format: LevelsFormat, routers: readonly Address[] = []): Promise<string> {
-    const { target, venues } = await this.#state();
-    const shown = [...venues].filter(([venue]) => routers.length === 0 || routers.includes(venue));
-    const head = frameHead(format, this.chain, target);
-    return format === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
+  /** Reads those of all venues now, as one JSON text. @throws ApiError 503 without a head */
+  async read(format: LevelsFormat): Promise<string> {
+    return this.#write(format, await this.#head(), []);
   }
 
   /** Says whether the chain is read, and how much is passed on. @throws ApiError 503 without a head */
   async status(): Promise<object> {
     const { live, blockTimeMs } = this.chain;
-    const { target, venues } = await this.#state();
+    const block = await this.#head();
     return {
       ready: true,
-      targetBlock: Number(target.blockNumber),
-      liveQuotes: venues.length,
+      targetBlock: Number(targetOf(block, this.chain).blockNumber),
+      liveQuotes: block.pending?.republished?.size ?? 0,
       builders: live?.sources.filter(({ republish }) => republish).length ?? 0,
       maxQuoteAgeMs: live ? liveMaxAgeMs(live, blockTimeMs) : 0,
     };
   }
 
-  /** Frames of some venues in the form of BAP-710. Without a head there is none. */
+  /** Frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
   feed(routers: readonly Address[]): FrameFeed {
-    return this.feeds.of(`overrides ${routers.join()}`, () => ({
-      make: () => this.read('bap710', routers).then(Buffer.from, () => null),
+    const key = JSON.stringify(['overrides', this.chain.chainId, routers]);
+    return this.feeds.of(key, () => ({
+      make: async () => {
+        const head = this.#heads.fresh();
+        return head ? Buffer.from(this.#write('bap710', head.block, routers)) : null;
+      },
       start: () => this.#heads.watch(),
       minMs: FRAME_MS,
       maxMs: FRAME_MS,
     }));
   }
 
-  async #state() {
-    const { block } = await this.#heads.head().catch(throwUnavailable);
-    return { target: targetOf(block, this.chain), venues: [...(block.pending?.republished ?? [])] };
+  async #head(): Promise<BlockRef> {
+    return (await this.#heads.head().catch(throwUnavailable)).block;
+  }
+
+  #write(format: LevelsFormat, block: BlockRef, routers: readonly Address[]): string {
+    const venues = [...(block.pending?.republished ?? [])];
+    const shown = venues.filter(([venue]) => routers.length === 0 || routers.includes(venue));
+    const head = frameHead(format, this.chain, targetOf(block, this.chain));
+    return format === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
   }
 }
 

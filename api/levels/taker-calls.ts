@@ -1,9 +1,10 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
 import { ReadyJson } from '../../runtime/joined-json.ts';
-import { ApiError, badRequest, invalidApiKey } from '../errors.ts';
+import { ApiError, badRequest, invalidApiKey, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
+import { windowLimit } from '../stream/operation-limits.ts';
 import type { LevelsFormat } from './forms.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';
@@ -19,6 +20,16 @@ export interface TakersDeps {
   readonly takers: ReadonlyMap<number, TakersChain>;
 }
 
+/** Who calls. */
+export interface Taker {
+  readonly hasKey: boolean;
+  /** Takes one of the frames of price levels that a batch or a connection may have each second: see `windowLimit`. */
+  readonly useFrame: (amount: number) => number;
+}
+
+/** @param hasKey whether a key came with the request */
+export const takerOf = (hasKey: boolean): Taker => ({ hasKey, useFrame: windowLimit(1, 1) });
+
 /** Addresses that a parameter names; by default none, which means all. */
 export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
 
@@ -30,7 +41,7 @@ const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
  *
  * @throws ApiError 404 when there is no such method
  */
-export async function answerTaker(takers: TakersChain, hasKey: boolean, method: string, params: unknown) {
+export async function answerTaker(takers: TakersChain, { hasKey, useFrame }: Taker, method: string, params: unknown) {
   const { levels, overrides } = takers;
   const format = method.startsWith('titan_') ? 'builder' : 'bap710';
   switch (method) {
@@ -41,6 +52,8 @@ export async function answerTaker(takers: TakersChain, hasKey: boolean, method: 
     case 'pamm_getPammPriceLevels':
     case 'titan_getPammPriceLevels': {
       const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
+      const waitMs = useFrame(1);
+      if (waitMs > 0) throw tooManyRequests(waitMs);
       return new ReadyJson(await levels.read(levelsOf(format, addresses(pamms), hasKey), hasKey));
     }
     case 'pamm_status':
@@ -61,9 +74,9 @@ export function readParams<S extends z.ZodType>(schema: S, params: unknown): z.o
   return read.data;
 }
 
-/** @throws ApiError 400 */
+/** Reads addresses, and gives them in ascending order. @throws ApiError 400 */
 export const addresses = (names: readonly string[]): Address[] =>
-  names.length === 0 ? [] : [...namedPools(names).keys()];
+  names.length === 0 ? [] : [...namedPools(names).keys()].sort();
 
 /** The query of a taker who names pools, or none for all. @throws ApiError 401 without pools and key */
 export function levelsOf(format: LevelsFormat, pools: readonly Address[], hasKey: boolean): LevelsQuery {

@@ -71,8 +71,8 @@ export interface OpenSocket {
   /** What it writes to. */
   readonly tcp: Socket;
   readonly connection: Connection;
-  /** Ends it at once and counts that: its client answered no pings, or did not read. */
-  readonly terminate: (reason: 'timeout' | 'unread') => void;
+  /** Bytes of the largest message that was sent without being asked for, which may wait to be read. */
+  largestMessage: number;
 }
 
 /**
@@ -104,14 +104,9 @@ export function openSocket(
     {
       onOpen: (_event, { raw: socket }) => {
         if (!socket) return;
-        const terminate: OpenSocket['terminate'] = (reason) => {
-          // The socket still emits what came before its end.
-          for (const event of ['ping', 'message']) socket.removeAllListeners(event);
-          live.countTermination(reason);
-          socket.terminate();
-        };
-        keepAlive(socket, () => terminate('timeout'), pingMs);
-        end = open({ socket, tcp, connection, terminate });
+        const opened: OpenSocket = { socket, tcp, connection, largestMessage: 0 };
+        keepAlive(opened, () => live.countTermination('timeout'), pingMs);
+        end = open(opened);
       },
     },
     (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
@@ -151,15 +146,22 @@ function webSocketTransport(socket: WebSocket, tcp: Socket): StreamTransport {
  * Terminates a socket whose client has not answered a ping for twice `pingMs`, or sends pings and operations without
  * reading the responses.
  */
-function keepAlive(socket: WebSocket, terminate: () => void, pingMs = PING_MS): void {
+function keepAlive(opened: OpenSocket, onTerminated: () => void, pingMs = PING_MS): void {
+  const { socket } = opened;
   let unanswered = 0;
+  const terminate = () => {
+    // The socket still emits what came before its end.
+    for (const event of ['ping', 'message']) socket.removeAllListeners(event);
+    onTerminated();
+    socket.terminate();
+  };
   const timer = setInterval(() => {
     if (unanswered === 2) return terminate();
     unanswered += 1;
     socket.ping();
   }, pingMs);
   const checkRead = () => {
-    if (socket.bufferedAmount > MAX_UNREAD_BYTES) terminate();
+    if (socket.bufferedAmount > MAX_UNREAD_BYTES + opened.largestMessage) terminate();
   };
   socket.on('pong', () => {
     unanswered = 0;

@@ -1,4 +1,5 @@
 import { bigint, boolean, integer, numeric, pgSchema, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import { checkedAddress } from './columns.ts';
 
 const operator = pgSchema('operator');
 
@@ -17,7 +18,8 @@ export const pammSubmissions = operator.table('pamm_submission', {
   maxTimestamp: uint64('max_timestamp'),
   isCancel: boolean('is_cancel').notNull(),
   txHash: text('tx_hash'),
-  pools: text('pools').array().notNull(),
+  pools: checkedAddress('pools').array().notNull().default([]),
+  hasLanded: boolean('has_landed'),
 });
 
 /** The outcome of each update at each builder. */

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import { type RunningServer, startServer } from '../../runtime/http-server.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { Connections } from '../stream/connections.ts';
+import { openSocket, type SocketDeps } from '../stream/web-socket.ts';
+import { FrameFeeds, type FrameSource } from './frame-feed.ts';
+import { endFrames, sendFrames } from './send-frames.ts';
+
+/* Frames of any size, over real sockets, to clients that read fast, slowly or not at all. */
+
+const LARGE = 4 * 1024 * 1024;
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.stop(100);
+  server = undefined;
+});
+
+/** What ends `start` when nobody reads any more is counted in `open`. */
+function sourceOf(
+  bytes: number,
+  minMs: number,
+  seen: { open: number; active: number; most: number; made: number },
+): FrameSource {
+  let number = 0;
+  return {
+    minMs,
+    maxMs: minMs,
+    start: () => {
+      seen.open += 1;
+      return () => {
+        seen.open -= 1;
+      };
+    },
+    async make() {
+      seen.active += 1;
+      seen.most = Math.max(seen.most, seen.active);
+      await sleep(1);
+      seen.active -= 1;
+      number += 1;
+      seen.made += 1;
+      return Buffer.from(`${bytes} ${number} `.padEnd(bytes, '.'));
+    },
+  };
+}
+
+/** Serves feeds of these sizes and paces to each client. */
+async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]) {
+  const logger = createLogger('test', 'silent');
+  const terminations: string[] = [];
+  const seen = { open: 0, active: 0, most: 0, made: 0 };
+  const frames = new FrameFeeds(logger);
+  const connections = new Connections(StreamConfig.parse({}));
+  const live = { countTermination: (reason: string) => terminations.push(reason) };
+  const streams = { connections, chains: new Map([[1, { live }]]) } as unknown as SocketDeps['streams'];
+  const app = new Hono();
+  app.get('/:chain_id', (c) =>
+    openSocket(c, { streams, trustedProxies: 0, logger, pingMs: 300 }, (opened) => {
+      for (const [bytes, minMs] of feeds) {
+        const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
+        opened.socket.once('close', sendFrames(feed, opened));
+      }
+      return (reason) => endFrames(opened.socket, reason);
+    }),
+  );
+  server = await startServer(app, '127.0.0.1', 0, { webSockets: /^\/1$/ });
+  return { url: `ws://127.0.0.1:${server.port}/1`, terminations, seen };
+}
+
+/** Connects, and notes the frames that come as their size and number. */
+async function connect(url: string) {
+  const socket = new WebSocket(url);
+  const frames: { readonly bytes: number; readonly number: number }[] = [];
+  socket.on('message', (data: Buffer) => {
+    const [bytes, number] = data.subarray(0, 40).toString().split(' ').map(Number);
+    frames.push({ bytes: bytes ?? 0, number: number ?? 0 });
+  });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('open', resolve));
+  return { socket, frames };
+}
+
+test('a client that reads slowly and pings gets frames in order, and stays', async () => {
+  const { url, terminations } = await serve([[LARGE, 50]]);
+  const { socket, frames } = await connect(url);
+  socket.on('message', () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), 150);
+  });
+  const pings = setInterval(() => socket.ping(), 10);
+  await sleep(3_000);
+  clearInterval(pings);
+  expect([socket.readyState, terminations]).toEqual([WebSocket.OPEN, []]);
+  expect(frames.length).toBeGreaterThan(3);
+  const numbers = frames.map(({ number }) => number);
+  expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+  socket.terminate();
+}, 20_000);
+
+test('a small feed comes through beside a large one, whose frames fill the socket', async () => {
+  const { url, terminations } = await serve([
+    [LARGE, 20],
+    [2_000, 20],
+  ]);
+  const { socket, frames } = await connect(url);
+  await expect.poll(() => frames.some(({ bytes }) => bytes === LARGE), { timeout: 5_000 }).toBe(true);
+  frames.splice(0);
+  await sleep(2_000);
+  const small = frames.filter(({ bytes }) => bytes === 2_000);
+  expect(small.length).toBeGreaterThan(5);
+  expect(frames.length - small.length).toBeGreaterThan(5);
+  expect(terminations).toEqual([]);
+  socket.terminate();
+}, 20_000);
+
+test('for a client that reads nothing few frames are made, until it is terminated and counted', async () => {
+  const { url, terminations, seen } = await serve([[LARGE, 20]]);
+  const { socket } = await connect(url);
+  socket.pause();
+  await sleep(500);
+  // What the buffers of the system take; else there were 20.
+  expect(seen.made).toBeLessThan(8);
+  await expect.poll(() => [seen.open, terminations], { timeout: 10_000 }).toEqual([0, ['timeout']]);
+  socket.terminate();
+}, 20_000);
+
+test('frames of many feeds are made one by one', async () => {
+  const feeds = Array.from({ length: 40 }, (_, n) => [1_000 + n, 20] as const);
+  const { url, seen } = await serve(feeds);
+  const { socket, frames } = await connect(url);
+  await sleep(1_000);
+  expect(new Set(frames.map(({ bytes }) => bytes)).size).toBe(feeds.length);
+  expect([seen.open, seen.most]).toEqual([feeds.length, 1]);
+  socket.terminate();
+  await expect.poll(() => seen.open, { timeout: 5_000 }).toBe(0);
+}, 20_000);
