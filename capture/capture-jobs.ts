@@ -24,6 +24,7 @@ import { recordFiatPrices } from './history/record-fiat-prices.ts';
 import { recordFills } from './history/record-fills.ts';
 import { recordLandings } from './history/record-landings.ts';
 import { recordQuotes } from './history/record-quotes.ts';
+import { writeTrends } from './history/write-trends.ts';
 import type { Job } from './jobs.ts';
 import { classify } from './listing/classify.ts';
 import { listingVersion } from './listing/listing-version.ts';
@@ -66,6 +67,7 @@ const PRICE_PAUSE_MS = 5_000;
 const FIAT_PAUSE_MS = 5_000;
 const STORAGE_PAUSE_MS = 5_000;
 const HISTORY_PAUSE_MS = 5_000;
+const TRENDS_PAUSE_MS = 60_000;
 const CALIBRATION_PAUSE_MS = 10_000;
 /** Time between two probes of a pool's guards, and of its tokens. */
 const PROBE_PAUSE_MS = 30_000;
@@ -178,6 +180,7 @@ function chainJobs(
   const recordDepth = createDepthRecorder({ database, chain, rpc, reserve, logger: logger.child({ chainId }) });
   const quotes = { database, chainId, pools, kept: deps.file.history, recordDepth };
   jobs.push({ name: `quote-history-${chainId}`, run: () => recordQuotes(quotes), ...every(HISTORY_PAUSE_MS) });
+  jobs.push({ name: `trends-${chainId}`, run: () => writeTrends(database, chainId), ...every(TRENDS_PAUSE_MS) });
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   jobs.push({ name: `fills-${chainId}`, run: () => recordFills(fills), ...every(HISTORY_PAUSE_MS) });
   jobs.push({ name: `landings-${chainId}`, run: () => recordLandings(fills), ...every(HISTORY_PAUSE_MS) });

@@ -476,6 +476,7 @@ export interface components {
             total: number;
             /** @description `offset` of the next page; null on the last one. */
             nextOffset: number | null;
+            sums?: components["schemas"]["PoolSums"];
         };
         /** @description A pool. Optional fields are omitted when absent; nullable ones are always there. */
         Pool: {
@@ -762,6 +763,13 @@ export interface components {
                 /** @description Of the blocks that published updates for this pool were for, the share in which one landed; null without such updates. */
                 ownLandedShare: number | null;
             };
+            /** @description How the price moved, of funded pools, as written once a minute; only with include24h=true. */
+            trend24h?: {
+                /** @description From the first price of 24 hours to the last one, millionths; null with fewer than two prices. */
+                changeE6: number | null;
+                /** @description Both sides within 100 bps of the price together, as last sampled in 24 hours, USD; null when not known. */
+                depthFiat: number | null;
+            };
             analytics24h?: components["schemas"]["PoolAnalytics"];
         };
         /** @description Figures of the last 24 hours; only with include24h=true. */
@@ -864,6 +872,15 @@ export interface components {
              * @enum {string}
              */
             pricingMode: "spot";
+        };
+        /** @description What the pools of all pages have together, unknown figures left out; only with include24h=true. */
+        PoolSums: {
+            /** @description Current TVL, USD; null when that of no pool is known. */
+            tvlFiat: number | null;
+            /** @description Swapped in 24 hours, USD; null when that of no pool is known. */
+            volumeFiat: number | null;
+            /** @description Depth within 100 bps, USD; null when that of no pool is known. */
+            depthFiat: number | null;
         };
         /** @description A page of tokens. */
         TokensPage: {
@@ -1752,8 +1769,8 @@ export interface operations {
                 count?: number;
                 /** @description Index of the first pool. */
                 offset?: number;
-                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. */
-                sortBy?: "tiered" | "tvl" | "created" | "volume" | "apr" | "apr7d";
+                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. `change`, `depth`: by `trend24h`. */
+                sortBy?: "tiered" | "tvl" | "created" | "volume" | "apr" | "apr7d" | "change" | "depth";
                 /** @description Pools without a key come last. */
                 sortOrder?: "asc" | "desc";
                 /** @description Adds `tvlFiat` and `analytics24h`. */
@@ -1877,6 +1894,10 @@ export interface operations {
                      *             "liveShare": 0.98,
                      *             "ownLandedShare": 0.31
                      *           },
+                     *           "trend24h": {
+                     *             "changeE6": 9500,
+                     *             "depthFiat": 7000
+                     *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
                      *             "toTs": 1795000000,
@@ -1926,7 +1947,12 @@ export interface operations {
                      *         }
                      *       ],
                      *       "total": 1,
-                     *       "nextOffset": null
+                     *       "nextOffset": null,
+                     *       "sums": {
+                     *         "tvlFiat": 24000,
+                     *         "volumeFiat": 4500,
+                     *         "depthFiat": 7000
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["MetadataPage"];
@@ -1996,8 +2022,8 @@ export interface operations {
                 count?: number;
                 /** @description Index of the first pool. */
                 offset?: number;
-                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. */
-                sortBy?: "tiered" | "tvl" | "volume" | "apr" | "apr7d";
+                /** @description Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. `change`, `depth`: by `trend24h`. */
+                sortBy?: "tiered" | "tvl" | "volume" | "apr" | "apr7d" | "change" | "depth";
                 /** @description Pools without a key come last. */
                 sortOrder?: "asc" | "desc";
                 /** @description Adds `tvlFiat` and `analytics24h`. */
@@ -2120,6 +2146,10 @@ export interface operations {
                      *             "liveShare": 0.98,
                      *             "ownLandedShare": 0.31
                      *           },
+                     *           "trend24h": {
+                     *             "changeE6": 9500,
+                     *             "depthFiat": 7000
+                     *           },
                      *           "analytics24h": {
                      *             "fromTs": 1794913600,
                      *             "toTs": 1795000000,
@@ -2169,7 +2199,12 @@ export interface operations {
                      *         }
                      *       ],
                      *       "total": 1,
-                     *       "nextOffset": null
+                     *       "nextOffset": null,
+                     *       "sums": {
+                     *         "tvlFiat": 24000,
+                     *         "volumeFiat": 4500,
+                     *         "depthFiat": 7000
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["MetadataPage"];

@@ -30,6 +30,7 @@ const RIGHTS = `
   operator.listing_price              -           arwd      r         -           -           -
   operator.listed_pool                -           arwd      r         -           -           -
   operator.pool_listing               -           arwd      r         -           r           -
+  operator.pool_trend                 -           arwd      r         -           -           -
   operator.backfill                   arwd        -         -         -           -           -
   operator.first_sync                 arwd        -         r         -           -           -
   operator.migration                  -           -         -         -           -           -

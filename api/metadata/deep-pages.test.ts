@@ -35,7 +35,9 @@ beforeAll(async () => {
       tvl_fiat = ${anyOf('NULL', '0', '1e-9', '0.1', '12.5', '1.7976931348623157e308')},
       volume_fiat = ${anyOf('NULL', '0', '3.3333333333333335')},
       apr_bps = ${anyOf('NULL', '-0.5', '0.1', '250')},
-      apr_bps_7d = NULL`);
+      apr_bps_7d = NULL;
+    INSERT INTO operator.pool_trend SELECT chain_id, pool,
+      ${anyOf('NULL', '-1e30', '0', '12', '12.5')}, ${anyOf('NULL', '0', '0.1')} FROM operator.pool_listing WHERE random() < 0.9`);
 });
 
 afterAll(() => listing.close());
@@ -53,12 +55,14 @@ const SORT_KEYS: Readonly<Record<(typeof SORTS)[number], readonly string[]>> = {
   volume: ['volume_fiat', 'tvl_fiat'],
   apr: ['apr_bps'],
   apr7d: ['apr_bps_7d'],
+  change: ['change_e6'],
+  depth: ['depth_fiat'],
 };
 
 /** Everything in order, by comparing rows here. */
 async function expectedOrder(sort: (typeof SORTS)[number], order: Order, chains: readonly number[]): Promise<string[]> {
   const { rows } = await listing.pool.query<Row>(
-    'SELECT *, chain_id::int AS chain_id, created_block_number::int AS created_block_number FROM operator.pool_listing',
+    'SELECT *, chain_id::int AS chain_id, created_block_number::int AS created_block_number FROM operator.pool_listing LEFT JOIN operator.pool_trend USING (chain_id, pool)',
   );
   const columns = [
     ...SORT_KEYS[sort].map((name) => [name, order] as const),
@@ -82,6 +86,7 @@ type Page = {
   readonly data: readonly { readonly chain: string; readonly poolAddress: string }[];
   readonly total: number;
   readonly nextOffset: number | null;
+  readonly sums?: Readonly<Record<string, number | null>>;
 };
 
 const ask = async (path: string) => (await (await listing.app.request(`/public/v1/${path}`)).json()) as Page;
@@ -118,4 +123,13 @@ test('deep pages of a filter are parts of what matches', async () => {
     expect(keysOf(page)).toEqual(first.slice(offset, offset + 9));
     expect(page.total).toBe(pages[0]?.total);
   }
+});
+
+test('sums of extreme figures are numbers', async () => {
+  const { sums } = await ask('evm/metadata?minTvlFiat=0&include24h=true&count=1');
+  const { rows } = await listing.pool.query<{ volume: number; huge: number }>(
+    `SELECT sum(volume_fiat) AS volume, count(*) FILTER (WHERE tvl_fiat > 1e300)::int AS huge FROM operator.pool_listing`,
+  );
+  expect(sums?.volumeFiat).toBeCloseTo(Number(rows[0]?.volume), 6);
+  expect(Number(sums?.tvlFiat) / 1e300).toBeCloseTo(Number(rows[0]?.huge), 6);
 });

@@ -1,6 +1,7 @@
 import { EXECUTABILITY_EXAMPLE } from '../../db/listing/executability.ts';
 import { POOL_ANALYTICS_EXAMPLE } from '../../db/listing/pool-analytics.ts';
 import type { PoolRecord } from '../../db/listing/pool-record.ts';
+import { SUMS_EXAMPLE, TREND_EXAMPLE } from '../../db/listing/trend.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 
 const POOL: PoolRecord = {
@@ -77,6 +78,7 @@ const POOL: PoolRecord = {
     },
   },
   executability: EXECUTABILITY_EXAMPLE,
+  trend24h: TREND_EXAMPLE,
   analytics24h: POOL_ANALYTICS_EXAMPLE,
 };
 
@@ -85,4 +87,5 @@ export const PAGE_EXAMPLE = {
   data: [POOL],
   total: 1,
   nextOffset: null,
+  sums: SUMS_EXAMPLE,
 };

@@ -16,7 +16,7 @@ import { metadataResource } from './metadata.ts';
 
 const [CHAIN_A, CHAIN_B] = [31337, 31338];
 const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'] as const;
-const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
+const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth'] as const;
 /** More on both chains together than a page may have. */
 const POOLS_PER_CHAIN = 700;
 
@@ -77,6 +77,24 @@ const pools: readonly ListedPool[] = fc
     };
   });
 
+type Trend = { readonly changeE6: number | null; readonly depthFiat: number | null };
+const UNKNOWN: Trend = { changeE6: null, depthFiat: null };
+/** Of most pools; some have none, or one that is too old. */
+const trends = new Map<ListedPool, Trend & { readonly isOld: boolean }>();
+const anyTrend = fc.record({
+  changeE6: fc.constantFrom(null, -5e30, -1, 0, 250_000),
+  depthFiat: fc.constantFrom(null, 0, 0.25, 1e22),
+  isOld: fc.constantFrom(true, false, false),
+});
+for (const [index, trend] of fc.sample(fc.option(anyTrend), { numRuns: pools.length, seed: 8 }).entries()) {
+  const pool = pools[index];
+  if (pool && trend) trends.set(pool, trend);
+}
+const trendOf = (pool: ListedPool): Trend => {
+  const { isOld, ...trend } = trends.get(pool) ?? { ...UNKNOWN, isOld: true };
+  return isOld ? UNKNOWN : trend;
+};
+
 let database: TestDatabase;
 let client: pg.Pool;
 let app: Hono;
@@ -93,6 +111,15 @@ beforeAll(async () => {
     `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
      SELECT chain_id, pool, 'healthy', 1, 1, now() FROM operator.pool_listing`,
   );
+  for (const [{ chainId, pool }, { changeE6, depthFiat, isOld }] of trends) {
+    await client.query(`INSERT INTO operator.pool_trend VALUES ($1, $2, $3, $4, now() - make_interval(hours => $5))`, [
+      chainId,
+      pool,
+      changeE6,
+      depthFiat,
+      isOld ? 25 : 23,
+    ]);
+  }
   const window = { fromTs: 0, toTs: 86_400, fromBlock: 1, toBlock: 9 };
   await writeWindows(
     client,
@@ -184,6 +211,8 @@ const KEYS: Readonly<Record<string, (pool: ListedPool) => readonly (number | nul
   volume: ({ volumeFiat, tvlFiat }) => [volumeFiat, tvlFiat],
   apr: ({ aprBps }) => [aprBps],
   apr7d: ({ aprBps7d }) => [aprBps7d],
+  change: (pool) => [trendOf(pool).changeE6],
+  depth: (pool) => [trendOf(pool).depthFiat],
 };
 
 /** What is unknown comes last both ways; ties go by address and chain. */
@@ -205,6 +234,16 @@ function ask(query: Query, scope: Scope): Response | Promise<Response> {
   return app.request(`/public/v1/evm/${path}?${parameters}`);
 }
 
+/** To twelve digits, by hundredths: no figure has more decimals. */
+function sumOf(figures: readonly (number | null)[]) {
+  const known = figures.filter((figure) => figure !== null);
+  const inCents = (figure: number) =>
+    Number.isInteger(figure) ? 100n * BigInt(figure) : BigInt(Math.round(figure * 100));
+  const cents = known.reduce((sum, figure) => sum + inCents(figure), 0n);
+  const sum = Number(`${cents}e-2`);
+  return known.length === 0 ? null : expect.closeTo(sum, 12 - Math.ceil(Math.log10(1 + sum)));
+}
+
 test('any query gets the very page that the contract describes', async () => {
   await fc.assert(
     fc.asyncProperty(anyQuery, anyScope, async (query, scope) => {
@@ -220,25 +259,36 @@ test('any query gets the very page that the contract describes', async () => {
       const [start, count] = [Number(query.offset ?? 0), Math.min(Math.max(Number(query.count ?? 50), 1), 500)];
       const rows = all.slice(start, start + count);
       const isLast = rows.length === 0 || start + count >= all.length;
-      const { data, total, nextOffset } = (await response.json()) as {
+      const { data, total, nextOffset, sums } = (await response.json()) as {
         data: object[];
         total: number;
         nextOffset: unknown;
+        sums?: unknown;
       };
       expect(data).toEqual(
-        rows.map(({ record, tvlFiat }) => ({
-          ...JSON.parse(record),
+        rows.map((pool) => ({
+          ...JSON.parse(pool.record),
           priceProviderStatus: 'healthy',
           token0FiatPrice: null,
           token1FiatPrice: null,
           ...(query.include24h === 'true' && {
-            tvlFiat,
+            tvlFiat: pool.tvlFiat,
             executability: { committedShare: null, liveShare: null, ownLandedShare: null },
-            analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat }),
+            trend24h: trendOf(pool),
+            analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat: pool.tvlFiat }),
           }),
         })),
       );
       expect([total, nextOffset]).toEqual([all.length, isLast ? null : start + count]);
+      expect(sums).toEqual(
+        query.include24h === 'true'
+          ? {
+              tvlFiat: sumOf(all.map(({ tvlFiat }) => tvlFiat)),
+              volumeFiat: sumOf(all.map(({ volumeFiat }) => volumeFiat)),
+              depthFiat: sumOf(all.map((pool) => trendOf(pool).depthFiat)),
+            }
+          : undefined,
+      );
     }),
     { numRuns: runs(150) },
   );

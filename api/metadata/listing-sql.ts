@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtRead } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
-import { listedPools, listingPrices, listingWindows, poolListings, priceHealth } from '../../db/schema/operator.ts';
+import type { Sums } from '../../db/listing/trend.ts';
+import {
+  listedPools,
+  listingPrices,
+  listingWindows,
+  poolListings,
+  poolTrends,
+  priceHealth,
+} from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
 import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
@@ -25,22 +33,33 @@ const pool = columnNames(listedPools);
 const window = columnNames(listingWindows);
 const price = columnNames(listingPrices);
 const health = columnNames(priceHealth);
+const trend = columnNames(poolTrends);
 
-/** Columns of each sort order. Each order has a descending index per chain. Unknown values come last in both ways. */
-const SORT_KEYS: Readonly<Record<Sort, readonly (keyof typeof key)[]>> = {
-  tiered: ['tierRank', 'tvlFiat'],
-  tvl: ['tvlFiat'],
-  created: ['createdBlockNumber'],
-  volume: ['volumeFiat', 'tvlFiat'],
-  apr: ['aprBps'],
-  apr7d: ['aprBps7d'],
+/** Trends by chain and pool. One that capture has not written for a day says nothing. */
+const TRENDS = `(SELECT ${trend.chainId}, ${trend.pool}, ${trend.changeE6}, ${trend.depthFiat}
+  FROM ${tableName(poolTrends)} WHERE ${trend.updatedAt} > now() - interval '1 day') t`;
+
+/**
+ * Columns of each sort order. Each order of the listing's own columns has a descending index per chain. Unknown values
+ * come last in both ways.
+ */
+const SORT_KEYS: Readonly<Record<Sort, readonly { readonly name: string; readonly notNull: boolean }[]>> = {
+  tiered: [poolListings.tierRank, poolListings.tvlFiat],
+  tvl: [poolListings.tvlFiat],
+  created: [poolListings.createdBlockNumber],
+  volume: [poolListings.volumeFiat, poolListings.tvlFiat],
+  apr: [poolListings.aprBps],
+  apr7d: [poolListings.aprBps7d],
+  change: [poolTrends.changeE6],
+  depth: [poolTrends.depthFiat],
 };
+
+/** Figures that have a sum over all pools. */
+const SUMMED = { tvlFiat: key.tvlFiat, volumeFiat: key.volumeFiat, depthFiat: trend.depthFiat } as const;
 
 /** A total order. It has no `NULLS LAST` for columns that are never null, as their indexes have none. */
 const orderOf = ({ sort, order }: ListingQuery): string => {
-  const keys = SORT_KEYS[sort].map(
-    (field) => `${key[field]} ${order}${poolListings[field].notNull ? '' : ' NULLS LAST'}`,
-  );
+  const keys = SORT_KEYS[sort].map(({ name, notNull }) => `${name} ${order}${notNull ? '' : ' NULLS LAST'}`);
   return [...keys, key.pool, key.chainId].join(', ');
 };
 
@@ -79,7 +98,8 @@ export type FoundRow = VersionRow & {
  * range of an index. Then it merges the chains.
  */
 export function findStatement(query: ListingQuery, chains: readonly ListedChain[], maxAgeSecs: number): Statement {
-  const { matching, values } = matchingPools(query, chains);
+  const columns = SORT_KEYS[query.sort].map(({ name }) => name);
+  const { matching, values } = matchingPools(query, chains, columns);
   const order = orderOf(query);
   // Both are literals, so that the planner knows how few rows are needed. They are integers that were checked.
   const { count, offset } = query;
@@ -97,17 +117,24 @@ export function findStatement(query: ListingQuery, chains: readonly ListedChain[
   return nameCommon(query, text, values);
 }
 
-/** Counts all pools that match, as `total`. */
+/** The row of {@link countStatement}: all pools that match, and their sums if the query has the figures of 24 hours. */
+export type TotalRow = { readonly total: string; readonly sums: Sums | null };
+
+/** Counts and sums up all pools that match. */
 export function countStatement(query: ListingQuery, chains: readonly ListedChain[]): Statement {
-  const { matching, values } = matchingPools(query, chains);
-  return nameCommon(query, `${matching} SELECT count(*) AS total FROM matching`, values);
+  const { matching, values } = matchingPools(query, chains, query.include24h ? Object.values(SUMMED) : []);
+  // A token of an untrusted pool may have any price: bounded figures cannot overflow their sum.
+  const sumOf = (column: string) => `sum(least(${column}, 1e300::float8)) FILTER (WHERE ${column} IS NOT NULL)`;
+  const sums = Object.entries(SUMMED).map(([name, column]) => `'${name}', ${sumOf(column)}`);
+  const shown = query.include24h ? `json_build_object(${sums.join(', ')})` : 'NULL';
+  return nameCommon(query, `${matching} SELECT count(*) AS total, ${shown} AS sums FROM matching`, values);
 }
 
 const nameCommon = (query: ListingQuery, text: string, values: unknown[]): Statement =>
   isCommon(query) ? { name: `page-${hash('sha1', text)}`, text, values } : { text, values };
 
-/** Writes the common table `matching`: keys and sort keys of the pools that match. */
-function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
+/** Writes the common table `matching`: keys and these columns of the pools that match. */
+function matchingPools(query: ListingQuery, chains: readonly ListedChain[], columns: readonly string[]) {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const ofChain = ({ chainId, factories }: ListedChain) =>
@@ -127,24 +154,24 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[]) {
   ];
   // An index finds the few pools that match these. A planner that expects many would walk all pools in order instead.
   const isLookup = query.search !== null || query.addresses !== null;
-  const columns = [key.chainId, key.pool, ...SORT_KEYS[query.sort].map((field) => key[field])];
   const matching = `WITH matching AS ${isLookup ? '' : 'NOT'} MATERIALIZED (
-    SELECT ${columns.join(', ')} FROM ${LISTING}
+    SELECT ${[key.chainId, key.pool, ...columns].join(', ')} FROM ${LISTING} LEFT JOIN ${TRENDS} USING (${key.chainId}, ${key.pool})
     WHERE ${conditions.filter((condition) => typeof condition === 'string').join(' AND ')})`;
   return { matching, values };
 }
 
 /**
- * Whether a page is a first one of default length, with the default floor or none, and no other filter. Such pages are
- * few enough to keep a plan of each.
+ * Whether a page is a first one of default length, with the default floor or none, no other filter, and an order that an
+ * index has. Such pages are few enough to keep a plan of each.
  */
 export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
   const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
     (filter) => filter !== null,
   );
+  const isIndexed = query.sort !== 'change' && query.sort !== 'depth';
   const isFlagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
   const hasCommonFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
-  return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && !isFiltered && !isFlagged;
+  return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && isIndexed && !isFiltered && !isFlagged;
 }
 
 type Day = NonNullable<PoolAtRead['day']>;
@@ -162,8 +189,10 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
   const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
     'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
-    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability`;
-  const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool`;
+    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability,
+    json_build_object('changeE6', t.${trend.changeE6}, 'depthFiat', t.${trend.depthFiat}) AS "trend24h"`;
+  const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool
+    LEFT JOIN ${TRENDS} ON t.${trend.chainId} = k.chain_id AND t.${trend.pool} = k.pool`;
   // Hours that began in the window.
   const executed = `CROSS JOIN LATERAL read_model.executability(k.chain_id, k.pool, w.${window.fromTs} + 1, w.${window.toTs} + 1) e`;
   const text = `

@@ -14,6 +14,7 @@ import {
   type ShownRow,
   type Statement,
   showStatement,
+  type TotalRow,
 } from './listing-sql.ts';
 import type { ListingQuery } from './query.ts';
 import { hashOf, type PageRequest, versionIn } from './versioned-pages.ts';
@@ -30,16 +31,16 @@ export type PageOfPools = (query: ListingQuery, chains: readonly ListedChain[]) 
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
  */
 export function createPageMaker(maxAgeSecs: number): PageOfPools {
-  const totals = new ResultCache<number>(MAX_TOTALS);
+  const totals = new ResultCache<TotalRow>(MAX_TOTALS);
 
   const makePage = async (client: Queryable, query: ListingQuery, chains: readonly ListedChain[]) => {
     const found = await selectOne<FoundRow>(client, findStatement(query, chains, maxAgeSecs));
-    const count = async () => Number((await selectOne<{ total: string }>(client, countStatement(query, chains))).total);
-    const total = await totals.get(`${versionIn(found)} ${filterKey(query, chains)}`, count);
+    const count = () => selectOne<TotalRow>(client, countStatement(query, chains));
+    const totalRow = await totals.get(`${versionIn(found)} ${filterKey(query, chains)}`, count);
     const shown =
       found.pools && (await client.query<ShownRow>(showStatement(found, query.include24h, maxAgeSecs))).rows;
     await nextTurn(); // Other requests are served between the steps of a page.
-    return renderPage(shown ?? [], query, total);
+    return renderPage(shown ?? [], query, totalRow);
   };
 
   return (query, chains) => ({
@@ -55,19 +56,18 @@ async function selectOne<Row extends QueryResultRow>(from: Queryable, statement:
 }
 
 /** The key of a total: pages with the same filter share it. */
-function filterKey(
-  { count, offset, sort, order, include24h, ...filter }: ListingQuery,
-  chains: readonly ListedChain[],
-) {
+function filterKey({ count, offset, sort, order, ...filter }: ListingQuery, chains: readonly ListedChain[]) {
   return hashOf([chains, filter]);
 }
 
-function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, total: number): ReadyBody {
-  const pools = rows.map(({ analytics, window, tvlFiat, executability, ...row }) => {
-    const isRequested = analytics !== null && window !== null && executability !== null;
-    return showPool({ ...row, day: isRequested ? { analytics, window, tvlFiat, executability } : null });
+function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, { total: found, sums }: TotalRow): ReadyBody {
+  const total = Number(found);
+  const pools = rows.map(({ analytics, window, tvlFiat, executability, trend24h, ...row }) => {
+    const isRequested = analytics !== null && window !== null && executability !== null && trend24h !== null;
+    return showPool({ ...row, day: isRequested ? { analytics, window, tvlFiat, executability, trend24h } : null });
   });
   const end = offset + pools.length;
   const nextOffset = pools.length > 0 && end < total ? end : null;
-  return new ReadyBody(joinJson({ data: pools.map((pool) => new ReadyJson(pool)), total, nextOffset }).join(''));
+  const data = pools.map((pool) => new ReadyJson(pool));
+  return new ReadyBody(joinJson({ data, total, nextOffset, ...(sums && { sums }) }).join(''));
 }

@@ -4,7 +4,7 @@ import { EXAMPLE } from '../declaration/example-market.ts';
 import { Integer } from '../request.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */
-export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'] as const;
+export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** Pools on a page when the request does not say. */
@@ -27,7 +27,8 @@ const sortBy = (sorts: readonly Sort[]) =>
     enum: [...sorts],
     default: 'tiered',
     example: 'tvl',
-    description: 'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are.',
+    description:
+      'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. `change`, `depth`: by `trend24h`.',
   });
 
 /** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
@@ -87,7 +88,15 @@ export const RawListingQuery = z.object({
 export type RawListingQuery = z.output<typeof RawListingQuery>;
 
 /** Sort orders of the listing across chains, where block numbers do not compare. */
-export const CROSS_CHAIN_SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d'] as const satisfies readonly Sort[];
+export const CROSS_CHAIN_SORTS = [
+  'tiered',
+  'tvl',
+  'volume',
+  'apr',
+  'apr7d',
+  'change',
+  'depth',
+] as const satisfies readonly Sort[];
 
 /** {@link RawListingQuery} of the listing across chains. */
 export const RawCrossChainQuery = RawListingQuery.extend({

@@ -145,8 +145,10 @@ test.each(['search=us', `addresses=${seedAddress(1)}`])(
   },
 );
 
-const ofOneChain = SORTS.map((sort) => ({ sort, chains: [CHAIN_A] }));
-const ofSeveral = CROSS_CHAIN_SORTS.map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B] }));
+/** Trends are another table: their few rows are sorted each time. */
+const isIndexed = (sort: (typeof SORTS)[number]) => sort !== 'change' && sort !== 'depth';
+const ofOneChain = SORTS.filter(isIndexed).map((sort) => ({ sort, chains: [CHAIN_A] }));
+const ofSeveral = CROSS_CHAIN_SORTS.filter(isIndexed).map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B] }));
 
 test.each([...ofOneChain, ...ofSeveral])(
   'rows before a page by $sort of $chains are passed over in an index of each chain',

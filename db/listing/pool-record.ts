@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Executability } from './executability.ts';
 import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
+import { Sums, Trend } from './trend.ts';
 
 /** An address in lowercase. */
 export const Address = z
@@ -162,6 +163,9 @@ export const PoolRecord = z
     executability: Executability.optional().describe(
       'How often the pool could be traded with, by samples in the hours that began in the window of `analytics24h`; only with include24h=true.',
     ),
+    trend24h: Trend.optional().describe(
+      'How the price moved, of funded pools, as written once a minute; only with include24h=true.',
+    ),
     analytics24h: PoolAnalytics.optional(),
   })
   .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });
@@ -172,5 +176,6 @@ export const MetadataPage = z
     data: z.array(PoolRecord).describe('The pools of the page.'),
     total: z.int().nonnegative().describe('Pools on all pages; with `addresses` those found.'),
     nextOffset: z.int().nullable().describe('`offset` of the next page; null on the last one.'),
+    sums: Sums.optional(),
   })
   .openapi('MetadataPage', { description: 'A page of pools.' });

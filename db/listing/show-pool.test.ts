@@ -3,6 +3,7 @@ import { showPool } from './show-pool.ts';
 
 const record = '{"pair":"A/B","extensions":[]}';
 const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null };
+const trend24h = { changeE6: -12, depthFiat: null };
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
 
 test('the status follows the stored fields', () => {
@@ -20,10 +21,10 @@ test.each([
       record,
       status: 'healthy',
       prices: [0.5, null],
-      day: { analytics: '{"transfers":3}', window, tvlFiat, executability },
+      day: { analytics: '{"transfers":3}', window, tvlFiat, executability, trend24h },
     }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
 });

@@ -2,11 +2,18 @@ import { joinJson, joinObjects, ReadyJson } from '../../runtime/joined-json.ts';
 import type { Executability } from './executability.ts';
 import type { PoolAnalytics } from './pool-analytics.ts';
 import type { PoolRecord } from './pool-record.ts';
+import type { Trend } from './trend.ts';
 
 /** The stored part of a {@link PoolRecord}: all fields that do not depend on when it is read. */
 export type StoredRecord = Omit<
   PoolRecord,
-  'priceProviderStatus' | 'token0FiatPrice' | 'token1FiatPrice' | 'tvlFiat' | 'executability' | 'analytics24h'
+  | 'priceProviderStatus'
+  | 'token0FiatPrice'
+  | 'token1FiatPrice'
+  | 'tvlFiat'
+  | 'executability'
+  | 'trend24h'
+  | 'analytics24h'
 >;
 
 /** The 24-hour window that all pools of a chain share. */
@@ -30,6 +37,7 @@ export type PoolAtRead = {
     /** USD, a JSON number as text; null when unknown. */
     readonly tvlFiat: string | null;
     readonly executability: Executability;
+    readonly trend24h: Trend;
   } | null;
 };
 
@@ -40,9 +48,10 @@ export function showPool({ record, status, prices, day }: PoolAtRead): string {
   const shown = joinObjects(record, JSON.stringify(current));
   if (day === null) return shown;
   const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
+  const { executability, trend24h } = day;
   const tvlFiat = new ReadyJson(String(day.tvlFiat));
   return joinObjects(
     shown,
-    joinJson({ tvlFiat, executability: day.executability, analytics24h: new ReadyJson(analytics24h) }).join(''),
+    joinJson({ tvlFiat, executability, trend24h, analytics24h: new ReadyJson(analytics24h) }).join(''),
   );
 }

@@ -128,6 +128,15 @@ export const poolListings = operator.table('pool_listing', {
   factory: checkedAddress('factory').notNull(),
 });
 
+/** How the price of a funded pool moved in 24 hours, and its depth within 1 %. */
+export const poolTrends = operator.table('pool_trend', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  changeE6: doublePrecision('change_e6'),
+  depthFiat: doublePrecision('depth_fiat'),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+});
+
 /** Inputs from which each pool of the index, listed or not, was last computed. A refresh recomputes changed pools. */
 export const listingSources = operator.table('listing_source', {
   chainId: int8('chain_id').notNull(),

@@ -59,7 +59,7 @@ export function testListing(getWorld: () => IndexedWorld): void {
     for (const chain of world.chains) {
       const { client, chainId, scenario } = chain;
       for (const { address, name } of scenario.pools) {
-        const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, executability, analytics24h, ...facts } =
+        const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, executability, trend24h, analytics24h, ...facts } =
           world.rowOf(chain, name);
         const { priceProviderStatus, classificationSummary, ...shown } = facts;
         expect(shown, name).toEqual(await readRecord({ client, scenario, pool: address }, NAMES[chainId] ?? ''));

@@ -225,6 +225,7 @@ test('a backup has every table of the operator and of history that neither the c
     'listing_window',
     'listing_source',
     'pool_listing',
+    'pool_trend',
     'listed_pool',
     'fiat_price',
     'found_contract',
