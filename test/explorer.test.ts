@@ -4,7 +4,7 @@ import type { RoutePlan } from '../api/route/route-response.ts';
 import { findings } from './explorer/axe.ts';
 import { launchBrowser, type Visit, visit } from './explorer/browser.ts';
 import { expectAppearance } from './explorer/screenshots.ts';
-import { addQuoteSample, addTrade, HOSTILE_SYMBOL } from './explorer/seed-market.ts';
+import { addQuoteSample, addTrade, HOSTILE_SYMBOL, OTHERS, storeTrends } from './explorer/seed-market.ts';
 import { stopClock } from './explorer/still-clock.ts';
 import { type ExplorerWorld, startExplorerWorld } from './explorer/world.ts';
 import { CHAIN_A, CHAIN_B } from './metadata/listing-fixture.ts';
@@ -51,6 +51,16 @@ const rows = (page: Page) => page.locator('tbody tr[data-pool]');
 const pathOf = (pool: { readonly address: string }) => `/pool/${CHAIN_A}/${pool.address}`;
 const figure = (page: Page, term: string) => page.locator(`[data-figure=${term}]`);
 
+const poolsOn = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('tr[data-pool]')].map((row) => row.dataset.pool)`);
+
+/** Full US dollars in a column. */
+async function titles(page: Page, place: string, column: number): Promise<number[]> {
+  const cells = `document.querySelectorAll('${place} td:nth-of-type(${column})')`;
+  const texts = await page.evaluate<string[]>(`[...${cells}].map(({ title }) => title)`);
+  return texts.map((text) => Number(text.replaceAll(/[$,]/g, '')));
+}
+
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
@@ -75,7 +85,7 @@ test('two pages look as they do in the README', async () => {
     await page.goto('/?chain=31337&tier=green,yellow');
     // Of the listing and of four pools.
     await expect.poll(() => page.locator('.age.fresh').count(), { timeout: TIMEOUT_MS }).toBe(5);
-    await page.locator('.trend svg').first().waitFor();
+    await page.locator('.trend polyline').first().waitFor();
     await page.getByRole('button', { name: 'Keys' }).waitFor();
     await expectAppearance(page, scratch, `pools-${colorScheme}`);
     await page.goto(pathOf(world.pools[0]));
@@ -138,9 +148,10 @@ describe('the list', () => {
     await close();
   });
 
-  test('shows a day in each row, sorts by it, and sums the rows', async () => {
+  test('shows a day in each row, and sorts by it', async () => {
     const { address } = world.pools[0];
     await addQuoteSample(world.listing, address);
+    await storeTrends(world.listing);
     const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/${address}/trades?limit=100`);
     const { data: trades } = (await response.json()) as { data: { priceX64: string; timestamp: number }[] };
     const oldest = trades.at(-1)?.timestamp ?? 0;
@@ -167,16 +178,55 @@ describe('the list', () => {
       expect(page.url()).toContain(`sort=${sort}`);
       expect(await rows(page).first().getAttribute('data-pool')).toBe(address);
     }
-    const titles = (place: string) =>
-      page.evaluate<string[]>(`[...document.querySelectorAll('${place}')].map(({ title }) => title)`);
-    const dollars = (text: string) => Number(text.replaceAll(/[$,]/g, ''));
-    const tvls = (await titles('tbody tr[data-pool] td:nth-of-type(6)')).map(dollars);
-    const [total = ''] = await titles('tfoot td:nth-of-type(6)');
-    expect(tvls).toHaveLength(5);
-    expect(dollars(total)).toBeCloseTo(
-      tvls.reduce((sum, tvl) => sum + tvl, 0),
-      2,
-    );
+    await close();
+  });
+
+  test.each([
+    ['change', 'desc'],
+    ['change', 'asc'],
+    ['depth', 'desc'],
+    ['depth', 'asc'],
+  ] as const)('sorts the pools of all its pages by %s %s, and sums them up on each', async (sort, order) => {
+    const page = await open(`/?chain=${CHAIN_B}&sort=${sort}&order=${order}`);
+    const [shown, depths, tvls]: [string[], number[], number[]] = [[], [], []];
+    const sums: (number | undefined)[][] = [];
+    for (let last = 25; ; last += 25) {
+      await page.getByText(`to ${Math.min(last, OTHERS.length)} of ${OTHERS.length}`).waitFor();
+      shown.push(...(await poolsOn(page)));
+      depths.push(...(await titles(page, 'tr[data-pool]', 5)));
+      tvls.push(...(await titles(page, 'tr[data-pool]', 6)));
+      sums.push([(await titles(page, 'tfoot', 5))[0], (await titles(page, 'tfoot', 6))[0]]);
+      if (last >= OTHERS.length) break;
+      await page.getByRole('link', { name: 'Next' }).click();
+    }
+    const [sign, unknown] = order === 'desc' ? [-1, -1] : [1, 1e9];
+    const keyOf = (pool: (typeof OTHERS)[number]) => (sort === 'change' ? pool.change : (pool.depth ?? unknown));
+    // Equal keys stay in the order of addresses.
+    const expected = OTHERS.toSorted((one, other) => sign * (keyOf(one) - keyOf(other)));
+    expect(shown).toEqual(expected.map(({ address }) => address));
+    expect(depths).toEqual(expected.map(({ depth }) => depth ?? Number.NaN));
+    const sumOf = (figures: readonly number[]) => figures.reduce((sum, figure) => sum + (figure || 0), 0);
+    for (const sum of sums) expect(sum).toEqual([sumOf(depths), expect.closeTo(sumOf(tvls), 2)]);
+    expect(sums).toHaveLength(3);
+    await close();
+  });
+
+  test('sorts the pools of chains side by side, and sums them up', async () => {
+    const { address } = world.pools[0];
+    await addQuoteSample(world.listing, address);
+    await storeTrends(world.listing);
+    const page = await open('/');
+    const sums: number[] = [];
+    for (const chain of ['', `&chain=${CHAIN_A}`, `&chain=${CHAIN_B}`]) {
+      await page.goto(`/?sort=depth${chain}`);
+      await rows(page).first().waitFor();
+      sums.push(...(await titles(page, 'tfoot', 5)));
+      if (chain !== '') continue;
+      const deepest = OTHERS.toSorted((one, other) => (other.depth ?? 0) - (one.depth ?? 0));
+      expect(await poolsOn(page)).toEqual([address, ...deepest.slice(0, 24).map((pool) => pool.address)]);
+    }
+    expect(sums[0]).toBe(90_000 + OTHERS.reduce((sum, { depth }) => sum + (depth ?? 0), 0));
+    expect(sums[0]).toBe(Number(sums[1]) + Number(sums[2]));
     await close();
   });
 

@@ -10,6 +10,7 @@ export type QuoteBar = Schemas['QuoteBar'];
 export type DepthSample = Schemas['DepthSample'];
 export type PoolDay = Schemas['PoolDay'];
 export type PoolTrend = Schemas['PoolTrend'];
+export type PoolSums = Schemas['PoolSums'];
 export type RoutePlan = Schemas['RoutePlan'];
 export type ServiceStatus = Schemas['ServiceStatus'];
 

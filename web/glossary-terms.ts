@@ -98,7 +98,11 @@ export const FIGURES = {
   tvl: { label: 'TVL', meaning: 'What liquidity providers own in the pool, in US dollars.' },
   volume: { label: 'Volume 24 h', meaning: 'Swapped in the last 24 hours, each swap counted once, in US dollars.' },
   change: { label: '24 hours', meaning: 'How the price moved: middles of bid and ask, or else prices of trades.' },
-  depth: { label: 'Depth 1 %', meaning: 'What can be traded within 1 % of the price, both sides, in US dollars.' },
+  depth: {
+    label: 'Depth 1 %',
+    meaning:
+      'What can be traded within 1 % of the price, both sides, in US dollars. Sampled of the most valuable pools.',
+  },
   apr: {
     label: 'APR',
     meaning: "Liquidity providers' fees of the last 24 hours (or 7 days), over a year, as a share of TVL.",

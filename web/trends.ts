@@ -1,7 +1,6 @@
 import { client, type Pool, type PoolTrend } from './api.ts';
 import { chainNamed } from './chains.ts';
 import { usePolled } from './polling.ts';
-import { wholeTokens } from './quantities.ts';
 
 const EVERY_MS = 30_000;
 
@@ -27,22 +26,6 @@ export function useTrends(pools: readonly Pool[]): Trends | null {
     return new Map(found.flat());
   };
   return usePolled(isKnown ? pools.map(keyOf).sort().join() : null, load, EVERY_MS).data;
-}
-
-/** Gives the change of the price in 24 hours, millionths; null when fewer than two prices are known. */
-export function changeE6(trend: PoolTrend | undefined): number | null {
-  const known = trend?.changesE6.filter((change) => change !== null) ?? [];
-  return known.length > 1 ? (known.at(-1) ?? null) : null;
-}
-
-/** Gives what can be traded within 1 % of the price, both sides together, in US dollars. */
-export function depthUsd(pool: Pool, trend: PoolTrend | undefined): number | null {
-  const { bidRaw = null, askRaw = null } = trend?.depth ?? {};
-  const { token0Decimals, token1Decimals, token0FiatPrice, token1FiatPrice } = pool;
-  if (bidRaw === null || askRaw === null || token0FiatPrice === null || token1FiatPrice === null) return null;
-  if (token0Decimals === undefined || token1Decimals === undefined) return null;
-  const whole = (raw: string, decimals: number) => Number(wholeTokens(BigInt(raw), decimals));
-  return whole(askRaw, token0Decimals) * token0FiatPrice + whole(bidRaw, token1Decimals) * token1FiatPrice;
 }
 
 /** Gives the points of a spark line in a box of this size, from the first known price to now; empty without two prices. */

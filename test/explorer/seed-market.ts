@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { writeTrends } from '../../capture/history/write-trends.ts';
 import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
@@ -10,8 +11,14 @@ import type { Pair } from '../quotes/quote-world.ts';
 /** Markup, a script, a change of direction, and far too long; the indexer would take some of it out. */
 export const HOSTILE_SYMBOL = `"><img src=https://evil.example/x onerror=alert(1)><script>alert(2)</script>\u202Egnp.${'W'.repeat(60)}`;
 
-/** Pools of the second chain, which no node serves: more than a page. */
-const OTHERS = 60;
+/** Pools of the second chain, which no node serves: more than a page. Unlike their TVL, their trends are in no order. */
+export const OTHERS = Array.from({ length: 60 }, (_, n) => ({
+  address: seedAddress(0x2000 + n),
+  /** Per mille in 24 hours. */
+  change: ((n * 37) % 60) - 30,
+  /** Whole US dollars within 1 % of the price. */
+  depth: n % 10 === 9 ? null : 1 + ((n * 17) % 60),
+}));
 
 /** A pool that is on the chain and listed. */
 export type MarketPlan = {
@@ -76,16 +83,43 @@ export async function seedMarket(listing: Listing, pools: readonly MarketPool[])
   }
   await seed(CHAIN_B, seedAddress(0x70), 'MKR', 18, 1_500);
   await seed(CHAIN_B, seedAddress(0x71), 'DAI', 18, 1);
-  const others = Array.from({ length: OTHERS }, (_, n) => ({
-    pool: { chainId: CHAIN_B, address: seedAddress(0x2000 + n) },
+  const others = OTHERS.map(({ address }, n) => ({
+    pool: { chainId: CHAIN_B, address },
     state: { total0Scaled: 10n ** 17n * BigInt(1 + n), total1Scaled: 10n ** 18n },
   }));
   await seedPools(db, [...pools.map(funded), ...others]);
   const [first] = pools;
   if (first) await seedDay(listing, first.address);
   for (const { address, tier, codes } of pools) await classify(listing, address, tier, codes);
+  await seedOtherDays(listing);
   await listing.refresh();
+  await storeTrends(listing);
 }
+
+/** The prices of the second chain's pools, and what they would have traded. */
+async function seedOtherDays({ pool: database }: Listing): Promise<void> {
+  for (const ts of [NOW - 80_000, NOW])
+    await database.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [ts]);
+  for (const { address, change, depth } of OTHERS) {
+    await fund(database, CHAIN_B, address);
+    const depths = depth === null ? null : ['1', '2', '3', String(BigInt(depth) * 10n ** 18n)];
+    await database.query(
+      `INSERT INTO history.quote_minute (chain_id, pool, block_timestamp, block_number, status, bid_x64, ask_x64, is_change,
+         bid_depth_raw, ask_depth_raw)
+       SELECT $1, $2, ts, 1, 'healthy', price * 2::numeric ^ 64, price * 2::numeric ^ 64, false, $3, array_fill(0, ARRAY[4])
+       FROM unnest($4::int8[], $5::numeric[]) sample (ts, price)`,
+      [CHAIN_B, address, depths, [NOW - 80_000, NOW], [1_000, 1_000 + change]],
+    );
+  }
+}
+
+/** A pool whose quotes capture samples. */
+const fund = (database: Listing['pool'], chainId: number, address: Address) =>
+  database.query(
+    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at, is_funded)
+     VALUES ($1, $2, 'healthy', 1, 1, now(), true)`,
+    [chainId, address],
+  );
 
 function funded({ address, tokens: { token0, token1 }, perBin, price }: MarketPool) {
   const total0Scaled = perBin * BigInt(BINS) * 10n ** 18n;
@@ -101,11 +135,7 @@ async function classify(
   codes: readonly string[],
 ): Promise<void> {
   tiers.set(address, { tier, reasonCodes: codes });
-  await pool.query(
-    `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at)
-     VALUES ($1, $2, 'healthy', 1, 1, now())`,
-    [CHAIN_A, address],
-  );
+  await fund(pool, CHAIN_A, address);
 }
 
 const TRADES = 70;
@@ -165,6 +195,12 @@ export async function addTrade({ db }: Listing, pool: Address, blockNumber: numb
     curPosInBin: 0n,
     parts: '{}',
   });
+}
+
+/** As capture does each minute. */
+export async function storeTrends(listing: Listing): Promise<void> {
+  for (const chainId of [CHAIN_A, CHAIN_B]) await writeTrends(listing.pool, chainId);
+  await listing.refresh();
 }
 
 /** A sample of 3,000 and 3,001 USDC, with 4,500 USDC and 1.5 WETH within 50 bps of their middle, where the bar of the trades begins. */

@@ -10,7 +10,7 @@ import { Reasons, StatusChip, TierChip } from '../parts/chips.tsx';
 import { LiveDot } from '../parts/live-dot.tsx';
 import { PairName } from '../parts/token.tsx';
 import { priceOfX64, spreadBps } from '../quantities.ts';
-import { changeE6, depthUsd, keyOf, sparkPoints } from '../trends.ts';
+import { keyOf, sparkPoints } from '../trends.ts';
 
 /** A row of the list, whose prices are live while it is in sight. */
 export function PoolRow({ pool, trend }: { readonly pool: Pool; readonly trend: PoolTrend | undefined }) {
@@ -18,7 +18,7 @@ export function PoolRow({ pool, trend }: { readonly pool: Pool; readonly trend: 
   const chainId = chainNamed(pool.chain)?.chainId;
   const { quote, failure } = useLiveQuote(row, chainId, pool.poolAddress);
   const { tierQualification, reasonCodes } = pool.classificationSummary;
-  const depth = depthUsd(pool, trend);
+  const depth = pool.trend24h?.depthFiat;
   const aprs = `24 hours ${percentOfBps(pool.analytics24h?.aprBps)}, 7 days ${percentOfBps(pool.aprBps7d)}`;
   return (
     <tr ref={row} data-pool={pool.poolAddress}>
@@ -36,7 +36,7 @@ export function PoolRow({ pool, trend }: { readonly pool: Pool; readonly trend: 
         </span>
       </th>
       <Prices quote={quote} failure={failure} />
-      <Trend trend={trend} />
+      <Trend change={pool.trend24h?.changeE6 ?? null} trend={trend} />
       <td class="figure wide" title={usdFull(depth)}>
         {usdShort(depth)}
       </td>
@@ -66,14 +66,13 @@ function Star({ pool }: { readonly pool: Pool }) {
 }
 
 /** A line of the prices of 24 hours, and how far the last is from the first. */
-function Trend({ trend }: { readonly trend: PoolTrend | undefined }) {
-  const change = changeE6(trend);
-  if (trend === undefined || change === null) return <td class="figure trend">{NOTHING}</td>;
+function Trend({ change, trend }: { readonly change: number | null; readonly trend: PoolTrend | undefined }) {
+  if (change === null) return <td class="figure trend">{NOTHING}</td>;
   const tone = change < 0 ? 'bad' : 'good';
   return (
     <td class={`figure trend tone ${tone}`} title="From the first price of 24 hours to the last one">
       <svg width="86" height="24" viewBox="-1 -1 86 24" aria-hidden="true">
-        <polyline points={sparkPoints(trend, 84, 22)} />
+        {trend && <polyline points={sparkPoints(trend, 84, 22)} />}
       </svg>
       <span class="under">{changeText(change)}</span>
     </td>

@@ -16,8 +16,6 @@ export type PoolsView = {
 };
 
 export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created', 'change', 'depth'] as const;
-/** Whether the page sorts the rows that it shows: the service has no such order. */
-export const isOwnSort = (sort: Sort): sort is 'change' | 'depth' => sort === 'change' || sort === 'depth';
 export type Sort = (typeof SORTS)[number];
 export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   tiered: 'Tier, then TVL',
@@ -26,8 +24,8 @@ export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   apr: 'APR 24 h',
   apr7d: 'APR 7 days',
   created: 'Newest (one chain)',
-  change: 'Change 24 h, of these rows',
-  depth: 'Depth 1 %, of these rows',
+  change: 'Change 24 h',
+  depth: 'Depth 1 %, where sampled',
 };
 export const TIERS = ['green', 'yellow', 'red'] as const;
 export type Tier = (typeof TIERS)[number];
@@ -85,9 +83,8 @@ export function listingQuery(
   return {
     count: PAGE_SIZE,
     offset: view.offset,
-    ...(isOwnSort(view.sort)
-      ? ({ sortBy: 'tiered', sortOrder: 'desc' } as const)
-      : { sortBy: view.sort, sortOrder: view.order }),
+    sortBy: view.sort,
+    sortOrder: view.order,
     include24h: true,
     ...(tiers.length > 0 && { tier: tiers.join(',') }),
     ...(searched !== null && { search: searched }),

@@ -1,4 +1,4 @@
-import { client, type Pool, type PoolTrend } from '../api.ts';
+import { client, type Pool, type PoolSums } from '../api.ts';
 import { curlOf } from '../curl.ts';
 import { useDeferred } from '../deferred.ts';
 import { favourites } from '../favourites.ts';
@@ -9,20 +9,11 @@ import { AgeBadge, LISTING_LIMITS } from '../parts/age.tsx';
 import { CurlBox } from '../parts/copy.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { usePolled } from '../polling.ts';
-import { changeE6, depthUsd, keyOf, type Trends, useTrends } from '../trends.ts';
+import { keyOf, type Trends, useTrends } from '../trends.ts';
 import { ChainStrip } from './chain-strip.tsx';
 import { Filters } from './filters.tsx';
 import { PoolRow } from './pool-row.tsx';
-import {
-  hrefOf,
-  isOwnSort,
-  listingPath,
-  listingQuery,
-  PAGE_SIZE,
-  type PoolsView,
-  type Sort,
-  viewOf,
-} from './pools-query.ts';
+import { hrefOf, listingPath, listingQuery, PAGE_SIZE, type PoolsView, type Sort, viewOf } from './pools-query.ts';
 
 const EVERY_MS = 10_000;
 const SKELETON_ROWS = 8;
@@ -52,7 +43,9 @@ export function PoolsPage() {
       {failure && <Notice tone="bad">{failure}</Notice>}
       <PoolTable
         view={view}
-        rows={sorted(found, view, trends)}
+        rows={found}
+        sums={data && found.length === data.data.length ? data.sums : undefined}
+        total={data?.total ?? 0}
         trends={trends}
         isLoading={data === null && failure === null && key !== null}
       />
@@ -84,17 +77,6 @@ function load(view: PoolsView, starred: readonly string[]) {
   return client.listPools({ ...query, chainId: view.chain });
 }
 
-/** Sorts by what the service has no order of; unknown values come last in both ways. */
-function sorted(pools: readonly Pool[], { sort, order }: PoolsView, trends: Trends | null): readonly Pool[] {
-  if (!isOwnSort(sort)) return pools;
-  const [sign, last] = order === 'desc' ? [-1, Number.NEGATIVE_INFINITY] : [1, Number.POSITIVE_INFINITY];
-  const figureOf = (pool: Pool) => {
-    const trend = trends?.get(keyOf(pool));
-    return (sort === 'change' ? changeE6(trend) : depthUsd(pool, trend)) ?? last;
-  };
-  return pools.toSorted((one, other) => sign * (figureOf(one) - figureOf(other)));
-}
-
 const HEADINGS = [
   ['bid', 'Bid / ask', '', null],
   ['spread', 'Spread', 'widest', null],
@@ -109,11 +91,14 @@ const HEADINGS = [
 type TableProps = {
   readonly view: PoolsView;
   readonly rows: readonly Pool[];
+  /** Of the pools of all pages; undefined when the rows are not all that those hold. */
+  readonly sums: PoolSums | undefined;
+  readonly total: number;
   readonly trends: Trends | null;
   readonly isLoading: boolean;
 };
 
-function PoolTable({ view, rows, trends, isLoading }: TableProps) {
+function PoolTable({ view, rows, sums, total, trends, isLoading }: TableProps) {
   return (
     <table class="pools" aria-busy={isLoading}>
       <caption class="offscreen">Pools with live prices</caption>
@@ -144,7 +129,7 @@ function PoolTable({ view, rows, trends, isLoading }: TableProps) {
             ))
           : rows.map((pool) => <PoolRow key={keyOf(pool)} pool={pool} trend={trends?.get(keyOf(pool))} />)}
       </tbody>
-      {rows.length > 0 && <Totals rows={rows} trends={trends} />}
+      {sums && rows.length > 0 && <Totals sums={sums} total={total} />}
     </table>
   );
 }
@@ -162,24 +147,20 @@ function SortLink({ view, sort, label }: { readonly view: PoolsView; readonly so
 }
 
 /** Figures that have a sum, by column. */
-const SUMMED: Readonly<Record<string, (pool: Pool, trend: PoolTrend | undefined) => number | null | undefined>> = {
-  depth: depthUsd,
-  tvl: ({ tvlFiat }) => tvlFiat,
-  volume: ({ analytics24h }) => analytics24h?.volumeFiat,
-};
+const SUMMED: Readonly<Record<string, keyof PoolSums>> = { depth: 'depthFiat', tvl: 'tvlFiat', volume: 'volumeFiat' };
 
-/** What the rows come to together, as far as it is known. */
-const Totals = ({ rows, trends }: Pick<TableProps, 'rows' | 'trends'>) => (
+/** What the pools of all pages come to together, as far as it is known. */
+const Totals = ({ sums, total }: { readonly sums: PoolSums; readonly total: number }) => (
   <tfoot>
     <tr>
-      <th scope="row">Sum of these {count(rows.length)}</th>
+      <th scope="row" title="Without unknown figures">
+        Sum of all {count(total)}
+      </th>
       {HEADINGS.map(([term, , width]) => {
-        const figureOf = SUMMED[term];
-        const figures = rows.flatMap((pool) => figureOf?.(pool, trends?.get(keyOf(pool))) ?? []);
-        const sum = figures.length === 0 ? null : figures.reduce((total, figure) => total + figure);
+        const name = SUMMED[term];
         return (
-          <td key={term} class={`figure ${width}`} title={figureOf && usdFull(sum)}>
-            {figureOf && usdShort(sum)}
+          <td key={term} class={`figure ${width}`} title={name && usdFull(sums[name])}>
+            {name && usdShort(sums[name])}
           </td>
         );
       })}
