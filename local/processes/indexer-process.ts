@@ -1,30 +1,52 @@
+import { copyFile } from 'node:fs/promises';
 import { startOwnProcess } from '../services/own-process.ts';
 import { ServiceError } from '../services/service-error.ts';
-import { START_AGAIN } from './keep-running.ts';
+import { keepRunning, START_AGAIN } from './keep-running.ts';
 import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
 
 /** How the indexer rejects an index. */
 const OTHER_CODE = /"npm run backfill" builds a new index$/m;
-const BEGUN = /^(Filling|Resuming) /m;
+/** The first line of a backfill, and that line where readers have an index. */
+const BEGUN = /^(Filling|Resuming) .*\)$/m;
+const OLD_SERVES = /^(Filling|Resuming) .* serves meanwhile/m;
+/** When readers turn to the new index, that of the old one ends too, seconds before the backfill does. */
+const FOLLOW_AGAIN_MS = 30_000;
 
 /**
  * Starts the indexer. When it rejects the index that serves, since its logic or the chains file changed, a backfill takes
- * its place, and ends when readers have turned to a new index: then the indexer is to be started again.
+ * its place, and ends when readers have turned to a new index: then the indexer is to be started again. Beside the
+ * backfill, the old index goes on when only the chains file changed: that of the last start is kept beside it.
  *
  * @param backfillEnv settings of the backfill
  */
 export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStart['env']): Promise<ProcessPart> {
+  const { CHAINS_CONFIG: chains = '' } = start.env;
+  const indexedChains = `${chains}.indexed`;
   try {
-    return await startProcess(start);
+    const indexer = await startProcess(start);
+    await copyFile(chains, indexedChains);
+    return indexer;
   } catch (error) {
     if (!(error instanceof ServiceError && OTHER_CODE.test(error.log))) throw error;
   }
   const main = 'backfill';
   const backfill = await startOwnProcess({ main, env: backfillEnv, ready: BEGUN, output: start.logOf(main) });
+  const asBefore = { ...start, env: { ...start.env, CHAINS_CONFIG: indexedChains } };
+  const old = OLD_SERVES.test(backfill.recentOutput())
+    ? await keepRunning(() => startProcess(asBefore), { rule: () => FOLLOW_AGAIN_MS }).catch(() => null)
+    : null;
+  const ended = backfill.ended.then(async (how) => {
+    await old?.stop();
+    return how === 'exit code 0' ? START_AGAIN : how;
+  });
   return {
     ...backfill,
-    ended: backfill.ended.then((how) => (how === 'exit code 0' ? START_AGAIN : how)),
-    url: '',
-    note: 'its logic or the chains changed: backfill fills a new index, the old one serves as it stands',
+    ended,
+    stop: async () => {
+      await backfill.stop();
+      await ended;
+    },
+    url: old?.url ?? '',
+    note: `its logic or the chains changed: backfill fills a new index, the old one ${old ? 'goes on' : 'serves as it stands'}`,
   };
 }

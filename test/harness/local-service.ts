@@ -8,7 +8,7 @@ import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
-import { runScenario } from '../../devnet/scenario.ts';
+import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import type { ServiceError } from '../../local/services/service-error.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
@@ -26,7 +26,8 @@ export interface LocalChain {
   readonly temp: string;
   /** Chains file of the chain `one`; the URL of its node comes from `RPC_OF_ONE`. */
   readonly chains: string;
-  /** Nothing happens after it. */
+  readonly scenario: Scenario;
+  /** The last block of the scenario. */
   readonly lastBlock: number;
   readonly remove: () => Promise<void>;
 }
@@ -49,7 +50,7 @@ export async function startLocalChain(): Promise<LocalChain> {
     await anvil.stop();
     await rm(temp, { recursive: true, force: true });
   };
-  return { anvil, temp, chains, lastBlock, remove };
+  return { anvil, temp, chains, scenario, lastBlock, remove };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
