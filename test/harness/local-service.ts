@@ -8,7 +8,7 @@ import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
-import { runScenario, type Scenario } from '../../devnet/scenario.ts';
+import { runScenario, type Scenario, type ScenarioOptions } from '../../devnet/scenario.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import type { ServiceError } from '../../local/services/service-error.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
@@ -32,15 +32,14 @@ export interface LocalChain {
   readonly remove: () => Promise<void>;
 }
 
-export async function startLocalChain(): Promise<LocalChain> {
+/** @param part of the scenario */
+export async function startLocalChain(
+  part: Pick<ScenarioOptions, 'onlyTrading' | 'packed'> = { packed: packedVariant('sumOnEdges') },
+): Promise<LocalChain> {
   const temp = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(temp, 0o755); // Postgres runs as another user when this is root.
   const anvil = await startAnvil({ chainId: CHAIN_ID });
-  const scenario = await runScenario({
-    rpcUrl: anvil.url,
-    chainId: CHAIN_ID,
-    packed: packedVariant('sumOnEdges'),
-  });
+  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, ...part });
   await setBlockTime(await connectDevChain(anvil.url), 1);
   const lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
   const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
@@ -97,13 +96,13 @@ export const keyOf = (run: ServiceProcess): string => /key +(ptd_\S+)/.exec(run.
 const LISTED = 25;
 
 /** Waits until everything that happened is indexed, the listing is there, and one of its pools has a healthy quote. */
-export async function healthyQuote({ lastBlock }: LocalChain, run: ServiceProcess): Promise<void> {
+export async function healthyQuote({ lastBlock }: LocalChain, run: ServiceProcess, listed = LISTED): Promise<void> {
   const base = `${apiOf(run)}/public/v1/evm/${CHAIN_ID}`;
   await vi.waitFor(async () => {
     const { chains: states } = (await (await fetch(`${apiOf(run)}/public/v1/status`)).json()) as Status;
     expect(states[0]?.indexedBlock).toBeGreaterThanOrEqual(lastBlock);
     const { total, data } = (await (await fetch(`${base}/metadata?count=100`)).json()) as Listing;
-    expect(total).toBeGreaterThan(LISTED);
+    expect(total).toBeGreaterThan(listed);
     const quotes = data.map(async ({ poolAddress }) => (await fetch(`${base}/${poolAddress}/bid_ask`)).json());
     const statuses = (await Promise.all(quotes)).map((quote) => (quote as Quote).priceProviderStatus);
     expect(statuses).toContain('healthy');
