@@ -9,7 +9,8 @@ const Answer = z.object({
 });
 /** Characters that are kept of an error message. */
 const KEPT_CHARACTERS = 200;
-const TOO_MANY_REQUESTS = 429;
+/** The code of the error that stands for an HTTP status of this number. */
+export const TOO_MANY_REQUESTS = 429;
 /** The wording of public nodes, which their clients know: they then ask for less. */
 const TOO_LARGE = { code: -32_000, message: 'backend response too large' };
 

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
 import { measureBlockTime } from '../chain/block-time.ts';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
-import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
+import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { parseChainsFile, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
@@ -104,7 +104,7 @@ async function add(options: Options): Promise<void> {
 /** The nodes, all of which must be of one chain. @throws ConfigError for another chain than was named */
 async function openNodes(urls: readonly string[], wanted: number | undefined) {
   const rpcUrls = urls.map((url) => resolveRpcUrl(url, process.env, wanted ?? 'to be added'));
-  const rpc = new RetryingRpc(rpcUrls);
+  const rpc = openRetryingRpc(rpcUrls);
   const chainId = await rpc.request('eth_chainId', [], Number);
   if (wanted !== undefined && wanted !== chainId) throw new ConfigError(`--chain: the node is of chain ${chainId}`);
   return { rpc, chainId };

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { type ChainRpc, openChainRpc } from '../chain/chain-rpc.ts';
+import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { boundedCallsOnce, type ChainTarget } from '../chain/contract-calls.ts';
 import { newestPools } from '../chain/discovery/read-factory.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
@@ -21,8 +21,7 @@ const NEWEST = 3;
 const UNKNOWN = 'no layout that this build knows';
 
 /** Recognises the layouts of a chain's factories by storage of their newest pools and simulated swaps in every form. */
-export async function factoryLayouts(chain: ChainConfig, timeoutMs: number): Promise<FactoryLayout[]> {
-  const rpc = openChainRpc(chain, timeoutMs);
+export async function factoryLayouts(rpc: ChainRpc, chain: ChainConfig): Promise<FactoryLayout[]> {
   return Promise.all(
     chain.deployments.map((deployment) =>
       factoryLayout(rpc, chain, deployment).catch(() => ({

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type pg from 'pg';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { readFactory } from '../chain/discovery/read-factory.ts';
-import { RetryingRpc } from '../chain/discovery/retrying-rpc.ts';
+import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { type FoundContract, isExtensionRole, missingRoles } from '../db/complete-chain.ts';
 import { readFoundContracts } from '../db/found-contracts.ts';
@@ -39,7 +39,7 @@ export async function contractsOfIndex(
 }
 
 async function discoverChain(chain: ChainConfig, logger: Logger): Promise<FoundContract[]> {
-  const rpc = new RetryingRpc(chain.rpcUrls);
+  const rpc = openRetryingRpc(chain.rpcUrls);
   const found: FoundContract[] = [];
   for (const deployment of chain.deployments) {
     const roles = missingRoles(chain, deployment);

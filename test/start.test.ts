@@ -245,6 +245,11 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
       /^start: chain 31337, http:\/\/127.0.0.1:1: does not answer: unreachable$/,
     ],
     [
+      'a node that limits requests',
+      async () => ({ env: { RPC_OF_ONE: await limitingNode() } }),
+      /^start: chain 31337, http:\S+: does not answer: it limits requests \(status 429\)$/,
+    ],
+    [
       'a folder that Postgres cannot enter',
       async () => ({ data: await closedFolder() }),
       /^start: (Postgres cannot run as user \d+: it cannot enter \S+: name a folder with --data that it may enter)/,
@@ -320,6 +325,13 @@ async function otherChain(): Promise<Anvil> {
   const other = await startAnvil({ chainId: 5 });
   onTestFinished(() => other.stop());
   return other;
+}
+
+async function limitingNode(): Promise<string> {
+  const proxy = await startRpcProxy(chain.anvil.url);
+  proxy.misbehave({ kind: 'freePlan', perSec: 0, logBlocks: 500, refusal: '' });
+  onTestFinished(() => proxy.stop());
+  return proxy.url;
 }
 
 async function openFolder(name: string): Promise<string> {

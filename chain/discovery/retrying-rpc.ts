@@ -5,21 +5,19 @@ import { RpcFailure } from '../rpc-failure.ts';
 
 const TRIES = 4;
 const RETRY_MS = 1_000;
-const CALL_TIMEOUT_MS = 20_000;
+const CALL_TIMEOUT_MS = 10_000;
 
-/** Repeats a call that no node answered: nodes that limit requests answer a second later. */
-export class RetryingRpc extends ChainRpc {
-  constructor(rpcUrls: readonly string[]) {
-    super(rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs: CALL_TIMEOUT_MS, count: () => undefined })));
-  }
+/** Nodes for calls that are made once, as by commands: where one gives no answer, since it limits requests, they wait. */
+export const openRetryingRpc = (rpcUrls: readonly string[]): ChainRpc =>
+  new ChainRpc(rpcUrls.map((url) => new RetryingEndpoint(url, { timeoutMs: CALL_TIMEOUT_MS, count: () => undefined })));
 
-  override async request<T>(method: string, params: readonly unknown[], check: (result: unknown) => T): Promise<T> {
+class RetryingEndpoint extends RpcEndpoint {
+  override async request(...request: Parameters<RpcEndpoint['request']>): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await super.request(method, params, check);
+        return await super.request(...request);
       } catch (error) {
-        const isPassing = error instanceof RpcFailure && (error.code === 'unreachable' || error.code === 'paused');
-        if (attempt === TRIES || !isPassing) throw error;
+        if (attempt === TRIES || !(error instanceof RpcFailure && error.code === 'unreachable')) throw error;
         await pause(RETRY_MS);
       }
     }

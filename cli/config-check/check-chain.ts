@@ -5,8 +5,6 @@ import { checkNodes } from './check-nodes.ts';
 import { checkEnvironment } from './environment.ts';
 import { type Finding, sortFindings } from './finding.ts';
 
-const CALL_TIMEOUT_MS = 10_000;
-
 /** Checks a chain's settings, the environment and, if wanted, the nodes whose URLs are known. */
 export async function checkChain(
   chain: ChainConfig,
@@ -14,7 +12,7 @@ export async function checkChain(
 ): Promise<{ readonly findings: readonly Finding[]; readonly factories: readonly FactoryLayout[] }> {
   const { findings, rpcUrls } = checkEnvironment(chain, process.env);
   const isCalled = callsNodes && rpcUrls.length > 0;
-  const nodes = isCalled ? await checkNodes({ ...chain, rpcUrls: [...rpcUrls] }, CALL_TIMEOUT_MS) : null;
+  const nodes = isCalled ? await checkNodes({ ...chain, rpcUrls: [...rpcUrls] }) : null;
   return {
     findings: sortFindings([...findings, ...checkSettings(chain), ...(nodes?.findings ?? [])]),
     factories: nodes?.factories ?? [],

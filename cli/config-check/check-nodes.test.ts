@@ -42,7 +42,7 @@ async function findingsOf(changes: Record<string, unknown> = {}) {
   };
   const [parsed] = parseChainsFile({ chains: [chain] }, 'test', {}).chains;
   if (!parsed) throw new Error('no chain');
-  const { findings } = await checkNodes(parsed, 5_000);
+  const { findings } = await checkNodes(parsed);
   return findings.map(({ level, chainId, url, problem }) => {
     expect(chainId).toBe(CHAIN_ID);
     return [url, `${level}: ${problem}`];
@@ -102,6 +102,14 @@ test.each([
   expect(await findingsOf()).toEqual(
     what.map((it) => [proxy.url, expect.stringMatching(new RegExp(`^warning: does not show its ${it}: \\w+$`))]),
   );
+});
+
+test('a node that limits requests is asked again, and named when it gives no answer', async () => {
+  const limits = { kind: 'freePlan', logBlocks: 500, refusal: '' } as const;
+  proxy.misbehave({ ...limits, perSec: 4 });
+  expect(await findingsOf()).toEqual([]);
+  proxy.misbehave({ ...limits, perSec: 0 });
+  expect(await findingsOf()).toEqual([[proxy.url, 'error: does not answer: it limits requests (status 429)']]);
 });
 
 test('a young chain has no block time', async () => {

@@ -1,7 +1,9 @@
 import type { Address } from 'viem';
 import { isOffByThird, measureBlockTime } from '../../chain/block-time.ts';
-import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { overrideSupport } from '../../chain/override-support.ts';
+import { TOO_MANY_REQUESTS } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
@@ -18,9 +20,8 @@ const note = (problem: string): Problem => ({ level: 'note', problem });
 /** Calls all nodes of a chain, whose URLs are known, and its contracts. */
 export async function checkNodes(
   chain: ChainConfig,
-  timeoutMs: number,
 ): Promise<{ readonly findings: Finding[]; readonly factories: FactoryLayout[] }> {
-  const ofNodes = await Promise.all(chain.rpcUrls.map((url) => checkNode(chain, url, timeoutMs)));
+  const ofNodes = await Promise.all(chain.rpcUrls.map((url) => checkNode(chain, url)));
   const isAnswered = ofNodes.some((ofNode) => !ofNode.some(isSilence));
   // Another node of the chain replaces a silent one.
   const findings = ofNodes
@@ -28,9 +29,10 @@ export async function checkNodes(
     .map((it) => (isAnswered && isSilence(it) ? { ...it, level: 'warning' as const } : it));
   // When a URL leads to another chain, what it reports about factories means nothing.
   if (hasErrors(findings)) return { findings, factories: [] };
-  const factories = await factoryLayouts(chain, timeoutMs);
+  const rpc = openRetryingRpc(chain.rpcUrls);
+  const factories = await factoryLayouts(rpc, chain);
   const url = new URL(chain.rpcUrls[0] ?? 'http://localhost').origin;
-  const problems = [...factories.flatMap(layoutProblems), ...(await traceProblems(chain, timeoutMs))];
+  const problems = [...factories.flatMap(layoutProblems), ...(await traceProblems(rpc, chain))];
   return { findings: [...findings, ...problems.map((it) => ({ ...it, chainId: chain.chainId, url }))], factories };
 }
 
@@ -38,25 +40,23 @@ const layoutProblems = ({ isAsConfigured, factory, answersLike, layout }: Factor
   isAsConfigured ? [] : [error(`pools of ${factory} answer like ${answersLike}, not ${layout}`)];
 
 /** What the source of kind `own` lacks: one node that can trace is enough. */
-async function traceProblems(chain: ChainConfig, timeoutMs: number): Promise<Problem[]> {
+async function traceProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
   if (!hasOwnSource(chain)) return [];
-  const canTrace = await canTraceWrites(openChainRpc(chain, timeoutMs)).catch(() => false);
+  const canTrace = await canTraceWrites(rpc).catch(() => false);
   const problem =
     'the live source `own` needs `debug_traceCall` with `prestateTracer` and block overrides: no node has it';
   return canTrace ? [] : [error(problem)];
 }
 
-async function checkNode(chain: ChainConfig, url: string, timeoutMs: number): Promise<Finding[]> {
-  const { chainId } = chain;
-  const rpc = openChainRpc({ chainId, rpcUrls: [url] }, timeoutMs);
-  const problems = await nodeProblems(rpc, chain);
-  return problems.map((problem) => ({ ...problem, chainId, url: new URL(url).origin }));
+async function checkNode(chain: ChainConfig, url: string): Promise<Finding[]> {
+  const problems = await nodeProblems(openRetryingRpc([url]), chain);
+  return problems.map((problem) => ({ ...problem, chainId: chain.chainId, url: new URL(url).origin }));
 }
 
 async function nodeProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
-  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`${SILENT}${codeOf(failure)}`)]);
+  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`${SILENT}${reasonOf(failure)}`)]);
   if (missing.length > 0) return missing;
-  const unknown = (what: string) => (failure: unknown) => [warning(`does not show its ${what}: ${codeOf(failure)}`)];
+  const unknown = (what: string) => (failure: unknown) => [warning(`does not show its ${what}: ${reasonOf(failure)}`)];
   const [overrides, blockTime] = await Promise.all([
     overrideProblems(rpc, chain).catch(unknown('overrides')),
     blockTimeProblems(rpc, chain).catch(unknown('block time')),
@@ -100,4 +100,7 @@ function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories
 const SILENT = 'does not answer: ';
 const isSilence = ({ problem }: Problem): boolean => problem.startsWith(SILENT);
 
-const codeOf = (failure: unknown): string => (failure instanceof RpcFailure ? failure.code : 'unknown error');
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof RpcFailure)) return 'unknown error';
+  return failure.answer?.code === TOO_MANY_REQUESTS ? 'it limits requests (status 429)' : failure.code;
+}
