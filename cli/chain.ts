@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
 import { measureBlockTime } from '../chain/block-time.ts';
@@ -5,13 +6,19 @@ import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { parseChainsFile, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
+import {
+  parseChainsFile,
+  readWrittenChains,
+  resolveRpcUrl,
+  resolveWsUrl,
+  type WrittenChains,
+} from '../config/load-chains.ts';
 import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
 import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
 import { ask } from './chain-add/ask.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
-import { complete, readChainsJson, writeChainsJson } from './chain-add/complete-file.ts';
+import { complete, writeChainsJson } from './chain-add/complete-file.ts';
 import { describe } from './chain-add/describe.ts';
 import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
 import { nodeAbilities } from './chain-add/node-abilities.ts';
@@ -69,7 +76,9 @@ Exit codes: 0 written, or nothing to add; 1 wrong argument, file, node or factor
 
 async function add(options: Options): Promise<void> {
   const path = options.file ?? process.env.CHAINS_CONFIG ?? (await ask('Chains file', '--file', String, 'chains.json'));
-  const { file, chains } = await readChainsJson(path);
+  const { file, chains }: WrittenChains = existsSync(path)
+    ? readWrittenChains(path)
+    : { file: { chains: [] }, chains: [] };
   const entryOf = (id: number | undefined) => chains.find((it) => it.chainId === id);
   const urls = options.node ? [options.node] : (entryOf(options.chain)?.rpcUrls ?? [await askNode()]);
   const { rpc, chainId } = await openNodes(urls, options.chain);

@@ -17,6 +17,18 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
   return parseChainsFile(readJson(path), path, env);
 }
 
+/** A chains file as somebody wrote it, to be changed, and what its chains mean. */
+export interface WrittenChains {
+  readonly file: { chains: Record<string, unknown>[] };
+  readonly chains: readonly ChainConfig[];
+}
+
+/** {@link loadChainsFile} for a change of the file: references to the environment stay. */
+export function readWrittenChains(path: string): WrittenChains {
+  const file = readJson(path) as WrittenChains['file'];
+  return { file, chains: parseChainsFile(file, path, null).chains };
+}
+
 /**
  * {@link loadChainsFile} for a value that is already in memory; errors call it `name`. Without an environment, `env:`
  * references stay as they are.

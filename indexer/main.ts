@@ -1,5 +1,4 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -12,6 +11,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
+import { portProblem } from '../runtime/free-port.ts';
 import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
@@ -134,12 +134,6 @@ function endForRestart(logger: Logger, reason: string): void {
 
 /** Rejects a port that is in use. Ponder would silently use the next free one. */
 async function assertPortIsFree(port: number, host: string): Promise<void> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (cause: NodeJS.ErrnoException) =>
-      reject(new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause })),
-    );
-    probe.listen(port, host, resolve);
-  });
-  await new Promise((resolve) => probe.close(resolve));
+  const cause = await portProblem(port, host);
+  if (cause) throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
 }

@@ -17,13 +17,20 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);
     if (given.has(port)) continue;
     given.add(port);
-    try {
-      const probe = createServer().listen(port, host);
-      await once(probe, 'listening');
-      await once(probe.close(), 'close');
-      return port;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    }
+    const problem = await portProblem(port, host);
+    if (problem === null) return port;
+    if (problem.code !== 'EADDRINUSE') throw problem;
+  }
+}
+
+/** Why nothing can listen on a port now; null when it is free. */
+export async function portProblem(port: number, host: string): Promise<NodeJS.ErrnoException | null> {
+  try {
+    const probe = createServer().listen(port, host);
+    await once(probe, 'listening');
+    await once(probe.close(), 'close');
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
   }
 }

@@ -222,7 +222,7 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
     [
       'no such file',
       async () => ({ args: ['--chains', '/none.json'] }),
-      /^start: \/none.json cannot be read \(ENOENT\)$/,
+      /^start: CHAINS_CONFIG: cannot read \/none.json \(ENOENT\)$/,
     ],
     [
       'no URL',

@@ -4,7 +4,7 @@ import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { decodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { immutablesAbi, scaleCall } from '../../protocol/layouts/immutables.ts';
 import { HEAD_DATA } from '../../protocol/layouts/storage.ts';
-import type { ChainRpc } from '../chain-rpc.ts';
+import type { ChainRpc, EthCall } from '../chain-rpc.ts';
 import { isRefusal } from '../rpc-failure.ts';
 import { creationBlock, makerOf } from './creation.ts';
 import { discoverContracts, type FoundContract } from './discover-contracts.ts';
@@ -60,8 +60,7 @@ export async function readFactory(
  * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
  */
 export async function newestPools(rpc: ChainRpc, factory: Address, most: number): Promise<Address[]> {
-  const next = await nextIndex(rpc, factory);
-  return poolsAt(rpc, factory, countDown(next, most));
+  return poolsAt(rpc, factory, countDown(await nextIndex(rpc, factory), most));
 }
 
 /** The oldest pools of a factory, then the newest. */
@@ -75,10 +74,21 @@ async function samplePools(rpc: ChainRpc, factory: Address): Promise<Address[]> 
 const countDown = (next: bigint, most: number): bigint[] =>
   Array.from({ length: most }, (_, index) => next - 1n - BigInt(index)).filter((index) => index >= FIRST_POOL);
 
-async function nextIndex(rpc: ChainRpc, to: Address): Promise<bigint> {
+async function nextIndex(rpc: ChainRpc, factory: Address): Promise<bigint> {
+  const next = await nextPoolIndex(rpc, factory, 'latest');
+  if (next === null) throw new Error(`${factory} has no code`);
+  return next;
+}
+
+/**
+ * Number of the pool that a factory creates next; null where it has no code.
+ *
+ * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
+ */
+export async function nextPoolIndex(rpc: ChainRpc, to: Address, block: EthCall['block']): Promise<bigint | null> {
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
-  const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block: 'latest' }, (it) => it);
-  return decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: answer });
+  const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block }, (it) => it);
+  return answer === '0x' ? null : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: answer });
 }
 
 async function poolsAt(rpc: ChainRpc, to: Address, indexes: readonly bigint[]): Promise<Address[]> {
@@ -98,9 +108,7 @@ async function factoryCreation(rpc: ChainRpc, factory: Address): Promise<number 
   const created = await creationBlock(rpc, factory, block.number);
   if (created === null) return null;
   // A node may answer as if there had been no code in blocks whose state it does not keep.
-  const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
-  const call = { to: factory, data, gas: CALL_GAS_CAP, block: await rpc.blockAt(created) };
-  const next = await rpc.call(call, BigInt).catch((error) => {
+  const next = await nextPoolIndex(rpc, factory, await rpc.blockAt(created)).catch((error) => {
     if (isRefusal(error)) return null;
     throw error;
   });

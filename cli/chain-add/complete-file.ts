@@ -1,5 +1,4 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import type { ChainConfig } from '../../config/chains-schema.ts';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { ConfigError } from '../../config/config-error.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 
@@ -14,23 +13,6 @@ export interface Completion {
   readonly written: readonly string[];
   /** Keys that the file has, with another value than was found. */
   readonly left: readonly { readonly key: string; readonly file: unknown; readonly found: unknown }[];
-}
-
-/**
- * Reads a chains file as JSON, to be completed, and what its chains mean. A file that does not exist has no chains.
- *
- * @throws ConfigError when it cannot be read, or is wrong
- */
-export async function readChainsJson(path: string): Promise<{ file: { chains: Json[] }; chains: ChainConfig[] }> {
-  try {
-    const file = JSON.parse(await readFile(path, 'utf8'));
-    return { file, chains: parseChainsFile(file, path, null).chains };
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { file: { chains: [] }, chains: [] };
-    if (cause instanceof ConfigError) throw cause;
-    throw new ConfigError(`cannot read ${path}: ${(code ?? message).replace(/\s+/g, ' ')}`, { cause });
-  }
 }
 
 /** Adds what a chains file lacks of a chain. It changes `file`, and nothing that is there. */

@@ -1,12 +1,10 @@
 import { readEnvironment } from '../../config/environment.ts';
-import { issueApiKey } from '../../db/api-keys.ts';
-import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Part } from '../../local/processes/supervisor.ts';
 import { connectGivenRedis } from '../../local/services/given-redis.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { startRedis } from '../../local/services/redis.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import { issueFirstKey } from '../../local/start/stores.ts';
 
 export interface UrlPart extends Part {
   readonly url: string;
@@ -22,20 +20,11 @@ export async function startDatabase(): Promise<DatabasePart> {
   const postgres = await startPostgres();
   try {
     const files = await migrate(postgres.url);
-    return { ...postgres, apiKey: await issueKey(postgres.url), note: `${postgres.url}, ${files.length} migrations` };
+    const apiKey = (await issueFirstKey(postgres.url)) ?? '';
+    return { ...postgres, apiKey, note: `${postgres.url}, ${files.length} migrations` };
   } catch (error) {
     await postgres.stop();
     throw error;
-  }
-}
-
-async function issueKey(url: string): Promise<string> {
-  const { $client } = openDatabase(url, 'ptd_operator', createLogger('demo', 'silent'), 1);
-  try {
-    const { key } = await issueApiKey($client, 'demo');
-    return key;
-  } finally {
-    await $client.end();
   }
 }
 

@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import { type Address, decodeFunctionResult, encodeFunctionData } from 'viem';
+import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import { nextPoolIndex } from '../../chain/discovery/read-factory.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { factoryFunctions as abi } from '../../protocol/abi/factory.ts';
-import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { chainKey, contractSources } from '../deployments.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
@@ -85,12 +84,8 @@ async function firstPool(
 
 /** How many pools a factory had created by the end of a block. */
 async function countPools({ rpc, factory }: FollowedFactory, blockNumber: number): Promise<bigint> {
-  const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
-  const block = await rpc.blockAt(BigInt(blockNumber));
-  return rpc.call({ to: factory, data, gas: CALL_GAS_CAP, block }, (result) =>
-    // Before the factory was deployed, its address has no code and returns nothing.
-    result === '0x' ? 0n : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: result }) - 1n,
-  );
+  const next = await nextPoolIndex(rpc, factory, await rpc.blockAt(BigInt(blockNumber)));
+  return next === null ? 0n : next - 1n;
 }
 
 function lateStart({ chainId, startBlock, factory }: FollowedFactory): ConfigError {

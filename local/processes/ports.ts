@@ -1,7 +1,6 @@
-import { createServer } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from '../../config/config-error.ts';
-import { freePort } from '../../runtime/free-port.ts';
+import { freePort, portProblem } from '../../runtime/free-port.ts';
 
 const HOST = '127.0.0.1';
 
@@ -31,17 +30,10 @@ async function portOf(setting: keyof typeof DEFAULT_PORTS, env: NodeJS.ProcessEn
     .safeParse(env[setting] || DEFAULT_PORTS[setting]);
   if (!parsed.success) throw new ConfigError(`${setting}: not a port number`);
   if (parsed.data === 0) return freePort();
-  const problem = await whyNotFree(parsed.data);
-  if (problem === undefined) return parsed.data;
-  throw new ConfigError(`port ${parsed.data} cannot be used (${problem}): set ${setting} to a free one, or to 0`);
-}
-
-function whyNotFree(port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code === 'EADDRINUSE' ? 'it is in use' : error.message);
-    });
-    probe.listen(port, HOST, () => probe.close(() => resolve(undefined)));
+  const cause = await portProblem(parsed.data, HOST);
+  if (cause === null) return parsed.data;
+  const problem = cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message;
+  throw new ConfigError(`port ${parsed.data} cannot be used (${problem}): set ${setting} to a free one, or to 0`, {
+    cause,
   });
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../config/config-error.ts';
-import { parseChainsFile } from '../../config/load-chains.ts';
+import { parseChainsFile, readWrittenChains } from '../../config/load-chains.ts';
 
 /**
  * The text of a chains file that has only some chains of another one, by name or id. References to the environment stay.
@@ -9,8 +8,7 @@ import { parseChainsFile } from '../../config/load-chains.ts';
  * @throws ConfigError one line: the file is wrong, has no such chain, or needs a variable that is not set
  */
 export function chooseChains(path: string, names: readonly string[], env: NodeJS.ProcessEnv): string {
-  const file = readChains(path);
-  const { chains } = parseChainsFile(file, path, null);
+  const { file, chains } = readWrittenChains(path);
   const known = chains.map(({ chainId, name }) => [name, String(chainId)] as const);
   const missing = names.find((name) => !known.some((chain) => chain.includes(name)));
   if (missing !== undefined) {
@@ -22,14 +20,4 @@ export function chooseChains(path: string, names: readonly string[], env: NodeJS
   const chosen = { ...file, chains: file.chains.filter(isChosen) };
   parseChainsFile(chosen, path, env);
   return JSON.stringify(chosen, undefined, 2);
-}
-
-function readChains(path: string): { readonly chains: readonly unknown[] } {
-  try {
-    const file = JSON.parse(readFileSync(path, 'utf8'));
-    return { ...file, chains: Array.isArray(file?.chains) ? file.chains : [] };
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`${path} ${code ? `cannot be read (${code})` : `is not JSON: ${message}`}`, { cause });
-  }
 }

@@ -5,7 +5,6 @@ import { Command } from 'commander';
 import { EXIT_RETRY } from '../../config/app-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { readPorts } from '../processes/ports.ts';
 import { runSupervised } from '../processes/run-supervised.ts';
 import { chooseChains } from './choose-chains.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
@@ -46,22 +45,10 @@ const { chain, chains, data } = new Command('start')
 await runSupervised({
   name: 'start',
   start: async (supervisor, progress) => {
-    const ports = await readPorts(process.env);
     const folder = await openDataFolder(data);
     const chainsFile = await chainsOf(folder);
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
-    const onEnd = (name: string, how: string, pauseMs: number) =>
-      progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`);
-    const { api, firstKey, warnings } = await startService(supervisor, {
-      data: folder,
-      chains: chainsFile,
-      ports,
-      env: process.env,
-      onEnd,
-    });
-    for (const warning of warnings) progress.print(`  ${warning}`);
-    progress.print(`\n  page  ${api}/\n  API   ${api}, documented at ${api}/docs\n  logs  ${folder.logs}`);
-    if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
+    const api = await startService(supervisor, progress, folder, chainsFile);
     progress.print(`\nFor the other commands: (. ${folder.settings} && npm run status)\nCtrl-C stops everything.\n`);
     await showSync(api, progress);
   },

@@ -1,7 +1,8 @@
 import { rename } from 'node:fs/promises';
 import { always } from '../processes/keep-running.ts';
-import type { Ports } from '../processes/ports.ts';
+import { readPorts } from '../processes/ports.ts';
 import { openLogs } from '../processes/process-logs.ts';
+import type { Progress } from '../processes/progress.ts';
 import { startServiceProcesses } from '../processes/service-processes.ts';
 import { writeShellSettings } from '../processes/shell-settings.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
@@ -9,39 +10,30 @@ import { checkChains } from './check-chains.ts';
 import type { DataFolder } from './data-folder.ts';
 import { QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
 
-export interface ServiceOptions {
-  readonly data: DataFolder;
-  /** Path of the chains file. It becomes that of the data folder when it is right and no other run has the folder. */
-  readonly chains: string;
-  readonly ports: Ports;
-  readonly env: NodeJS.ProcessEnv;
-  /** Called when a part ended and will be started again. */
-  readonly onEnd: (name: string, how: string, pauseMs: number) => void;
-}
-
-export interface Service {
-  readonly api: string;
-  /** Shown once: it cannot be read again. */
-  readonly firstKey: string | null;
-  /** What the chains file lacks, and what follows, a line each. */
-  readonly warnings: readonly string[];
-}
-
 /**
  * Starts the stores and every process of the service, each with its own login, and keeps them running. The API is up
- * when it listens: its index may still be filled.
+ * when it listens: its index may still be filled. Shows what the chains file lacks, and a first key once.
  *
+ * @param chains path of the chains file. It becomes that of the data folder when it is right and no other run has the folder
+ * @returns address of the API
  * @throws ConfigError the chains file is wrong, or a node is not one of its chain or does not answer
  * @throws StartError a process rejected its settings: its own line
  */
-export async function startService(supervisor: Supervisor, options: ServiceOptions): Promise<Service> {
-  const { data, chains, ports, env, onEnd } = options;
+export async function startService(
+  supervisor: Supervisor,
+  progress: Progress,
+  data: DataFolder,
+  chains: string,
+): Promise<string> {
+  const { env } = process;
+  const ports = await readPorts(env);
   const logOf = await openLogs(data.logs);
   const keepOf = (name: string) => ({
     rule: always,
-    onEnd: (how: string, pauseMs: number) => onEnd(name, how, pauseMs),
+    onEnd: (how: string, pauseMs: number) =>
+      progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`),
   });
-  const checked = checkChains(chains, env);
+  const checked = checkChains(chains);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   // Postgres locks its data: it keeps a second run away from those of Redis, too.
   const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
@@ -57,7 +49,11 @@ export async function startService(supervisor: Supervisor, options: ServiceOptio
     // Clients reach the API alone.
     ...(main === 'api' && env.HOST ? { HOST: env.HOST } : {}),
   });
-  const { api } = await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' });
+  const { url } = (await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' })).api;
+  for (const warning of warnings) progress.print(`  ${warning}`);
+  progress.print(`\n  page  ${url}/\n  API   ${url}, documented at ${url}/docs\n  logs  ${data.logs}`);
   // Last: a start that fails would show none, and the next one finds it there.
-  return { api: api.url, firstKey: await database.issueFirstKey(), warnings };
+  const firstKey = await database.issueFirstKey();
+  if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
+  return url;
 }

@@ -16,7 +16,6 @@ import type { DataFolder } from './data-folder.ts';
 export interface Database extends Part {
   /** The URL for a process or a command, with its own login. */
   readonly urlFor: (main: string) => string;
-  /** Makes a first Trading API key, when there is none: it cannot be read again. */
   readonly issueFirstKey: () => Promise<string | null>;
 }
 
@@ -70,7 +69,8 @@ async function prepare(url: string, logins: LoginOptions): Promise<Pick<Database
   }
 }
 
-async function issueFirstKey(url: string): Promise<string | null> {
+/** Makes a first Trading API key, when there is none: it cannot be read again. */
+export async function issueFirstKey(url: string): Promise<string | null> {
   const { $client } = openDatabase(url, 'ptd_operator', createLogger('start', 'silent'), 1);
   try {
     if ((await listApiKeys($client)).length > 0) return null;
