@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { boundedCallsOnce, type ChainTarget } from '../chain/contract-calls.ts';
-import { newestPools } from '../chain/discovery/read-factory.ts';
+import { listPools } from '../chain/discovery/read-factory.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { type Recognition, recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
 
@@ -41,7 +41,7 @@ async function factoryLayout(
   { chainId }: ChainConfig,
   { poolFactory: factory, layout }: DeploymentConfig,
 ): Promise<FactoryLayout> {
-  const pools = await newestPools(rpc, factory, NEWEST);
+  const pools = await listPools(rpc, factory, { newest: NEWEST });
   const found = await recogniseAll({ rpc, chainId }, pools);
   const isAsConfigured = found.every((each) => each?.layout === layout);
   return { chainId, factory, layout, pools: pools.length, answersLike: namesOf(found), isAsConfigured };

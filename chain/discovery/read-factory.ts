@@ -10,8 +10,7 @@ import { creationBlock, makerOf } from './creation.ts';
 import { discoverContracts, type FoundContract } from './discover-contracts.ts';
 
 /** Bounds of the pools that are read. No later creator can replace the oldest pools of a factory. */
-const NEWEST = 40;
-const OLDEST = 10;
+const SAMPLE = { newest: 40, oldest: 10 };
 const FIRST_POOL = 1n;
 /** Slot of a pool that holds its replaceable price provider, among those that `HEAD_DATA` reads. */
 const PROVIDER_SLOT = 3;
@@ -43,7 +42,7 @@ export async function readFactory(
   const block = created ?? knownBlock;
   const maker = block === undefined ? null : await makerOf(rpc, poolFactory, BigInt(block));
   const used: PoolContracts[] = [];
-  for (const pool of await samplePools(rpc, poolFactory)) used.push(await contractsOf(rpc, pool));
+  for (const pool of await listPools(rpc, poolFactory, SAMPLE)) used.push(await contractsOf(rpc, pool));
   const extensions = [...new Set(used.flatMap((each) => each.extensions))];
   const providers = [...new Set(used.flatMap(({ provider }) => provider ?? []))];
   const found = await discoverContracts(rpc, { layout, maker, extensions, providers });
@@ -55,29 +54,28 @@ export async function readFactory(
 }
 
 /**
- * The pools that a factory created last, the newest first.
+ * Pools of a factory: the oldest, then the newest, each from the end of its creation on.
  *
  * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
  */
-export async function newestPools(rpc: ChainRpc, factory: Address, most: number): Promise<Address[]> {
-  return poolsAt(rpc, factory, countDown(await nextIndex(rpc, factory), most));
-}
-
-/** The oldest pools of a factory, then the newest. */
-async function samplePools(rpc: ChainRpc, factory: Address): Promise<Address[]> {
-  const next = await nextIndex(rpc, factory);
-  const oldest = countDown(FIRST_POOL + BigInt(OLDEST), OLDEST).filter((index) => index < next);
-  return poolsAt(rpc, factory, [...new Set([...oldest, ...countDown(next, NEWEST)])]);
-}
-
-/** Up to so many numbers of pools below this one, downwards. */
-const countDown = (next: bigint, most: number): bigint[] =>
-  Array.from({ length: most }, (_, index) => next - 1n - BigInt(index)).filter((index) => index >= FIRST_POOL);
-
-async function nextIndex(rpc: ChainRpc, factory: Address): Promise<bigint> {
-  const next = await nextPoolIndex(rpc, factory, 'latest');
-  if (next === null) throw new Error(`${factory} has no code`);
-  return next;
+export async function listPools(
+  rpc: ChainRpc,
+  to: Address,
+  { newest, oldest = 0 }: { readonly newest: number; readonly oldest?: number },
+): Promise<Address[]> {
+  const next = await nextPoolIndex(rpc, to, 'latest');
+  if (next === null) throw new Error(`${to} has no code`);
+  const below = (end: bigint, most: number) => Array.from({ length: most }, (_, index) => end - 1n - BigInt(index));
+  const indexes = new Set([...below(FIRST_POOL + BigInt(oldest), oldest), ...below(next, newest)]);
+  const pools: Address[] = [];
+  for (const index of indexes) {
+    if (index < FIRST_POOL || index >= next) continue;
+    const data = encodeFunctionData({ abi, functionName: 'idxToPool', args: [index] });
+    const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block: 'latest' }, (it) => it);
+    const pool = decodeFunctionResult({ abi, functionName: 'idxToPool', data: answer });
+    pools.push(pool.toLowerCase() as Address);
+  }
+  return pools;
 }
 
 /**
@@ -89,17 +87,6 @@ export async function nextPoolIndex(rpc: ChainRpc, to: Address, block: EthCall['
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
   const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block }, (it) => it);
   return answer === '0x' ? null : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: answer });
-}
-
-async function poolsAt(rpc: ChainRpc, to: Address, indexes: readonly bigint[]): Promise<Address[]> {
-  const pools: Address[] = [];
-  for (const index of indexes) {
-    const data = encodeFunctionData({ abi, functionName: 'idxToPool', args: [index] });
-    const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block: 'latest' }, (it) => it);
-    const pool = decodeFunctionResult({ abi, functionName: 'idxToPool', data: answer });
-    pools.push(pool.toLowerCase() as Address);
-  }
-  return pools;
 }
 
 /** The first block with the factory's code; null when the nodes do not show it. */

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { type FactoryFacts, newestPools, readFactory } from '../../chain/discovery/read-factory.ts';
+import { type FactoryFacts, listPools, readFactory } from '../../chain/discovery/read-factory.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { layoutsOf } from '../factory-layouts.ts';
@@ -31,7 +31,7 @@ export async function findDeployment(rpc: ChainRpc, chainId: number, known: Know
   const { poolFactory } = known;
   const place = `factory ${poolFactory}`;
   if ((await rpc.code(poolFactory, 'latest')) === '0x') throw new ConfigError(`${place}: it has no code`);
-  const pools = await newestPools(rpc, poolFactory, LAYOUT_POOLS).catch((error) => {
+  const pools = await listPools(rpc, poolFactory, { newest: LAYOUT_POOLS }).catch((error) => {
     if (error instanceof RpcFailure && !isRefusal(error)) throw error;
     throw new ConfigError(`${place}: it does not list its pools as a pool factory does`);
   });

@@ -43,7 +43,6 @@ export class Progress {
   done(part: string, note: string): void {
     const seconds = ((performance.now() - (this.#starting.get(part) ?? 0)) / 1000).toFixed(1);
     this.print(`  ready  ${part.padEnd(18)} ${`${seconds} s`.padStart(7)}  ${note}`);
-    this.end(part);
   }
 
   /** Nothing that is still starting is shown any more. */

@@ -4,26 +4,16 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
 
 /** Where a service keeps all that it needs between two runs. Paths are absolute. */
-export interface DataFolder {
-  readonly path: string;
-  /** Passwords of stores and logins derive from it. */
-  readonly secret: string;
-  readonly postgres: string;
-  readonly redis: string;
-  readonly logs: string;
-  readonly chains: string;
-  /** A chains file that is not in use yet. */
-  readonly nextChains: string;
-  /** For a shell to read: what the operator's commands need. */
-  readonly settings: string;
-}
+export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;
 
 /**
  * Opens the folder, and makes it when it is not there. Other accounts may pass through it: Postgres does not run as root.
  *
+ * @returns `secret`, from which passwords of stores and logins derive, and paths: `nextChains` is a chains file that is not
+ *   in use yet, `settings` has for a shell what the operator's commands need
  * @throws ConfigError one line that names the folder
  */
-export async function openDataFolder(name: string): Promise<DataFolder> {
+export async function openDataFolder(name: string) {
   const path = resolve(name);
   try {
     await mkdir(path, { recursive: true, mode: 0o711 });

@@ -1,17 +1,10 @@
-import { existsSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT_RETRY } from '../../config/app-error.ts';
-import { ConfigError } from '../../config/config-error.ts';
-import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { runSupervised } from '../processes/run-supervised.ts';
-import { chooseChains } from './choose-chains.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type ChosenChains, chooseChains } from './choose-chains.ts';
+import { openDataFolder } from './data-folder.ts';
 import { startService } from './start-service.ts';
 import { showSync } from './sync-display.ts';
-
-const MAINNET = join(PROJECT_ROOT, 'config/mainnet.json');
 
 const HELP = `
 Starts Postgres, Redis, the indexer, the price capture, the builders worker and the API with its web page. What ends is
@@ -26,13 +19,7 @@ Settings: PORT (3000) of the API, INDEXER_PORT (42069), HOST (127.0.0.1), DATABA
 and what the chains file names. Other commands: (. data/settings.sh && npm run status)
 Exit codes: 0 stopped; 1 a wrong setting or a fault; ${EXIT_RETRY} try again: a store is unreachable.`;
 
-interface Options {
-  readonly chain: readonly string[];
-  readonly chains?: string;
-  readonly data: string;
-}
-
-const { chain, chains, data } = new Command('start')
+const { data, ...chosen } = new Command('start')
   .description('Runs the whole service on this machine.')
   .option('--chain <name...>', 'chains to serve, by name or id', [])
   .option('--chains <file>', 'chains file; with --chain, default: config/mainnet.json')
@@ -40,31 +27,16 @@ const { chain, chains, data } = new Command('start')
   .addHelpText('after', HELP)
   .allowExcessArguments(false)
   .parse()
-  .opts<Options>();
+  .opts<ChosenChains & { readonly data: string }>();
 
 await runSupervised({
   name: 'start',
   start: async (supervisor, progress) => {
     const folder = await openDataFolder(data);
-    const chainsFile = await chainsOf(folder);
+    await chooseChains(folder, chosen);
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
-    const api = await startService(supervisor, progress, folder, chainsFile);
+    const api = await startService(supervisor, progress, folder);
     progress.print(`\nFor the other commands: (. ${folder.settings} && npm run status)\nCtrl-C stops everything.\n`);
     await showSync(api, progress);
   },
 });
-
-/** Path of the chains file to start with: a new one of the chains that were chosen, else that of the last start. */
-async function chainsOf(folder: DataFolder): Promise<string> {
-  if (chain.length > 0 || chains !== undefined) {
-    const chosen = chooseChains(chains ?? MAINNET, chain, process.env);
-    process.once('exit', () => rmSync(folder.nextChains, { force: true }));
-    await writeFile(folder.nextChains, chosen, { mode: 0o600 });
-    return folder.nextChains;
-  }
-  if (!existsSync(folder.chains)) {
-    throw new ConfigError('which chains? --chain base takes one of config/mainnet.json, --chains a file of yours');
-  }
-  chooseChains(folder.chains, [], process.env);
-  return folder.chains;
-}

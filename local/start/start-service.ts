@@ -8,23 +8,18 @@ import { writeShellSettings } from '../processes/shell-settings.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { checkChains } from './check-chains.ts';
 import type { DataFolder } from './data-folder.ts';
-import { QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
+import { issueFirstKey, QUEUE_PREFIX, startDatabase, startQueues } from './stores.ts';
 
 /**
  * Starts the stores and every process of the service, each with its own login, and keeps them running. The API is up
  * when it listens: its index may still be filled. Shows what the chains file lacks, and a first key once.
  *
- * @param chains path of the chains file. It becomes that of the data folder when it is right and no other run has the folder
+ * @param data its next chains file becomes its chains file when that is right and no other run has the folder
  * @returns address of the API
  * @throws ConfigError the chains file is wrong, or a node is not one of its chain or does not answer
  * @throws StartError a process rejected its settings: its own line
  */
-export async function startService(
-  supervisor: Supervisor,
-  progress: Progress,
-  data: DataFolder,
-  chains: string,
-): Promise<string> {
+export async function startService(supervisor: Supervisor, progress: Progress, data: DataFolder): Promise<string> {
   const { env } = process;
   const ports = await readPorts(env);
   const logOf = await openLogs(data.logs);
@@ -33,13 +28,13 @@ export async function startService(
     onEnd: (how: string, pauseMs: number) =>
       progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`),
   });
-  const checked = checkChains(chains);
+  const checked = checkChains(data.nextChains);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   // Postgres locks its data: it keeps a second run away from those of Redis, too.
   const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
-  await rename(chains, data.chains);
+  await rename(data.nextChains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
   await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
   const envOf = (main: string) => ({
@@ -53,7 +48,7 @@ export async function startService(
   for (const warning of warnings) progress.print(`  ${warning}`);
   progress.print(`\n  page  ${url}/\n  API   ${url}, documented at ${url}/docs\n  logs  ${data.logs}`);
   // Last: a start that fails would show none, and the next one finds it there.
-  const firstKey = await database.issueFirstKey();
+  const firstKey = await issueFirstKey(database.url);
   if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
   return url;
 }

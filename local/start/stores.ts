@@ -9,64 +9,51 @@ import type { Part } from '../processes/supervisor.ts';
 import { connectGivenRedis } from '../services/given-redis.ts';
 import type { LocalStore } from '../services/local-store.ts';
 import { startPostgres } from '../services/postgres.ts';
-import { createLogins, type LoginOptions, loginUrl } from '../services/process-logins.ts';
+import { createLogins, loginUrl } from '../services/process-logins.ts';
 import { startRedis } from '../services/redis.ts';
 import type { DataFolder } from './data-folder.ts';
-
-export interface Database extends Part {
-  /** The URL for a process or a command, with its own login. */
-  readonly urlFor: (main: string) => string;
-  readonly issueFirstKey: () => Promise<string | null>;
-}
 
 /** What all names in Redis begin with. */
 export const QUEUE_PREFIX = 'start';
 
+interface Store extends Part {
+  /** With the login of its owner. */
+  readonly url: string;
+}
+
 /**
  * The database of `DATABASE_URL`, or a Postgres with its data in the folder, brought to the newest schema, with a login
- * for each process.
+ * for each process: `urlFor` gives the URL for the bundle of a process or a command.
  */
-export async function startDatabase(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Database> {
-  if (given) {
-    readEnvironment(['DATABASE_URL'], { DATABASE_URL: given });
-    const logins = { prefix: `${new URL(given).pathname.slice(1)}_`, secret: data.secret };
-    const prepared = await prepare(given, logins);
-    await createLogins(given, logins);
-    return { ...prepared, note: 'DATABASE_URL', stop: nothing };
-  }
-  const store = await keepStore(
-    () => startPostgres({ durable: true, kept: { folder: data.postgres, password: data.secret } }),
-    kept,
-  );
+export async function startDatabase(
+  data: DataFolder,
+  given: string | undefined,
+  kept: KeepOptions,
+): Promise<Store & { readonly urlFor: (main: string) => string }> {
+  if (given) readEnvironment(['DATABASE_URL'], { DATABASE_URL: given });
+  const logins = given ? { prefix: `${new URL(given).pathname.slice(1)}_`, secret: data.secret } : {};
+  const settings = { folder: data.postgres, password: data.secret };
+  const store = given
+    ? { url: given, note: 'DATABASE_URL', stop: nothing }
+    : await keepStore(() => startPostgres({ durable: true, kept: settings }), kept);
   try {
-    return { ...store, ...(await prepare(store.url, {})) };
-  } catch (error) {
+    await migrate(store.url);
+    if (given) await createLogins(given, logins);
+    return { ...store, urlFor: (main) => loginUrl(store.url, main, logins) };
+  } catch (cause) {
     await store.stop();
-    throw error;
+    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
   }
 }
 
 /** The Redis of `REDIS_URL`, or one with its data in the folder. */
-export async function startQueues(
-  data: DataFolder,
-  given: string | undefined,
-  kept: KeepOptions,
-): Promise<Part & { readonly url: string }> {
+export async function startQueues(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Store> {
   if (given) {
     (await connectGivenRedis(given)).disconnect();
     return { url: given, note: 'REDIS_URL', stop: nothing };
   }
   const settings = { folder: data.redis, password: data.secret };
   return keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
-}
-
-async function prepare(url: string, logins: LoginOptions): Promise<Pick<Database, 'urlFor' | 'issueFirstKey'>> {
-  try {
-    await migrate(url);
-    return { urlFor: (main) => loginUrl(url, main, logins), issueFirstKey: () => issueFirstKey(url) };
-  } catch (cause) {
-    throw databaseSettingError(cause, 'DATABASE_URL') ?? cause;
-  }
 }
 
 /** Makes a first Trading API key, when there is none: it cannot be read again. */

@@ -40,11 +40,10 @@ export class SyncProgress {
 
   /** Blocks per second. */
   #rate(chainId: number, now: Sample): number {
-    const samples = this.#samples.get(chainId) ?? [];
+    const before = this.#samples.get(chainId) ?? [];
+    const samples = [...before, now].filter(({ at }) => at >= now.at - WINDOW_MS);
     this.#samples.set(chainId, samples);
-    samples.push(now);
-    while (samples[0] && samples[0].at < now.at - WINDOW_MS) samples.shift();
-    const first = samples[0] ?? now;
+    const [first = now] = samples;
     return first.at === now.at ? 0 : ((now.block - first.block) * 1_000) / (now.at - first.at);
   }
 }
