@@ -54,7 +54,7 @@ export async function readFactory(
 }
 
 /**
- * Pools of a factory: the oldest, then the newest, each from the end of its creation on.
+ * Up to so many of the oldest pools of a factory, then of its newest, each time the newest first.
  *
  * @throws Error when it does not answer as a factory does; RpcFailure when no node answers
  */

@@ -7,7 +7,7 @@ const TRIES = 4;
 const RETRY_MS = 1_000;
 const CALL_TIMEOUT_MS = 10_000;
 
-/** Nodes for calls that are made once, as by commands: where one gives no answer, since it limits requests, they wait. */
+/** Nodes for calls that commands and starts make once. One that gives no answer, as when it limits requests, is asked again. */
 export const openRetryingRpc = (rpcUrls: readonly string[]): ChainRpc =>
   new ChainRpc(rpcUrls.map((url) => new RetryingEndpoint(url, { timeoutMs: CALL_TIMEOUT_MS, count: () => undefined })));
 
