@@ -6,13 +6,7 @@ import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
-import {
-  parseChainsFile,
-  readWrittenChains,
-  resolveRpcUrl,
-  resolveWsUrl,
-  type WrittenChains,
-} from '../config/load-chains.ts';
+import { parseChainsFile, readWrittenChains, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
 import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
 import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { addressArgument, chainIdArgument } from './arguments.ts';
@@ -76,9 +70,7 @@ Exit codes: 0 written, or nothing to add; 1 wrong argument, file, node or factor
 
 async function add(options: Options): Promise<void> {
   const path = options.file ?? process.env.CHAINS_CONFIG ?? (await ask('Chains file', '--file', String, 'chains.json'));
-  const { file, chains }: WrittenChains = existsSync(path)
-    ? readWrittenChains(path)
-    : { file: { chains: [] }, chains: [] };
+  const { file, chains } = existsSync(path) ? readWrittenChains(path) : { file: { chains: [] }, chains: [] };
   const entryOf = (id: number | undefined) => chains.find((it) => it.chainId === id);
   const urls = options.node ? [options.node] : (entryOf(options.chain)?.rpcUrls ?? [await askNode()]);
   const { rpc, chainId } = await openNodes(urls, options.chain);

@@ -17,15 +17,13 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
   return parseChainsFile(readJson(path), path, env);
 }
 
-/** A chains file as somebody wrote it, to be changed, and what its chains mean. */
-export interface WrittenChains {
-  readonly file: { chains: Record<string, unknown>[] };
-  readonly chains: readonly ChainConfig[];
-}
-
-/** {@link loadChainsFile} for a change of the file: references to the environment stay. */
-export function readWrittenChains(path: string): WrittenChains {
-  const file = readJson(path) as WrittenChains['file'];
+/**
+ * {@link loadChainsFile} for a change of the file: also as somebody wrote it. References to the environment stay.
+ *
+ * @throws ConfigError as {@link loadChainsFile}
+ */
+export function readWrittenChains(path: string) {
+  const file = readJson(path) as { chains: Record<string, unknown>[] };
   return { file, chains: parseChainsFile(file, path, null).chains };
 }
 

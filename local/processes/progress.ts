@@ -16,10 +16,11 @@ export class Progress {
   /** What goes on when nothing is starting. */
   #shown: string | undefined;
   #frame = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #isDrawn = false;
 
   constructor(out: Output) {
     this.#out = out;
+    if (this.canDrawOver) setInterval(() => this.#drawSpinner(), FRAME_MS).unref();
   }
 
   /** Whether {@link Progress.show} shows anything. */
@@ -29,14 +30,11 @@ export class Progress {
 
   begin(part: string): void {
     this.#starting.set(part, performance.now());
-    this.#spin();
   }
 
   /** Shows on a terminal what goes on, instead of what it showed before; undefined: nothing. */
   show(text: string | undefined): void {
     this.#shown = text;
-    if (text === undefined) this.#rest();
-    else this.#spin();
   }
 
   /** @param note where it listens, or what it did */
@@ -45,26 +43,15 @@ export class Progress {
     this.print(`  ready  ${part.padEnd(18)} ${`${seconds} s`.padStart(7)}  ${note}`);
   }
 
-  /** Nothing that is still starting is shown any more. */
-  stop(): void {
-    for (const part of [...this.#starting.keys()]) this.end(part);
-    this.show(undefined);
-  }
-
   /** The part is no longer starting: it is done, or it failed. */
   end(part: string): void {
     this.#starting.delete(part);
-    this.#rest();
   }
 
-  #spin(): void {
-    if (this.#out.isTTY) this.#timer ??= setInterval(() => this.#drawSpinner(), FRAME_MS);
-  }
-
-  #rest(): void {
-    if (this.#starting.size > 0 || this.#shown !== undefined) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+  /** Nothing that is still starting is shown any more. */
+  stop(): void {
+    this.#starting.clear();
+    this.#shown = undefined;
     this.#eraseSpinner();
   }
 
@@ -74,16 +61,19 @@ export class Progress {
   }
 
   #drawSpinner(): void {
-    this.#frame = (this.#frame + 1) % SPINNER.length;
     this.#eraseSpinner();
     const parts = [...this.#starting.keys()].join(', ');
-    const line = `  ${SPINNER[this.#frame]} ${parts ? `starting ${parts}` : this.#shown}`;
-    this.#out.write(line.slice(0, (this.#out.columns || 80) - 1));
+    const shown = parts ? `starting ${parts}` : this.#shown;
+    if (shown === undefined) return;
+    this.#frame = (this.#frame + 1) % SPINNER.length;
+    this.#out.write(`  ${SPINNER[this.#frame]} ${shown}`.slice(0, (this.#out.columns || 80) - 1));
+    this.#isDrawn = true;
   }
 
   #eraseSpinner(): void {
-    if (!this.#out.isTTY) return;
+    if (!this.#isDrawn) return;
     clearLine(this.#out, 0);
     cursorTo(this.#out, 0);
+    this.#isDrawn = false;
   }
 }
