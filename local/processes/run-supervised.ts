@@ -1,7 +1,7 @@
 import { AppError } from '../../config/app-error.ts';
 import { ServiceError } from '../services/service-error.ts';
 import { Progress } from './progress.ts';
-import { PartEndedError, Supervisor } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 
 /** A second signal within this time is the same key press: npm passes on what the terminal has sent already. */
 const SAME_SIGNAL_MS = 1_000;
@@ -65,7 +65,7 @@ const DISK_FULL = /No space left on device|ENOSPC/;
 /** One clear line for what is foreseen, with the last lines of the part's log when there are some. */
 function describeFailure(error: unknown): string {
   if (error instanceof AppError) return error.message;
-  if (error instanceof ServiceError || error instanceof PartEndedError) {
+  if (error instanceof ServiceError) {
     if (DISK_FULL.test(error.log)) return `${error.message}: no space left on the disk`;
     const log = error.log.trim().split('\n').slice(-15).join('\n  | ');
     return `${error.message}${log && `\n  | ${log}`}`;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../services/service-error.ts';
 import { stopRunningServices } from '../services/service-process.ts';
 import type { Progress } from './progress.ts';
 
@@ -9,28 +10,6 @@ export interface Part {
   readonly stop: () => Promise<void>;
   readonly ended?: Promise<string>;
   readonly recentOutput?: () => string;
-}
-
-/** A part ended by itself. */
-export class PartEndedError extends Error {
-  readonly code = 'PART_ENDED';
-  override readonly name = 'PartEndedError';
-  readonly log: string;
-
-  constructor(part: string, how: string, log: string) {
-    super(`${part} ended by itself (${how})`);
-    this.log = log;
-  }
-}
-
-/** A part was not started, or stopped at once, since everything is being stopped. */
-export class StoppingError extends Error {
-  readonly code = 'STOPPING';
-  override readonly name = 'StoppingError';
-
-  constructor(part: string) {
-    super(`${part} is not started: everything is being stopped`);
-  }
 }
 
 /** Longest wait for parts that were still starting when the stop came. */
@@ -56,10 +35,10 @@ export class Supervisor {
   /**
    * Starts one part and shows it. Parts may start side by side.
    *
-   * @throws StoppingError when the stop has begun, or begins meanwhile: the part is not left running
+   * @throws ServiceError when the stop has begun, or begins meanwhile: the part is not left running
    */
   async start<T extends Part>(name: string, start: () => Promise<T>): Promise<T> {
-    if (this.#stopping) throw new StoppingError(name);
+    if (this.#stopping) throw notStarted(name);
     this.#progress.begin(name);
     const starting = this.#bringUp(name, start);
     this.#starting.add(starting);
@@ -90,7 +69,7 @@ export class Supervisor {
     const part = await start();
     if (this.#stopping) {
       await part.stop();
-      throw new StoppingError(name);
+      throw notStarted(name);
     }
     this.#running.push({ name, part });
     this.#watch(name, part);
@@ -99,7 +78,10 @@ export class Supervisor {
 
   #watch(name: string, part: Part): void {
     void part.ended?.then((how) => {
-      if (!this.#stopping) this.#failure.reject(new PartEndedError(name, how, part.recentOutput?.() ?? ''));
+      if (this.#stopping) return;
+      this.#failure.reject(new ServiceError(`${name} ended by itself (${how})`, part.recentOutput?.()));
     });
   }
 }
+
+const notStarted = (part: string) => new ServiceError(`${part} is not started: everything is being stopped`);
