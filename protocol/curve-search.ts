@@ -84,14 +84,25 @@ export interface SearchedSwap {
   readonly gasLimit: number;
 }
 
+/** Formulas that stand in for a pool at one block, by name, and the form of calldata in which it simulates swaps. */
+export interface FoundFormulas {
+  readonly names: readonly string[];
+  readonly form: string;
+}
+
+/** A curve that a search found. */
+export type SearchedCurve = PoolCurve & { readonly found?: FoundFormulas };
+
 /** A search for a curve that only the chain knows. */
 export interface CurveSearch {
   /** @throws what `chain` throws, and an Error where an answer cannot be read */
   find(context: SearchContext, chain: SearchChain): Promise<SearchEnd>;
+  /** The curve by formulas that another process found at this block; null without the quote that they take. */
+  byFormulas(found: FoundFormulas): SearchedCurve | null;
 }
 
 /** How a search ended, and what it learnt for later reads. */
 export type SearchEnd = (
-  | { readonly method: CurveMethod; readonly curve: PoolCurve }
+  | { readonly method: CurveMethod; readonly curve: SearchedCurve }
   | { readonly method: 'none'; readonly reason: string }
 ) & { readonly known: CurveKnowledge | undefined; readonly dropped: DropReason | null };

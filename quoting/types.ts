@@ -1,7 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../chain/chain-rpc.ts';
-import type { PoolCurve } from '../protocol/curve.ts';
-import type { CurveSearch } from '../protocol/curve-search.ts';
+import type { CurveSearch, SearchedCurve } from '../protocol/curve-search.ts';
 import type { Depth } from '../protocol/depth.ts';
 import type { TradingSides } from '../protocol/guards/side-claim.ts';
 import type { LazyCurve } from '../protocol/layout.ts';
@@ -61,8 +60,8 @@ export type PriceSnapshot = Snapshot & {
 /** A snapshot with depth, guards applied. */
 export type DepthSnapshot = Snapshot & {
   readonly depth: Depth;
-  /** What its levels are of; absent where no curve is known, or another process computed the levels. */
-  readonly curve?: PoolCurve | undefined;
+  /** What its levels are of; null or absent where no curve is known. */
+  readonly curve?: SearchedCurve | null | undefined;
 };
 
 /** The part of each side that trades, and the curve that it is of. */

@@ -7,8 +7,13 @@ import { stateOf } from '../../chain/pending-state.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolCurve } from '../../protocol/curve.ts';
-import type { CurveKnowledge, CurveSearch, SearchChain, SearchEnd } from '../../protocol/curve-search.ts';
+import type {
+  CurveKnowledge,
+  CurveSearch,
+  SearchChain,
+  SearchEnd,
+  SearchedCurve,
+} from '../../protocol/curve-search.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from '../calls/batched.ts';
@@ -71,7 +76,7 @@ export class CurveSearcher {
    *
    * @throws SnapshotError when the pool does not show its curve, RpcFailure when the nodes did not answer
    */
-  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<PoolCurve> {
+  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<SearchedCurve> {
     if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
     const context = {
       pool: pool.address,

@@ -2,8 +2,9 @@ import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import { boundedCalls, type MulticallTarget, multicall, multicallWithCode } from '../../chain/contract-calls.ts';
 import { isBlockRefusal, isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import type { PoolCurve } from '../../protocol/curve.ts';
+import type { CurveSearch, SearchedCurve } from '../../protocol/curve-search.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { LazyCurve } from '../../protocol/layout.ts';
 import { withinTransfers } from '../../protocol/transfers/transfer-limits.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
@@ -25,7 +26,7 @@ import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { CurveSides, DepthSnapshot, PriceSnapshot } from '../types.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
-import { ownFailure, readSides, type SharedReads, UNSHARED, writeSides } from './shared-reads.ts';
+import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
 import { WordlessQuotes } from './wordless-quotes.ts';
 
 export interface PoolReaderDeps {
@@ -46,7 +47,7 @@ export interface PoolReaderDeps {
 
 /** A curve, and the part of each side that trades. */
 export interface FoundCurve {
-  readonly curve: PoolCurve;
+  readonly curve: SearchedCurve;
   readonly trading: TradingSides;
 }
 
@@ -225,20 +226,16 @@ export class PoolReader {
     const { pool, curve } = prices;
     const isComputed = typeof curve === 'function' && guardPlan(pool).kind === 'none';
     if (!curve || isComputed) return this.#readSides(prices);
-    const sides = await this.#sharedSides(prices);
+    const sides = await this.#sharedSides(prices, curve);
     if (sides instanceof SnapshotError) throw sides;
     return sides;
   }
 
   /** Takes the sides that another process read for all, or reads them and shares them. */
-  async #sharedSides(prices: PriceSnapshot): Promise<CurveSides | SnapshotError> {
+  async #sharedSides(prices: PriceSnapshot, source: LazyCurve | CurveSearch): Promise<SidesOutcome> {
     const { pool, block } = prices;
     const known = await this.#shared.find('sides', block, pool.address);
-    if (known !== undefined) {
-      const sides = readSides(known);
-      const curve = typeof prices.curve === 'function' ? prices.curve() : undefined;
-      return sides instanceof SnapshotError ? sides : { ...sides, curve };
-    }
+    if (known !== undefined) return readSides(known, source);
     const read = this.#readSides(prices).catch(ownFailure);
     const [sides] = await this.#shared.share('sides', block, [pool.address], Promise.all([read]), writeSides);
     return sides ?? read;

@@ -1,9 +1,12 @@
 import type { Address } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { CurveSearch, FoundFormulas } from '../../protocol/curve-search.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
-import type { ExecutableLevels, TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { ExecutableLevels } from '../../protocol/guards/side-claim.ts';
+import type { LazyCurve } from '../../protocol/layout.ts';
 import { SnapshotError } from '../snapshot-error.ts';
+import type { CurveSides } from '../types.ts';
 
 /** What is shared of a pool: the answers to its calls, and how far its sides trade where that takes further calls. */
 export type SharedKind = 'answers' | 'sides';
@@ -44,7 +47,7 @@ export const UNSHARED: SharedReads = {
 };
 
 /** How far a pool trades, or why that is not known. */
-export type SidesOutcome = TradingSides | SnapshotError;
+export type SidesOutcome = CurveSides | SnapshotError;
 
 /** Returns an error of the pool, which any process gets at this block. @throws any other: the chain was not read */
 export function ownFailure(error: unknown): SnapshotError {
@@ -55,21 +58,29 @@ export function ownFailure(error: unknown): SnapshotError {
 type WrittenLevel = readonly [bin: number, price: string, output: string, input: string, impact: string];
 type WrittenSides =
   | { readonly code: SnapshotError['code']; readonly message: string }
-  | { readonly bids: readonly WrittenLevel[] | null; readonly asks: readonly WrittenLevel[] | null };
+  | {
+      readonly bids: readonly WrittenLevel[] | null;
+      readonly asks: readonly WrittenLevel[] | null;
+      readonly found?: FoundFormulas | undefined;
+    };
 
 export function writeSides(outcome: SidesOutcome): string {
   const written: WrittenSides =
     outcome instanceof SnapshotError
       ? { code: outcome.code, message: outcome.message }
-      : { bids: writeLevels(outcome.bids), asks: writeLevels(outcome.asks) };
+      : { bids: writeLevels(outcome.bids), asks: writeLevels(outcome.asks), found: outcome.curve?.found };
   return JSON.stringify(written);
 }
 
-/** @param written what `writeSides` wrote, parsed */
-export function readSides(written: unknown): SidesOutcome {
+/**
+ * @param written what `writeSides` wrote, parsed
+ * @param source what the curve is computed from
+ */
+export function readSides(written: unknown, source: LazyCurve | CurveSearch): SidesOutcome {
   const sides = written as WrittenSides;
   if ('code' in sides) return new SnapshotError(sides.code, sides.message);
-  return { bids: sides.bids?.map(readLevel) ?? null, asks: sides.asks?.map(readLevel) ?? null };
+  const curve = typeof source === 'function' ? source() : sides.found && source.byFormulas(sides.found);
+  return { bids: sides.bids?.map(readLevel) ?? null, asks: sides.asks?.map(readLevel) ?? null, curve };
 }
 
 const writeLevels = (levels: ExecutableLevels) => levels?.map(writeLevel) ?? null;

@@ -63,6 +63,11 @@ export const packedSearch = (read: PackedRead): CurveSearch => ({
     if (sides && known) return found('formula', sides, known.form, known);
     return { ...(await searchCurve(search, known)), dropped };
   },
+  byFormulas({ names, form }) {
+    if (!read.quote || !isTradableQuote(read.quote)) return null;
+    const { sides } = matchFormulas(pricePool(read.state, read.quote), read.prices, names);
+    return sides && poolCurve(sides, packedSimulation, form);
+  },
 });
 
 /** Asks the provider itself, where the node cannot put code at the pool's address: some providers answer address 0. */
@@ -164,7 +169,10 @@ async function bySimulation(
 
 const found = (method: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
   method,
-  curve: poolCurve(sides, packedSimulation, form),
+  curve: {
+    ...poolCurve(sides, packedSimulation, form),
+    ...(method === 'formula' && { found: { names: known.formulas?.names ?? [], form } }),
+  },
   known,
   dropped: null,
 });
