@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { perObject } from '../runtime/per-object.ts';
 
-/** Storage words by account, then by slot. */
+/** Storage words by account, then by slot. Accounts are lowercase, slots and words lowercase hex of 32 bytes. */
 export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
 
 /** What a block that is being built has on top of a committed block. */

@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
-import { checkBounds, type Frame, FrameError, type Words } from './frame.ts';
+import type { Words } from '../../chain/pending-state.ts';
+import { checkBounds, type Frame, FrameError } from './frame.ts';
 import { addressOf, fieldsOf, frameFields, integerOf, isAddress, readWords, setOnce } from './frame-parts.ts';
 import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
 

@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
+import type { Words } from '../../chain/pending-state.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { BOUNDS, FrameError, type Words } from './frame.ts';
+import { BOUNDS, FrameError } from './frame.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,6 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
+import type { Words } from '../../chain/pending-state.ts';
 import { AppError } from '../../config/app-error.ts';
-
-/** Storage words by account, then by slot. Accounts are lowercase, slots and words lowercase hex of 32 bytes. */
-export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
 
 /** What one message of a source says of the block being built. */
 export interface Frame {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Address, Hex } from 'viem';
+import type { Words } from '../../chain/pending-state.ts';
 import { stringifyJson } from '../../runtime/json.ts';
-import type { Frame, Words } from './frame.ts';
+import type { Frame } from './frame.ts';
 
 const hexOf = (bytes: number): fc.Arbitrary<Hex> =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((data): Hex => `0x${Buffer.from(data).toString('hex')}`);

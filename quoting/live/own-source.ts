@@ -1,9 +1,10 @@
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { Words } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
-import { checkBounds, type Frame, FrameError, type Words } from './frame.ts';
+import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import { type OwnUpdate, parseOwnUpdate } from './own-update.ts';
 import { OWN_BOUNDS, type OwnSender, type OwnSlot, type OwnTarget, OwnUpdates } from './own-updates.ts';

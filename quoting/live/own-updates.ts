@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
+import type { Words } from '../../chain/pending-state.ts';
 import type { TracedCall } from '../../chain/trace-writes.ts';
-import type { Words } from './frame.ts';
 import type { OwnUpdate } from './own-update.ts';
 
 /** The newest update of a sender's uuid, and what is known of it. */

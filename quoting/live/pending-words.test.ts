@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { Address, Hex } from 'viem';
 import { expect, test } from 'vitest';
+import type { Words } from '../../chain/pending-state.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { BOUNDS, type Frame, type Words } from './frame.ts';
+import { BOUNDS, type Frame } from './frame.ts';
 import { venuesOf } from './frames.fixture.ts';
 import { MAX_AGE_MS, MergeModel } from './merge-model.fixture.ts';
 import { FrameMerger, type PendingWords } from './pending-words.ts';

@@ -1,22 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { BOUNDS, type Frame, type Words } from './frame.ts';
+import type { PendingState, Words } from '../../chain/pending-state.ts';
+import { BOUNDS, type Frame } from './frame.ts';
 
-/** The merged words of the newest block being built that sources tell of. */
-export interface PendingWords {
-  readonly blockNumber: bigint;
-  /** Unix seconds, from the newest of the frames that says; null where none does. */
-  readonly timestamp: bigint | null;
-  /** Never empty. */
-  readonly words: Words;
-  /** The words of sources that may be passed on, by venue: the newest first. Absent: none. */
-  readonly republished?: ReadonlyMap<Address, Words> | undefined;
-  /** Of number, time and all words: equal if and only if these are. 22 characters of base64url. */
-  readonly digest: string;
-  /** When the oldest frame arrived whose words are in it, in milliseconds of the merger's clock. */
-  readonly receivedAt: number;
-}
+/**
+ * The merged words of the newest block being built that sources tell of, of which there is at least one. The time is from
+ * the newest of the frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose words are
+ * in it, by the merger's clock.
+ */
+export type PendingWords = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
 
 /** What became of a frame: `late` ones are of a lower block than another frame or the head, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
@@ -27,6 +20,8 @@ const DIGEST_CHARACTERS = 22;
 
 /** One venue's words, as a source last sent them. */
 interface Part {
+  readonly source: MergedSource;
+  readonly venue: Address;
   readonly words: Words;
   readonly timestamp: bigint | null;
   readonly receivedAt: number;
@@ -38,8 +33,6 @@ interface Part {
 export interface MergedSource {
   readonly republish?: boolean | undefined;
 }
-
-type Content = Omit<PendingWords, 'digest' | 'receivedAt'>;
 
 /**
  * Merges the frames of all sources of a chain. Does no I/O.
@@ -58,7 +51,8 @@ export class FrameMerger {
   #blockNumber = -1n;
   #numberSentAt = Number.NEGATIVE_INFINITY;
   #frames = 0;
-  readonly #parts = new Map<MergedSource, Map<Address, Part>>();
+  /** Of each source, those that it renewed longest ago first. */
+  #parts: readonly Part[] = [];
   #state: PendingWords | undefined;
   #isOutdated = false;
 
@@ -81,19 +75,20 @@ export class FrameMerger {
     if (highest !== undefined && blockNumber > highest) return 'ahead';
     const mayGoBack = this.#isOld(this.#numberSentAt) || (highest !== undefined && this.#blockNumber > highest);
     if (blockNumber < this.#blockNumber && !mayGoBack) return 'late';
-    if (blockNumber !== this.#blockNumber) this.#parts.clear();
+    if (blockNumber !== this.#blockNumber) this.#parts = [];
     this.#blockNumber = blockNumber;
     const receivedAt = this.#now();
     this.#numberSentAt = receivedAt;
     this.#frames += 1;
-    const before = this.#parts.get(source);
-    const parts = new Map(isComplete ? [] : [...(before ?? [])].filter(([venue]) => !frame.venues.has(venue)));
-    for (const [venue, words] of frame.venues) {
-      const last = before?.get(venue);
+    const before = this.#parts.filter((part) => part.source === source);
+    const sent = [...frame.venues].map(([venue, words]): Part => {
+      const last = before.find((part) => part.venue === venue);
       const order = last?.words === words ? last.order : this.#frames;
-      parts.set(venue, { words, timestamp, receivedAt, order });
-    }
-    this.#parts.set(source, withinBounds(parts));
+      return { source, venue, words, timestamp, receivedAt, order };
+    });
+    const kept = isComplete ? [] : before.filter(({ venue }) => !frame.venues.has(venue));
+    const others = this.#parts.filter((part) => part.source !== source);
+    this.#parts = [...others, ...withinBounds([...kept, ...sent])];
     this.#isOutdated = true;
     return 'used';
   }
@@ -113,38 +108,33 @@ export class FrameMerger {
   }
 
   #merge(): PendingWords | undefined {
-    const parts = [...this.#parts]
-      .flatMap(([{ republish }, ofSource]) => [...ofSource].map(([venue, part]) => ({ ...part, venue, republish })))
+    // The newest words come first.
+    const parts = this.#parts
       .filter(({ receivedAt }) => !this.#isOld(receivedAt))
       .sort((one, other) => other.order - one.order);
     const words = new Map<Address, Map<Hex, Hex>>();
-    // The newest words come first.
     const used = parts.filter((part) => addMissing(words, part.words));
     if (used.length === 0) return undefined;
     const receivedAt = Math.min(...used.map((part) => part.receivedAt));
     const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
     const open = new Map<Address, Words>();
     for (const part of parts) {
-      if (part.republish && part.words.size > 0 && !open.has(part.venue)) open.set(part.venue, part.words);
+      if (part.source.republish && part.words.size > 0 && !open.has(part.venue)) open.set(part.venue, part.words);
     }
-    const republished = open.size > 0 ? open : undefined;
-    const content = { blockNumber: this.#blockNumber, timestamp, words, republished };
-    const last = this.#state;
-    return last && isSame(last, content)
-      ? { ...last, receivedAt }
-      : { ...content, digest: digestOf(content), receivedAt };
+    const content = { blockNumber: this.#blockNumber, timestamp, words, republished: open.size > 0 ? open : undefined };
+    const digest = digestOf(content);
+    return this.#state?.digest === digest ? { ...this.#state, receivedAt } : { ...content, digest, receivedAt };
   }
 }
 
-/** Leaves out the venues that were renewed longest ago until the rest is as small as one frame. */
-function withinBounds(parts: Map<Address, Part>): Map<Address, Part> {
-  let count = parts.values().reduce((sum, { words }) => sum + wordCount(words), 0);
-  for (const [venue, { words }] of parts) {
-    if (parts.size <= BOUNDS.venues && count <= BOUNDS.words) break;
-    count -= wordCount(words);
-    parts.delete(venue);
-  }
-  return parts;
+/** Leaves out the parts that come first until the rest is as small as one frame. */
+function withinBounds(parts: readonly Part[]): readonly Part[] {
+  let count = 0;
+  const last = parts.findLastIndex(({ words }) => {
+    count += wordCount(words);
+    return count > BOUNDS.words;
+  });
+  return parts.slice(last + 1).slice(-BOUNDS.venues);
 }
 
 const wordCount = (words: Words): number => words.values().reduce((sum, slots) => sum + slots.size, 0);
@@ -163,37 +153,15 @@ function addMissing(target: Map<Address, Map<Hex, Hex>>, words: Words): boolean 
   return hasAdded;
 }
 
-function isSame(one: Content, other: Content): boolean {
-  if (one.blockNumber !== other.blockNumber || one.timestamp !== other.timestamp) return false;
-  const [ofOne, ofOther] = [one.republished ?? NO_VENUES, other.republished ?? NO_VENUES];
-  return isSameWords(one.words, other.words) && isSameMap(ofOne, ofOther, isSameWords);
+function digestOf({ blockNumber, timestamp, words, republished }: Omit<PendingWords, 'digest' | 'receivedAt'>): string {
+  const venues = [...(republished ?? [])].map(([venue, ofVenue]) => `${venue}\n${linesOf(ofVenue)}`).sort();
+  const text = [blockNumber, timestamp, linesOf(words), ...venues].join('\n\n');
+  return hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
 }
 
-const NO_VENUES: ReadonlyMap<Address, Words> = new Map();
-
-const isSameWords = (one: Words, other: Words): boolean =>
-  isSameMap(one, other, (slots, others) => isSameMap(slots, others, (a, b) => a === b));
-
-function isSameMap<V>(one: ReadonlyMap<Hex, V>, other: ReadonlyMap<Hex, V>, isSameValue: (a: V, b: V) => boolean) {
-  if (one.size !== other.size) return false;
-  return one.entries().every(([key, value]) => {
-    const match = other.get(key);
-    return match !== undefined && isSameValue(value, match);
-  });
-}
-
-function digestOf({ blockNumber, timestamp, words, republished = NO_VENUES }: Content): string {
-  const hash = createHash('sha256').update(`${blockNumber} ${timestamp}`);
-  const add = (of: Words) => {
-    for (const account of [...of.keys()].sort()) {
-      const slots = [...(of.get(account) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-      hash.update(`\n${account} ${slots.join(' ')}`);
-    }
-  };
-  add(words);
-  for (const venue of [...republished.keys()].sort()) {
-    hash.update(`\n\n${venue}`);
-    add(republished.get(venue) ?? new Map());
-  }
-  return hash.digest('base64url').slice(0, DIGEST_CHARACTERS);
-}
+/** The same text for the same words, in whatever order they are. */
+const linesOf = (words: Words): string =>
+  [...words]
+    .flatMap(([account, slots]) => [...slots].map(([slot, word]) => `${account} ${slot} ${word}`))
+    .sort()
+    .join('\n');

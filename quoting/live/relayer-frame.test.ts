@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
+import type { Words } from '../../chain/pending-state.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { BOUNDS, checkBounds, FrameError, type Words } from './frame.ts';
+import { BOUNDS, checkBounds, FrameError } from './frame.ts';
 import {
   anyVenues,
   blockNumber,

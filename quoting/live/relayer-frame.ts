@@ -1,5 +1,6 @@
 import { type Address, zeroAddress } from 'viem';
-import { checkBounds, type Frame, FrameError, type Words } from './frame.ts';
+import type { Words } from '../../chain/pending-state.ts';
+import { checkBounds, type Frame, FrameError } from './frame.ts';
 import { addressOf, type Fields, fieldsOf, frameFields, integerOf, readWords, setOnce } from './frame-parts.ts';
 
 /**
