@@ -141,7 +141,8 @@ export async function boundedCallsWithCode(
 }
 
 /**
- * Runs isolated calls in one `eth_call`, in order, as far as its gas goes; by default it has the gas that nodes allow.
+ * Runs isolated calls in one `eth_call`, in order, as far as its gas goes; by default it has the gas that nodes allow. At
+ * a block that is being built, a first call checks that it runs there.
  *
  * @throws RpcFailure when it failed on every node
  */
@@ -153,34 +154,20 @@ export function boundedCallsOnce(
   gas = CALL_GAS_CAP,
   overrides?: CodeOverrides,
 ): Promise<BoundedAnswer> {
-  if (block !== 'latest' && block.pending) {
-    return pendingCallsOnce(target, block, block.pending, calls, signal, gas, overrides);
-  }
-  const program = { data: encodeBoundedCalls(calls), gas };
-  return runProgram(target, block, program, (answer) => decodeBoundedCalls(answer, calls.length), signal, overrides);
-}
-
-/** {@link boundedCallsOnce} at a block that is being built, which the first call checks. */
-function pendingCallsOnce(
-  target: ChainTarget,
-  block: BlockRef,
-  pending: PendingState,
-  calls: readonly BoundedCall[],
-  signal: AbortSignal | undefined,
-  gas: bigint,
-  overrides: CodeOverrides | undefined,
-): Promise<BoundedAnswer> {
-  const program = { data: encodeBoundedCalls([CLOCK_CALL, ...calls]), gas };
+  const pending = block === 'latest' ? undefined : block.pending;
+  const checks = pending ? [CLOCK_CALL] : [];
+  const sent = [...checks, ...calls];
   const decode = (answer: Hex): BoundedAnswer => {
-    const { results, ...read } = decodeBoundedCalls(answer, calls.length + 1);
-    checkClock(pending, results[0]);
-    return { ...read, results: results.slice(1) };
+    const { results, ...read } = decodeBoundedCalls(answer, sent.length);
+    if (pending) checkClock(pending, results[0]);
+    return { ...read, results: results.slice(checks.length) };
   };
-  return runProgram(target, block, program, decode, signal, withClock(block, overrides));
+  const program = { data: encodeBoundedCalls(sent), gas };
+  return runProgram(target, block, program, decode, signal, withClock(pending, overrides));
 }
 
 /** Adds the code of {@link CLOCK} for a block that is being built. */
-const withClock = ({ pending }: BlockRef, overrides: CodeOverrides | undefined): CodeOverrides | undefined =>
+const withClock = (pending: PendingState | undefined, overrides: CodeOverrides | undefined) =>
   pending ? new Map([...(overrides ?? []), [CLOCK, CLOCK_CODE]]) : overrides;
 
 /** @throws RpcFailure `ignored` when the call did not run in the block that is being built */
@@ -232,7 +219,7 @@ async function runChunk(
     .sort((a, b) => a.rank - b.rank);
   const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(block.pending ? [CLOCK_CALL] : [])];
   const data = encodeAggregate3([...checks, ...calls]);
-  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides: withClock(block, overrides) };
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides: withClock(block.pending, overrides) };
   const results = await rpc.call(call, (result) => checkedResults(result, chainId, block, calls.length), signal);
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
