@@ -7,12 +7,11 @@ import type { Logger } from '../runtime/logger.ts';
 import { chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
-import type { FeedOfWords } from './live/live-feed.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { openLiveHeads } from './live/open-live-heads.ts';
-import type { OwnSourceDeps } from './live/own-source.ts';
 import { type ChainQuotes, openCommittedQuotes, openLiveQuotes } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
+import { protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
 import type { ReadSharing } from './sharing/read-sharing.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
@@ -49,7 +48,7 @@ export interface Chain extends ChainConfig, ChainQuotes {
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { chainId, blockTimeMs } = config;
-  const { quotes, directory, isFunded = () => true, observe, sharing, countCall } = deps;
+  const { quotes, directory, isFunded = () => true, observe, env, observeLive, sharing, countCall } = deps;
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall);
@@ -61,9 +60,16 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
   const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
   const committed = openCommittedQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
-  const shareFeed = sharing && ((open: () => FeedOfWords) => sharing.shareFeed(config, open));
-  const listen = sharing && ((listener: Parameters<OwnSourceDeps['listen']>[0]) => sharing.listen(chainId, listener));
-  const sources = openLiveHeads(config, heads, { ...deps, rpc, shareFeed, listen });
+  const sources = openLiveHeads(config, heads, {
+    protectedAccounts: protectedAccounts(config, directory),
+    observer: observeLive?.(chainId),
+    env,
+    listen: sharing && ((listener) => sharing.listen(chainId, listener)),
+    rpc,
+    logger,
+  });
+  if (sharing && sources) sharing.shareFeed(config, sources.feed);
+  else sources?.feed.read();
   const live = sources && openLiveQuotes(common, sources.heads, committed);
   const stop = async () => {
     feed?.close();

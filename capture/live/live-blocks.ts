@@ -3,15 +3,14 @@ import type { BlockHeader, ChainRpc, ReportedHead } from '../../chain/chain-rpc.
 import { openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import { chainBounds } from '../../quoting/chain-bounds.ts';
 import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
-import { createLiveHeads } from '../../quoting/live/create-live-heads.ts';
-import { type LiveFeed, openLiveFeed } from '../../quoting/live/live-feed.ts';
+import type { LiveFeed } from '../../quoting/live/live-feed.ts';
 import type { LiveHeads } from '../../quoting/live/live-heads.ts';
 import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
+import { openLiveHeads } from '../../quoting/live/open-live-heads.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
@@ -52,30 +51,22 @@ const FRAME_WAIT_MS = 600;
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
-  const { chain, quotes, rpc, protectedAccounts, env, observer, countCall, logger } = deps;
-  const { live, blockTimeMs } = chain;
-  if (!live) return undefined;
+  const { chain, quotes, rpc, protectedAccounts, countCall, logger } = deps;
+  const { blockTimeMs } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...chainBounds(chain, quotes), blockTimeMs });
-  // A head that was not reported for a while says nothing of frames.
-  const headNumber = () => committed.told?.block.number;
-  const feed = openLiveFeed(chain, { headNumber, count: observer?.count ?? (() => undefined), env, logger });
-  if (!feed) return undefined;
+  let accounts: ReadonlySet<Address> | undefined;
+  const opened = openLiveHeads(chain, committed, { ...deps, protectedAccounts: () => accounts });
+  if (!opened || opened.feed.isOff) return undefined;
+  const { heads, feed } = opened;
+  feed.read();
   const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
-  const maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
-  let frameAt = Number.NEGATIVE_INFINITY;
-  feed.onFrame(() => {
-    frameAt = performance.now();
-  });
-  let accounts: ReadonlySet<Address> | undefined;
-  const parts = { committed, feed, protectedAccounts: () => accounts, observer, logger };
-  const heads = createLiveHeads({ ...chain, live }, parts);
   const now = async (): Promise<LiveBlock | null> => {
     accounts = await protectedAccounts();
     const head = await heads.head();
     if (isLive(head)) return head;
     // Reads do not wait for sources that are silent.
-    if (performance.now() - frameAt > maxAgeMs) return null;
+    if (!feed.state()) return null;
     await nextFrame(feed);
     const later = await heads.head();
     return isLive(later) ? later : null;
@@ -87,7 +78,7 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     suspend: (head, failure) => heads.suspend(head, failure),
     close: () => {
       pushed?.close();
-      feed.close();
+      opened.close();
     },
   };
 }

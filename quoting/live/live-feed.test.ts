@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LiveConfig } from '../../config/live-schema.ts';
 import type { Frame } from './frame.ts';
 import { builderText, relayerPush, relayerResult } from './frames.fixture.ts';
-import { type LiveFeed, openLiveFeed } from './live-feed.ts';
+import { LiveFeed } from './live-feed.ts';
 import { recordingLogger, startLiveServer } from './live-server.fixture.ts';
 
 type Sources = readonly Partial<LiveConfig['sources'][number]>[];
@@ -15,27 +15,31 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
   const chain = { head: 9n as bigint | undefined };
   const clock = { ms: 0 };
   const { logger, lines } = recordingLogger();
-  const feed = openLiveFeed(
+  const feed = new LiveFeed(
     { chainId: 1, blockTimeMs: 12_000, live: { sources: full } },
     {
       headNumber: () => chain.head,
-      count: (kind, outcome) => {
-        const name = `${kind} ${outcome}`;
-        counts[name] = (counts[name] ?? 0) + 1;
+      observer: {
+        count: (kind, outcome) => {
+          const name = `${kind} ${outcome}`;
+          counts[name] = (counts[name] ?? 0) + 1;
+        },
+        suspended: () => undefined,
       },
       env,
       logger,
       now: () => clock.ms,
     },
   );
-  onTestFinished(() => feed?.close());
+  feed.read();
+  onTestFinished(() => feed.close());
   const heard: string[] = [];
-  feed?.onFrame(() => {
+  feed.onFrame(() => {
     const words = feed.state();
     const text = `${words?.blockNumber} ${wordIn(words)}`;
     if (text !== heard.at(-1)) heard.push(text);
   });
-  return { feed: feed as LiveFeed, counts, chain, clock, lines, heard };
+  return { feed, counts, chain, clock, lines, heard };
 }
 
 const venue: Address = `0x${'e7'.repeat(20)}`;
@@ -111,9 +115,9 @@ test('a source whose key is not set is off, with a warning that names the variab
   const server = await startLiveServer();
   const keyed = { apiKeyEnv: 'LIVE_KEY', wsUrls: [server.wsUrl] };
   const off = feedOf([keyed]);
-  expect(off.feed).toBeUndefined();
+  expect(off.feed.isOff).toBe(true);
   expect(off.lines.map((line) => JSON.parse(line))).toMatchObject([
-    { chainId: 1, kind: 'builder-overrides', apiKeyEnv: 'LIVE_KEY', msg: 'live source is off: its key is not set' },
+    { kind: 'builder-overrides', apiKeyEnv: 'LIVE_KEY', msg: 'live source is off: its key is not set' },
   ]);
   const { feed } = feedOf([keyed, { wsUrls: [server.wsUrl] }], {});
   await vi.waitUntil(() => server.openSockets() === 1);
@@ -122,8 +126,24 @@ test('a source whose key is not set is off, with a warning that names the variab
   await vi.waitUntil(() => server.connections.length === 2);
 });
 
-test('a chain without live sources has no feed', () => {
-  const { logger } = recordingLogger();
-  const deps = { headNumber: () => 1n, count: () => undefined, env: {}, logger };
-  expect(openLiveFeed({ chainId: 1, blockTimeMs: 12_000 }, deps)).toBeUndefined();
+test('a feed that rests has the words that another process read, and reads again when asked to', async () => {
+  const server = await startLiveServer();
+  const { feed, heard } = feedOf([{ wsUrls: [server.wsUrl] }]);
+  await vi.waitUntil(() => server.openSockets() === 1);
+  server.push(builder(10, 1));
+  await vi.waitUntil(() => heard.length === 1);
+  const own = feed.own();
+  feed.rest();
+  await vi.waitUntil(() => server.openSockets() === 0);
+  expect([feed.own(), feed.state()]).toEqual([undefined, undefined]);
+  const others = { blockNumber: 10n, timestamp: null, words: venuesOf(2).get(venue) ?? new Map(), digest: 'others' };
+  feed.take({ ...others, receivedAt: 0 });
+  expect([feed.own(), wordIn(feed.state()), heard.at(-1)]).toEqual([undefined, 2, '10 2']);
+  feed.read();
+  await vi.waitUntil(() => server.openSockets() === 1);
+  expect([feed.own()?.digest, wordIn(feed.state())]).toEqual([own?.digest, 1]);
+  feed.close();
+  feed.read();
+  await vi.waitUntil(() => server.openSockets() === 0);
+  expect(server.connections).toHaveLength(2);
 });

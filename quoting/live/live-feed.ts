@@ -1,23 +1,21 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import {
-  type LiveConfig,
-  type LiveSourceConfig,
-  liveMaxAgeMs,
-  type RemoteSourceConfig,
-} from '../../config/live-schema.ts';
+import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Frame } from './frame.ts';
+import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
 import { FrameMerger, type FrameOutcome, type PendingWords } from './pending-words.ts';
 
+/** A chain with sources of live prices. */
+export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
+
 export interface LiveFeedDeps {
   /** The committed head; undefined until the chain was read. */
   readonly headNumber: () => bigint | undefined;
-  /** Counts each frame, and each message, request or connection that brought none, by kind of the source. */
-  readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
+  readonly observer?: LiveObserver | undefined;
   /** Holds the keys that `apiKeyEnv` names. */
   readonly env: Environment;
   /** What the source of kind `own` needs. Absent: it is off. */
@@ -27,36 +25,66 @@ export interface LiveFeedDeps {
   readonly now?: Clock;
 }
 
-/** What gives the pending words of a chain. */
-export type FeedOfWords = Pick<LiveFeed, 'state' | 'onFrame' | 'close'>;
+interface Source {
+  close(): void;
+}
 
-type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live?: LiveConfig | undefined };
-
-/** The pending words of one chain, merged from all of its live sources. */
+/** The pending words of one chain: merged from all of its live sources, or taken from the process that reads these for all. */
 export class LiveFeed {
   readonly #merger: FrameMerger;
-  readonly #headNumber: LiveFeedDeps['headNumber'];
+  readonly #deps: LiveFeedDeps;
   readonly #listeners = new Set<() => void>();
-  readonly #sources: readonly { close(): void }[];
+  readonly #open: readonly (() => Source)[];
+  #sources: readonly Source[] | undefined;
+  #others: PendingWords | undefined;
+  #isClosed = false;
 
-  /** Opens the sources; {@link openLiveFeed} reads their keys. */
-  constructor(
-    { chainId, blockTimeMs, live }: ChainOfFeed & { readonly live: LiveConfig },
-    { headNumber, count, env, own, logger, now = () => performance.now() }: LiveFeedDeps,
-  ) {
-    this.#headNumber = headNumber;
+  /** Reads no source yet. A source whose key is not set is off. @throws ConfigError when the file of a key cannot be read */
+  constructor({ chainId, blockTimeMs, live }: LiveChain, deps: LiveFeedDeps) {
+    const { observer, env, own, logger, now = () => performance.now() } = deps;
+    this.#deps = deps;
     this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
-    this.#sources = live.sources.flatMap((config): readonly { close(): void }[] => {
-      const onFrame = (frame: Frame) => {
-        const outcome = this.#take(config, frame);
-        count(config.kind, outcome);
-        return outcome === 'used';
-      };
-      const countFault = (fault: SourceFault) => count(config.kind, fault);
-      const options = { chainId, onFrame, count: countFault, now };
-      if (config.kind === 'own') return own ? [new OwnSource({ ...options, ...own, blockTimeMs })] : [];
-      return [new LiveSource({ ...options, config, apiKey: keyOf(config, env), logger: logger.child({ chainId }) })];
+    this.#open = live.sources.flatMap((config): (() => Source)[] => {
+      const { kind } = config;
+      const onFrame = (frame: Frame) => this.#take(config, frame) === 'used';
+      const options = { chainId, onFrame, count: (fault: SourceFault) => observer?.count(kind, fault), now };
+      if (kind === 'own') return own ? [() => new OwnSource({ ...options, ...own, blockTimeMs })] : [];
+      const { apiKeyEnv } = config;
+      const apiKey = apiKeyEnv && readSecret(apiKeyEnv, env);
+      if (!apiKeyEnv || apiKey) return [() => new LiveSource({ ...options, config, apiKey, logger })];
+      logger.warn({ kind, apiKeyEnv }, 'live source is off: its key is not set');
+      return [];
     });
+  }
+
+  /** Whether all sources are off. */
+  get isOff(): boolean {
+    return this.#open.length === 0;
+  }
+
+  get isReading(): boolean {
+    return this.#sources !== undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Opens the sources, unless they are. */
+  read(): void {
+    if (!this.#isClosed) this.#sources ??= this.#open.map((open) => open());
+  }
+
+  /** Closes the sources: another process reads them. */
+  rest(): void {
+    for (const source of this.#sources ?? []) source.close();
+    this.#sources = undefined;
+  }
+
+  /** Takes what another process read. */
+  take(words: PendingWords): void {
+    this.#others = words;
+    if (!this.#sources) this.#tell();
   }
 
   /**
@@ -72,38 +100,28 @@ export class LiveFeed {
 
   /** The pending words now; undefined when there are none. Their block may have landed since: compare the head. */
   state(): PendingWords | undefined {
-    return this.#merger.state();
+    return this.own() ?? this.#others;
+  }
+
+  /** Those of them that this process read. */
+  own(): PendingWords | undefined {
+    return this.#sources && this.#merger.state();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#listeners.clear();
-    for (const source of this.#sources) source.close();
+    this.rest();
   }
 
   #take(source: LiveSourceConfig, frame: Frame): FrameOutcome {
-    const outcome = this.#merger.take(source, frame, this.#headNumber());
-    if (outcome === 'used') for (const listener of this.#listeners) listener();
+    const outcome = this.#merger.take(source, frame, this.#deps.headNumber());
+    this.#deps.observer?.count(source.kind, outcome);
+    if (outcome === 'used') this.#tell();
     return outcome;
   }
-}
 
-/**
- * Opens the live sources of a chain.
- *
- * @returns undefined when the chain has none, or all are off, as without their key
- * @throws ConfigError when the file of a key cannot be read
- */
-export function openLiveFeed({ live, ...chain }: ChainOfFeed, deps: LiveFeedDeps): LiveFeed | undefined {
-  const { chainId } = chain;
-  const sources = (live?.sources ?? []).filter((config) => {
-    if (config.kind === 'own') return deps.own !== undefined;
-    const isUsable = config.apiKeyEnv === undefined || keyOf(config, deps.env) !== undefined;
-    const { kind, apiKeyEnv } = config;
-    if (!isUsable) deps.logger.warn({ chainId, kind, apiKeyEnv }, 'live source is off: its key is not set');
-    return isUsable;
-  });
-  return sources.length === 0 ? undefined : new LiveFeed({ ...chain, live: { ...live, sources } }, deps);
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
 }
-
-const keyOf = ({ apiKeyEnv }: RemoteSourceConfig, env: Environment): string | undefined =>
-  apiKeyEnv === undefined ? undefined : readSecret(apiKeyEnv, env);

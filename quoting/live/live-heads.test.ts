@@ -41,22 +41,25 @@ function liveChain() {
   );
   const merger = new FrameMerger(MAX_AGE_MS, now);
   const listeners = new Set<() => void>();
-  const suspensions: RpcFailure[] = [];
-  const heads = new LiveHeads({
-    committed: tracker,
-    feed: {
-      state: () => merger.state(),
-      onFrame: (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
+  const suspensions: unknown[] = [];
+  const live = { maxAgeMs: MAX_AGE_MS, sources: [{ kind: 'own' as const }] };
+  const heads = new LiveHeads(
+    { chainId: 1, blockTimeMs: BLOCK_MS, live },
+    {
+      committed: tracker,
+      feed: {
+        state: () => merger.state(),
+        onFrame: (listener) => {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
       },
+      protectedAccounts: () => new Set([TOKEN]),
+      observer: { count: () => undefined, suspended: () => suspensions.push('counted') },
+      logger: { warn: (fields: object) => suspensions.push(fields) },
+      now,
     },
-    blockTimeMs: BLOCK_MS,
-    maxAgeMs: MAX_AGE_MS,
-    protectedAccounts: () => new Set([TOKEN]),
-    onSuspended: (failure) => suspensions.push(failure),
-    now,
-  });
+  );
   const push = async (number: number, fork: number) => {
     chain.head = header(number, fork);
     known.set(chain.head.hash, chain.head);
@@ -188,7 +191,7 @@ test('a new head replaces the block being built at once', async () => {
   expect(before && heads.isTooOld(before)).toBe(true);
 });
 
-test('after nodes ignored the words quotes are committed for a while, and one failure is reported', async () => {
+test('after nodes ignored the words quotes are committed for a while, and one failure is counted and logged', async () => {
   const { heads, push, frame, suspensions } = liveChain();
   await push(10, 0);
   frame(11, 1);
@@ -196,7 +199,7 @@ test('after nodes ignored the words quotes are committed for a while, and one fa
   const failure = new RpcFailure('ignored', 'a node ignores overrides');
   for (const _ of [1, 2]) heads.suspend(head, failure);
   heads.suspend(head, new RpcFailure('timeout', 'a node is slow'));
-  expect(suspensions).toEqual([failure]);
+  expect(suspensions).toEqual(['counted', { err: failure }]);
   expect(heads.current?.block.pending).toBeUndefined();
   await vi.advanceTimersByTimeAsync(60_000);
   frame(11, 2);

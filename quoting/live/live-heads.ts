@@ -3,22 +3,22 @@ import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { PendingState, Words } from '../../chain/pending-state.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
+import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
-import type { FeedOfWords } from './live-feed.ts';
+import type { LiveChain, LiveFeed } from './live-feed.ts';
+import type { LiveObserver } from './live-metrics.ts';
 import type { PendingWords } from './pending-words.ts';
 
 export interface LiveHeadsDeps {
   readonly committed: Heads;
-  readonly feed: Pick<FeedOfWords, 'state' | 'onFrame'>;
-  readonly blockTimeMs: number;
-  /** Words that are older are not used. */
-  readonly maxAgeMs: number;
+  readonly feed: Pick<LiveFeed, 'state' | 'onFrame'>;
   /** The accounts whose words no source may replace, such as pools and tokens; while they are unknown, no words are used. */
   readonly protectedAccounts: () => ReadonlySet<Address> | undefined;
-  /** Takes why words are not used for a while: nodes refused or ignored them. */
-  readonly onSuspended?: (failure: RpcFailure) => void;
+  readonly observer?: LiveObserver | undefined;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly now?: Clock;
 }
 
@@ -49,6 +49,8 @@ interface Taken {
  */
 export class LiveHeads implements Heads {
   readonly #deps: LiveHeadsDeps;
+  readonly #blockTimeMs: number;
+  readonly #maxAgeMs: number;
   readonly #now: Clock;
   readonly #listeners = new Set<HeadListener<ReportedHead>>();
   #taken: Taken | undefined;
@@ -59,15 +61,17 @@ export class LiveHeads implements Heads {
   #timer: NodeJS.Timeout | undefined;
   #suspendedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(deps: LiveHeadsDeps) {
+  constructor({ blockTimeMs, live }: LiveChain, deps: LiveHeadsDeps) {
     this.#deps = deps;
+    this.#blockTimeMs = blockTimeMs;
+    this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
     this.#now = deps.now ?? (() => performance.now());
     deps.committed.onHead((_, branch) => {
       this.#branch = branch;
       this.#tell();
     });
     deps.feed.onFrame(() => {
-      if (this.#watchers > 0) this.#tellLater();
+      if (this.#watchers > 0) this.#tellAfter(this.#toldAt + TELL_MS - this.#now());
     });
   }
 
@@ -98,12 +102,12 @@ export class LiveHeads implements Heads {
 
   /** Whether a block is too old, or was being built and is not any more, or its words are too old. */
   isTooOld(block: BlockRef): boolean {
-    const { committed, maxAgeMs } = this.#deps;
+    const { committed } = this.#deps;
     if (committed.isTooOld(block)) return true;
-    if (!block.pending) return false;
-    const head = committed.current?.block;
-    const isOn = head?.hash === block.hash && this.#isAhead(block.pending, head);
-    return !isOn || this.#now() - block.pending.receivedAt >= maxAgeMs;
+    return (
+      block.pending !== undefined &&
+      !(committed.current?.block.hash === block.hash && this.#holds(block.pending, block))
+    );
   }
 
   onHead(listener: HeadListener<ReportedHead>): void {
@@ -124,12 +128,16 @@ export class LiveHeads implements Heads {
     this.#deps.committed.reject(head);
   }
 
-  /** Gives only committed heads for a while, after nodes refused or ignored the words of a head. */
+  /** Gives only committed heads for a while, after nodes refused or ignored the words of a head. Counts and logs that. */
   suspend({ block }: ReportedHead, failure: RpcFailure): void {
     if (failure.code !== 'refused' && failure.code !== 'ignored') return;
     // Nodes also refuse a block that was reorganised away.
     if (this.#deps.committed.current?.block.hash !== block.hash) return;
-    if (this.#now() >= this.#suspendedUntil) this.#deps.onSuspended?.(failure);
+    if (this.#now() >= this.#suspendedUntil) {
+      this.#deps.observer?.suspended();
+      const what = 'nodes do not read the block that is being built: prices are committed';
+      this.#deps.logger.warn({ err: failure }, what);
+    }
     this.#suspendedUntil = this.#now() + (failure.code === 'ignored' ? IGNORED_MS : REFUSED_MS);
   }
 
@@ -154,13 +162,13 @@ export class LiveHeads implements Heads {
   }
 
   #pending(block: BlockRef, state: PendingWords): PendingState {
-    const { protectedAccounts, blockTimeMs, feed } = this.#deps;
+    const { protectedAccounts, feed } = this.#deps;
     const isKept = protectedAccounts();
     const usable = (words: Words): Words => new Map([...words].filter(([account]) => !isKept?.has(account)));
     const republished =
       state.republished && new Map([...state.republished].map(([venue, words]) => [venue, usable(words)]));
     const { blockNumber, digest } = state;
-    const secsAhead = Math.round((Number(blockNumber - block.number) * blockTimeMs) / 1_000);
+    const secsAhead = Math.round((Number(blockNumber - block.number) * this.#blockTimeMs) / 1_000);
     let { receivedAt } = state;
     return {
       blockNumber,
@@ -177,18 +185,15 @@ export class LiveHeads implements Heads {
   }
 
   #isUsable(state: PendingWords, head: BlockRef): boolean {
-    const now = this.#now();
-    if (state.words.size === 0 || now < this.#suspendedUntil || !this.#deps.protectedAccounts()) return false;
-    return this.#isAhead(state, head) && now - state.receivedAt < this.#deps.maxAgeMs;
+    const isKnown = this.#deps.protectedAccounts() !== undefined;
+    return isKnown && this.#now() >= this.#suspendedUntil && this.#holds(state, head);
   }
 
-  #isAhead({ blockNumber }: { readonly blockNumber: bigint }, { number }: BlockRef): boolean {
+  /** Whether a block may be the one that is being built on this head, and its words are young. */
+  #holds({ blockNumber, receivedAt }: Pick<PendingState, 'blockNumber' | 'receivedAt'>, { number }: BlockRef): boolean {
     const { top } = this.#deps.committed;
-    return blockNumber > number && blockNumber > top && blockNumber - number <= MAX_AHEAD;
-  }
-
-  #tellLater(): void {
-    this.#tellAfter(this.#toldAt + TELL_MS - this.#now());
+    const isAhead = blockNumber > number && blockNumber > top && blockNumber - number <= MAX_AHEAD;
+    return isAhead && this.#now() - receivedAt < this.#maxAgeMs;
   }
 
   #tellAfter(waitMs: number): void {
@@ -209,6 +214,6 @@ export class LiveHeads implements Heads {
     }
     const { pending } = head.block;
     if (pending && this.#watchers > 0)
-      this.#tellAfter(Math.max(TELL_MS, pending.receivedAt + this.#deps.maxAgeMs - this.#now()));
+      this.#tellAfter(Math.max(TELL_MS, pending.receivedAt + this.#maxAgeMs - this.#now()));
   }
 }

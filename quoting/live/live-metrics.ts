@@ -1,9 +1,12 @@
 import { Counter, type Registry } from 'prom-client';
-import type { LiveFeedDeps } from './live-feed.ts';
+import type { LiveSourceConfig } from '../../config/live-schema.ts';
+import type { SourceFault } from './live-source.ts';
+import type { FrameOutcome } from './pending-words.ts';
 
 /** Counts what becomes of the pending state of one chain. */
 export interface LiveObserver {
-  readonly count: LiveFeedDeps['count'];
+  /** Counts each frame, and each message, request or connection that brought none, by kind of the source. */
+  readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
   /** Nodes refused or ignored the overrides. */
   readonly suspended: () => void;
 }

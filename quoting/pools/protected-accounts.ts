@@ -1,26 +1,34 @@
 import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import type { PoolTable } from './pool-directory.ts';
+import { cacheResult } from '../../runtime/result-cache.ts';
+import type { PoolDirectory, PoolTable } from './pool-directory.ts';
 
 /**
  * Gives the accounts whose storage no source of pending state may replace: pools, tokens, extensions and the contracts
- * of the chains file. With other words there a quote could be made to look right.
- *
- * @param table undefined while the pools are not known; then these accounts are not known either
+ * of the chains file. With other words there a quote could be made to look right. Undefined while the pools are not
+ * known, as before the first index.
  */
 export function protectedAccounts(
   chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
-  table: () => PoolTable | undefined,
+  directory: PoolDirectory,
 ): () => ReadonlySet<Address> | undefined {
   const { chainId } = chain;
   const configured = configuredAccounts(chain);
+  let table: PoolTable | undefined;
+  // A request that needs the table reports why there is none.
+  const askForTable = cacheResult(async () => {
+    table = await directory.table().catch(() => undefined);
+  }, 0);
+  void askForTable();
   let known: { readonly version: unknown; readonly accounts: ReadonlySet<Address> } | undefined;
   return () => {
-    const pools = table();
-    if (!pools) return undefined;
-    const { version } = pools.graph(chainId);
+    if (!table) {
+      void askForTable();
+      return undefined;
+    }
+    const { version } = table.graph(chainId);
     if (known?.version !== version) {
-      const ofPools = pools.ofChain(chainId).flatMap(({ address, token0, token1, extensions }) => {
+      const ofPools = table.ofChain(chainId).flatMap(({ address, token0, token1, extensions }) => {
         return [address, token0.address, token1.address, ...extensions.map((extension) => extension.address)];
       });
       known = { version, accounts: new Set([...configured, ...ofPools]) };

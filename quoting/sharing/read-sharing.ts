@@ -4,7 +4,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
-import type { FeedOfWords } from '../live/live-feed.ts';
+import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
 import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
 import { FORMAT } from './messages.ts';
@@ -94,12 +94,12 @@ export class ReadSharing {
     return reads;
   }
 
-  /** Starts to share the sources of a chain's live prices. @param open opens them, for a process that reads them */
-  shareFeed(chain: ChainConfig, open: () => FeedOfWords): SharedFeed {
+  /** Starts to share the sources of a chain's live prices, which one process reads for all. */
+  shareFeed(chain: ChainConfig, feed: LiveFeed): void {
     const name = nameOf(chain, this.#deps.prefix);
     const redis = this.#redis;
-    const feed = new SharedFeed({
-      open,
+    const shared = new SharedFeed({
+      feed,
       publish: (text) => this.#publish(`${name}:words`, text),
       hold: async (id) => {
         const key = `${name}:source-reader`;
@@ -108,9 +108,8 @@ export class ReadSharing {
         return holder === null || holder === id;
       },
     });
-    this.#subscribe(`${name}:words`, (text) => feed.take(text));
-    this.#stopTicks.push(startRepeating(() => feed.tick(), RENEW_MS));
-    return feed;
+    this.#subscribe(`${name}:words`, (text) => shared.take(text));
+    this.#stopTicks.push(startRepeating(() => shared.tick(), RENEW_MS));
   }
 
   /** Passes on the quote updates of a chain that makers publish, to one listener at a time. @returns ends that */
