@@ -29,7 +29,7 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
   const { blockNumber, block_number: number = blockNumber, slot } = fields;
   const hasTime = chainId === SLOT_CHAIN && slot !== undefined && slot !== null;
   const timestamp = hasTime ? timeOfSlot(integerOf(slot)) : null;
-  return checkBounds({ blockNumber: integerOf(number), timestamp, venues, isComplete: false });
+  return { blockNumber: integerOf(number), timestamp, venues: checkBounds(venues), isComplete: false };
 }
 
 function slotsOf(account: unknown): unknown {

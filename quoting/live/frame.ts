@@ -43,11 +43,10 @@ export class FrameError extends AppError {
 }
 
 /** @throws FrameError `oversized` */
-export function checkBounds(frame: Frame): Frame {
-  const accounts = [...frame.venues.values()].flatMap((words) => [...words.values()]);
+export function checkBounds(venues: Frame['venues']): Frame['venues'] {
+  const accounts = [...venues.values()].flatMap((words) => [...words.values()]);
   const words = accounts.reduce((sum, slots) => sum + slots.size, 0);
-  const { venues } = frame;
   if (venues.size > BOUNDS.venues || accounts.length > BOUNDS.accounts || words > BOUNDS.words)
     throw new FrameError('oversized');
-  return frame;
+  return venues;
 }

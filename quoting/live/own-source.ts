@@ -1,12 +1,11 @@
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import type { Words } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
-import { type OwnUpdate, parseOwnUpdate } from './own-update.ts';
+import { parseOwnUpdate } from './own-update.ts';
 import { OWN_BOUNDS, type OwnSender, type OwnSlot, type OwnTarget, OwnUpdates } from './own-updates.ts';
 import { signedCall } from './signed-call.ts';
 
@@ -37,8 +36,6 @@ const RENEW_MS = 250;
 /** After a trace that failed; and between two polls of a chain that nothing else asks for its head. */
 const RETRY_MS = 1_000;
 
-const NO_WORDS: Words = new Map();
-
 /**
  * Makes frames of the quote updates that pass through this service. An update's words are what it would write in the block
  * after the committed head: it is traced at each head that it is good for. It traces at most 50 updates a second, 4 at a time.
@@ -50,7 +47,8 @@ export class OwnSource {
   readonly #timer: NodeJS.Timeout;
   readonly #closed = new AbortController();
   #tracing = 0;
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #hasSent = false;
   #polledAt = Number.NEGATIVE_INFINITY;
 
   /** Begins to listen. */
@@ -70,22 +68,21 @@ export class OwnSource {
   #take(text: string): void {
     const update = this.#read(() => parseOwnUpdate(text));
     if (!update || Date.now() - update.sentAtMs > OWN_BOUNDS.ageMs) return;
-    const slot = this.#updates.take(update, this.#options.now());
-    const head = this.#options.heads.told?.block;
-    if (slot && head && update.tx === '0x') this.#show(slot, this.#targetOf(head), NO_WORDS);
+    const isNew = this.#updates.take(update, this.#options.now());
+    if (isNew && update.tx === '0x') this.#send();
   }
 
   #tick(): void {
     const { heads, now, canTrace } = this.#options;
-    const head = heads.told?.block;
     if (this.#updates.isEmpty) return;
+    const head = heads.told?.block;
     if (!head) {
       this.#poll();
       return;
     }
     const target = this.#targetOf(head);
     this.#updates.expire(target, now());
-    if (now() - this.#renewedAt >= RENEW_MS) this.#renew(head, target);
+    if (now() - this.#sentAt >= RENEW_MS) this.#send();
     if (this.#tracing >= MAX_TRACING || !canTrace()) return;
     const next = this.#updates.next(head.hash, target, now());
     if (next) void this.#trace(next.sender, next.slot, head, target);
@@ -105,17 +102,19 @@ export class OwnSource {
   }
 
   /** Never rejects. */
-  async #trace(sender: OwnSender, slot: OwnSlot, head: BlockRef, target: OwnTarget): Promise<void> {
+  async #trace(sender: OwnSender, slot: OwnSlot, { hash }: BlockRef, target: OwnTarget): Promise<void> {
     const { rpc, chainId, count, now } = this.#options;
     const { update } = slot;
     sender.isTracing = true;
     this.#tracing += 1;
     try {
-      slot.call ??= signedCall(update.tx, chainId);
-      const call = await slot.call;
-      const words = call ? await traceWrites(rpc, call, head.hash, target, this.#closed.signal) : NO_WORDS;
-      if (slot.update === update) slot.tracedAt = head.hash;
-      if (slot.update.tx !== '0x') this.#show(slot, target, words);
+      const call = await signedCall(update.tx, chainId);
+      const written = call && (await traceWrites(rpc, call, hash, target, this.#closed.signal));
+      const venues = written && this.#read(() => checkBounds(new Map([[slot.venue, written]])));
+      const words = venues?.get(slot.venue);
+      if (slot.update === update) slot.tracedAt = hash;
+      if (slot.update.tx !== '0x') slot.found = words?.size ? { hash, words } : undefined;
+      this.#send();
     } catch (error) {
       if (slot.update === update) slot.retryAt = now() + RETRY_MS;
       if (!this.#closed.signal.aborted) count(faultOf(error));
@@ -125,27 +124,20 @@ export class OwnSource {
     }
   }
 
-  /** Says what an update writes, unless nothing is known of its venue and nothing is to be said. */
-  #show(slot: OwnSlot, { blockNumber }: OwnTarget, words: Words): void {
-    if (this.#closed.signal.aborted || (words.size === 0 && !slot.words?.size)) return;
-    const frameOf = (venueWords: Words): Frame => {
-      const venues = new Map([[slot.venue, venueWords]]);
-      return { blockNumber, timestamp: null, venues, isComplete: false };
-    };
-    const frame = this.#read(() => checkBounds(frameOf(words))) ?? frameOf(NO_WORDS);
-    slot.words = frame.venues.get(slot.venue);
-    this.#options.onFrame(frame);
-  }
-
-  #renew({ hash }: BlockRef, { blockNumber }: OwnTarget): void {
-    const venues = this.#updates.words(hash);
-    if (venues.size === 0) return;
-    this.#renewedAt = this.#options.now();
-    this.#options.onFrame({ blockNumber, timestamp: null, venues, isComplete: false });
+  /** Says all that updates write after the head, unless nothing was said and nothing is to be. */
+  #send(): void {
+    const { heads, now, onFrame } = this.#options;
+    const head = heads.told?.block;
+    if (!head || this.#closed.signal.aborted) return;
+    const venues = this.#updates.words(head.hash);
+    if (venues.size === 0 && !this.#hasSent) return;
+    this.#hasSent = venues.size > 0;
+    this.#sentAt = now();
+    onFrame({ blockNumber: this.#targetOf(head).blockNumber, timestamp: null, venues, isComplete: true });
   }
 
   /** Reads something, or counts what is wrong with it. */
-  #read<T extends OwnUpdate | Frame>(read: () => T): T | undefined {
+  #read<T>(read: () => T): T | undefined {
     try {
       return read();
     } catch (error) {

@@ -33,11 +33,11 @@ function drain(updates: OwnUpdates, hash = HEAD, target = at(10n)): OwnUpdate[] 
 
 test('only a higher sequence number of the same sender and uuid replaces an update', () => {
   const updates = new OwnUpdates();
-  expect(updates.take(updateOf({ seq: 5n }), 0)).toBeDefined();
-  for (const seq of [4n, 5n]) expect(updates.take(updateOf({ seq }), 0)).toBeUndefined();
-  expect(updates.take(updateOf({ seq: 4n, sender: 'other' }), 0)).toBeDefined();
-  expect(updates.take(updateOf({ seq: 4n, n: 2 }), 0)).toBeDefined();
-  expect(updates.take(updateOf({ seq: 6n }), 0)).toBeDefined();
+  expect(updates.take(updateOf({ seq: 5n }), 0)).toBe(true);
+  for (const seq of [4n, 5n]) expect(updates.take(updateOf({ seq }), 0)).toBe(false);
+  expect(updates.take(updateOf({ seq: 4n, sender: 'other' }), 0)).toBe(true);
+  expect(updates.take(updateOf({ seq: 4n, n: 2 }), 0)).toBe(true);
+  expect(updates.take(updateOf({ seq: 6n }), 0)).toBe(true);
   expect(drain(updates).map(({ sender, seq }) => `${sender} ${seq}`)).toEqual(['maker 6', 'other 4', 'maker 4']);
 });
 
@@ -46,7 +46,7 @@ test('a cancel is remembered: no older update comes back', () => {
   updates.take(updateOf({ seq: 5n }), 0);
   updates.take(updateOf({ seq: 7n, tx: '0x', untilBlock: 0n }), 0);
   updates.expire(at(10n), 1_000);
-  expect(updates.take(updateOf({ seq: 6n }), 1_000)).toBeUndefined();
+  expect(updates.take(updateOf({ seq: 6n }), 1_000)).toBe(false);
   expect(drain(updates)).toEqual([]);
 });
 
@@ -80,6 +80,20 @@ test('an update that waits gives its place to a newer one, a traced one does not
   expect(drain(updates).map(({ uuid }) => Number(uuid))).toEqual([1, 2, 3]);
   updates.take(updateOf({ n: 1, seq: 3n }), 0);
   expect(drain(updates, NEXT).map(({ uuid }) => Number(uuid))).toEqual([2, 3, 1]);
+});
+
+test('the words of an update hold at their head until a newer one is traced or cancels it', () => {
+  const updates = new OwnUpdates();
+  updates.take(updateOf(), 0);
+  const next = updates.next(HEAD, at(10n), 0);
+  if (!next) throw new Error('no update waits');
+  const words = new Map();
+  next.slot.found = { hash: HEAD, words };
+  expect(updates.words(NEXT)).toEqual(new Map());
+  updates.take(updateOf({ seq: 2n }), 0);
+  expect(updates.words(HEAD)).toEqual(new Map([[next.slot.venue, words]]));
+  updates.take(updateOf({ seq: 3n, tx: '0x' }), 0);
+  expect(updates.words(HEAD)).toEqual(new Map());
 });
 
 test('uuids, transactions, senders and age are bounded: the oldest is left out', () => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import type { Words } from '../../chain/pending-state.ts';
-import type { TracedCall } from '../../chain/trace-writes.ts';
 import type { OwnUpdate } from './own-update.ts';
 
 /** The newest update of a sender's uuid, and what is known of it. */
@@ -11,14 +10,12 @@ export interface OwnSlot {
   update: OwnUpdate;
   /** When the update came, milliseconds of the source's clock. */
   receivedAt: number;
-  /** The call that the update makes, once it was read. */
-  call: Promise<TracedCall | undefined> | undefined;
   /** Hash of the head at which the update was traced last. */
   tracedAt: Hex | undefined;
   /** A trace that failed is repeated from then on. */
   retryAt: number;
-  /** What a frame last said of the venue. */
-  words: Words | undefined;
+  /** What the update writes after this head, or the one before it does, until it is traced. */
+  found: { readonly hash: Hex; readonly words: Words } | undefined;
 }
 
 export interface OwnSender {
@@ -54,30 +51,27 @@ export class OwnUpdates {
     return this.#senders.size === 0;
   }
 
-  /** Takes an update. @returns undefined when one that is as new is known */
-  take(update: OwnUpdate, now: number): OwnSlot | undefined {
+  /** Takes an update. @returns whether it is newer than what is known */
+  take(update: OwnUpdate, now: number): boolean {
     const { sender: name, uuid } = update;
     const sender = this.#senders.get(name) ?? { slots: new Map<string, OwnSlot>(), isTracing: false };
     const known = sender.slots.get(uuid);
-    if (known && known.update.seq >= update.seq) return undefined;
-    const slot = known ?? {
-      venue: venueOf(update),
-      update,
-      receivedAt: now,
-      call: undefined,
-      retryAt: 0,
-      tracedAt: undefined,
-      words: undefined,
-    };
+    if (known && known.update.seq >= update.seq) return false;
     // An update that waits for a trace gives its place to a newer one.
     if (known?.tracedAt) sender.slots.delete(uuid);
-    Object.assign(slot, { update, receivedAt: now, call: undefined, tracedAt: undefined, retryAt: 0 });
+    const slot = Object.assign(known ?? { venue: venueOf(update), found: undefined }, {
+      update,
+      receivedAt: now,
+      tracedAt: undefined,
+      retryAt: 0,
+    });
+    if (update.tx === '0x') slot.found = undefined;
     sender.slots.set(uuid, slot);
     leaveOut(sender.slots, ({ size }) => size > OWN_BOUNDS.uuids);
     leaveOut(sender.slots, (slots) => charactersOf(slots) > OWN_BOUNDS.characters);
     this.#senders.set(name, sender);
     leaveOut(this.#senders, ({ size }) => size > OWN_BOUNDS.senders);
-    return slot;
+    return true;
   }
 
   /** Leaves out what is not good for this block or any after it, or too old. */
@@ -109,11 +103,7 @@ export class OwnUpdates {
   /** The words by venue that were found at a head. */
   words(hash: Hex): Map<Address, Words> {
     const slots = this.#senders.values().flatMap((sender) => sender.slots.values());
-    return new Map(
-      slots.flatMap(({ venue, words, tracedAt }) =>
-        tracedAt === hash && words?.size ? [[venue, words] as const] : [],
-      ),
-    );
+    return new Map(slots.flatMap(({ venue, found }) => (found?.hash === hash ? [[venue, found.words] as const] : [])));
   }
 }
 

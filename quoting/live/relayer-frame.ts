@@ -20,7 +20,7 @@ export function parseRelayerFrame(text: string): Frame | undefined {
   const fields = frameFields(text);
   if (!fields) return undefined;
   const blockNumber = integerOf(fields.blockNumber);
-  return checkBounds({ blockNumber, timestamp: null, venues: readVenues(fields), isComplete: true });
+  return { blockNumber, timestamp: null, venues: checkBounds(readVenues(fields)), isComplete: true };
 }
 
 function readVenues({ overrides, venues: listed }: Fields): ReadonlyMap<Address, Words> {
