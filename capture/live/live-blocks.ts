@@ -42,6 +42,8 @@ export interface LiveBlocks extends Pick<LiveHeads, 'reject' | 'suspend'> {
 
 /** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way. */
 const FRAME_WAIT_MS = 600;
+/** A source is silent that sent no frame for this long, even one without words. */
+const SILENT_AFTER_MS = 5_000;
 
 /**
  * Opens the sources of a chain's pending state, and the sockets that push its heads. Without these, the head is polled
@@ -58,6 +60,10 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
   const opened = openLiveHeads(chain, committed, { ...deps, protectedAccounts: () => accounts });
   if (!opened || opened.feed.isOff) return undefined;
   const { heads, feed } = opened;
+  let frameAt = Number.NEGATIVE_INFINITY;
+  feed.onFrame(() => {
+    frameAt = performance.now();
+  });
   feed.read();
   const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
@@ -66,7 +72,7 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     const head = await heads.head();
     if (isLive(head)) return head;
     // Reads do not wait for sources that are silent.
-    if (!feed.state()) return null;
+    if (performance.now() - frameAt > SILENT_AFTER_MS) return null;
     await nextFrame(feed);
     const later = await heads.head();
     return isLive(later) ? later : null;
