@@ -1,6 +1,5 @@
 import type { Address, Hex } from 'viem';
 import type { Words } from '../../chain/pending-state.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { BOUNDS, FrameError } from './frame.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -8,7 +7,6 @@ export type Fields = Readonly<Record<string, unknown>>;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const WORD = /^0x[0-9a-fA-F]{1,64}$/;
 const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/;
-const MAX_INTEGER = 2n ** 64n - 1n;
 
 /**
  * Finds the frame in a message, which is the frame itself, the result of a JSON-RPC call, or a notification.
@@ -18,17 +16,10 @@ const MAX_INTEGER = 2n ** 64n - 1n;
  */
 export function frameFields(text: string): Fields | undefined {
   if (Buffer.byteLength(text) > BOUNDS.bytes) throw new FrameError('oversized');
-  const fields = unwrap(parseWith(JSON.parse, text));
-  // Exact parsing takes several times as long, so it runs only when a number that is used needs it.
-  const isExact = (key: string) => typeof fields?.[key] !== 'number' || Number.isSafeInteger(fields[key]);
-  return ['blockNumber', 'block_number', 'slot'].every(isExact) ? fields : unwrap(parseWith(parseJson, text));
-}
-
-function parseWith(parse: (text: string) => unknown, text: string): unknown {
   try {
-    return parse(text);
-  } catch {
-    throw new FrameError('malformed');
+    return unwrap(JSON.parse(text));
+  } catch (error) {
+    throw error instanceof FrameError ? error : new FrameError('malformed');
   }
 }
 
@@ -56,13 +47,11 @@ export function addressOf(value: unknown): Address {
   return value.toLowerCase() as Address;
 }
 
-/** An unsigned integer of at most 64 bits, from a JSON integer or a hex quantity. @throws FrameError */
+/** An unsigned integer of at most 64 bits, from a hex quantity or a JSON integer below 2^53. @throws FrameError */
 export function integerOf(value: unknown): bigint {
   const isHex = typeof value === 'string' && QUANTITY.test(value);
-  if (!isHex && typeof value !== 'bigint' && !Number.isSafeInteger(value)) throw new FrameError('malformed');
-  const integer = BigInt(value as string | number | bigint);
-  if (integer < 0n || integer > MAX_INTEGER) throw new FrameError('malformed');
-  return integer;
+  if (!isHex && !(Number.isSafeInteger(value) && (value as number) >= 0)) throw new FrameError('malformed');
+  return BigInt(value as string | number);
 }
 
 /**

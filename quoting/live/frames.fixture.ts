@@ -58,9 +58,9 @@ export function spellWords(words: Words, { isUppercase, isShort }: Spelling): Re
   return Object.fromEntries([...words].map(([account, slots]) => [cased(account), slotsOf(slots)]));
 }
 
-/** A number of a message: hex, or an integer of any size. */
+/** A number of a message: hex, or an integer where all readers of JSON give the same one. */
 export const spellNumber = (value: bigint, { hasHexNumbers }: Spelling): string | bigint =>
-  hasHexNumbers ? `0x${value.toString(16)}` : value;
+  hasHexNumbers || value > BigInt(Number.MAX_SAFE_INTEGER) ? `0x${value.toString(16)}` : value;
 
 /** A block builder's frame, with parts that are never used. @param slot of its block; left out when undefined */
 export function builderText(number: bigint, venues: Frame['venues'], how: Spelling = PLAIN, slot?: bigint): string {
