@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
-import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import { MAX_READ_GAS, type ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
@@ -32,7 +33,7 @@ export type CapturePrices = (kind: CaptureClass) => Promise<number>;
 
 /** The answer of a call at a committed block, and the block that was being built on it; null without one. */
 type PriceAnswer = BoundedAnswer & { readonly head: LiveBlock | null };
-type PriceResults = PoolResults<KnownPool, PriceAnswer>;
+type PriceResults = PoolResults<KnownPool, PriceAnswer> & { readonly committed: PoolPrice };
 
 /**
  * Makes a function that reads prices and token balances of the pools of a chain, as far as the budget allows. It stores
@@ -53,19 +54,28 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
     },
     (kind) => {
       const target = { rpc: rpcs[kind], chainId };
-      const reserve = () => budget.reserve(kind);
+      const readAt = async (block: BlockRef | 'latest', calls: readonly BoundedCall[], head: LiveBlock | null) => ({
+        ...(await boundedCallsOnce(target, block, calls)),
+        head,
+      });
       return {
         callsOf,
-        send: async (calls) => {
-          const head = (await live?.now()) ?? null;
-          return head && live
-            ? readBelow(head, { live, target, reserve }, calls)
-            : { ...(await boundedCallsOnce(target, 'latest', calls)), head: null };
+        send: async (calls): Promise<PriceAnswer> => {
+          const head = await live?.now();
+          if (!head) return readAt('latest', calls, null);
+          const { pending: _, ...committed } = head.block;
+          try {
+            return await readAt(committed, calls, head);
+          } catch (error) {
+            // Where nodes refuse the block below the one that is being built, the latest block is read alone.
+            if (!isBlockRefusal(error) || !budget.reserve(kind)) throw error;
+            live?.reject(head);
+            return readAt('latest', calls, null);
+          }
         },
-        store: async (read) => {
-          const committed = read.map((each) => readPrice(each.pool, each.results, deps));
-          const isAlsoLive = (index: number) => committed[index]?.status === 'feed_down' || read[index]?.pool.isFunded;
-          const also = read.filter((_, index) => isAlsoLive(index));
+        store: async (results) => {
+          const read = results.map((each) => ({ ...each, committed: readPrice(each.pool, each.results, deps) }));
+          const also = read.filter(({ pool, committed }) => committed.status === 'feed_down' || pool.isFunded);
           const head = read[0]?.answer.head;
           const found = head && live ? await readLivePrices({ kind, target, budget, blocks: live }, head, also) : [];
           const liveReads = new Map(also.map(({ pool }, index) => [pool.address, found[index]]));
@@ -84,26 +94,6 @@ const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
   balanceCall(token1, address),
 ];
 
-/** Reads at the committed block below the one that is being built; where nodes refuse that, at the latest block alone. */
-async function readBelow(
-  head: LiveBlock,
-  {
-    live,
-    target,
-    reserve,
-  }: { readonly live: LiveBlocks; readonly target: ChainTarget; readonly reserve: () => boolean },
-  calls: readonly BoundedCall[],
-): Promise<PriceAnswer> {
-  const { pending: _, ...committed } = head.block;
-  try {
-    return { ...(await boundedCallsOnce(target, committed, calls)), head };
-  } catch (error) {
-    if (!isBlockRefusal(error) || !reserve()) throw error;
-    live.reject(head);
-    return { ...(await boundedCallsOnce(target, 'latest', calls)), head: null };
-  }
-}
-
 function readPrice(
   { address, layout }: KnownPool,
   results: PriceResults['results'],
@@ -119,10 +109,11 @@ async function storePrices(
   read: readonly PriceResults[],
   liveReads: ReadonlyMap<Address, LiveRead | undefined>,
 ): Promise<ReadOutcome[]> {
-  const rows = read.map(({ pool, results, answer }) => {
+  const rows = read.map((each) => {
+    const { pool, results, answer } = each;
     const [price, , balance0, balance1] = results;
     deps.logUnknown(pool.address, price);
-    const shown = shownPrice(deps, { pool, results, answer }, liveReads.get(pool.address));
+    const shown = shownPrice(deps, each, liveReads.get(pool.address));
     if (!shown) return null;
     const { status, sellX64, buyX64, ...basis } = shown;
     return {
@@ -153,16 +144,13 @@ async function storePrices(
  * Gives the price of a pool by the rule of quotes. Null when it has none at the committed head, and could not be read in
  * the block that is being built: what was stored before stays.
  */
-function shownPrice(
-  deps: PriceCaptureDeps,
-  { pool, results, answer: { head } }: PriceResults,
-  read: LiveRead | undefined,
-) {
-  const committed = { ...readPrice(pool, results, deps), basis: 'committed' as const };
+function shownPrice(deps: PriceCaptureDeps, read: PriceResults, liveRead: LiveRead | undefined) {
+  const committed = { ...read.committed, basis: 'committed' as const };
   // Without a block that is being built, no pool has a live price.
-  if (!head) return { ...committed, tradesLive: deps.live ? false : null };
-  if (!read) return committed.status === 'feed_down' ? null : { ...committed, tradesLive: null };
-  const live = read.results && { ...readPrice(pool, read.results, deps), basis: 'live' as const };
+  if (!read.answer.head) return { ...committed, tradesLive: deps.live ? false : null };
+  if (!liveRead) return committed.status === 'feed_down' ? null : { ...committed, tradesLive: null };
+  const { results } = liveRead;
+  const live = results && { ...readPrice(read.pool, results, deps), basis: 'live' as const };
   const tradesLive = live?.status === 'healthy';
   return { ...(live && committed.status === 'feed_down' ? live : committed), tradesLive };
 }

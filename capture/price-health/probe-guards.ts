@@ -93,11 +93,10 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       send: quoteAt('latest'),
       store: async (quoted) => {
         const down = quoted.filter(({ results: [quote] }) => !quote?.success);
-        const head = (down.length > 0 && (await live?.now())) || null;
-        if (!head) return (await probeAt('latest', quoted)).map(([, outcome]) => outcome);
-        const up = quoted.filter((each) => !down.includes(each));
+        const head = down.length > 0 ? await live?.now() : null;
+        const up = head ? quoted.filter((each) => !down.includes(each)) : quoted;
         const outcomes = new Map(await probeAt('latest', up));
-        for (const [pool, outcome] of await probeLive(head, down).catch(suspendAt(head))) outcomes.set(pool, outcome);
+        if (head) for (const each of await probeLive(head, down).catch(suspendAt(head))) outcomes.set(...each);
         // Of a pool that was not probed, the last note stays.
         return quoted.map(({ pool }) => outcomes.get(pool.address) ?? { gas: 0, isFailed: false });
       },
