@@ -9,7 +9,7 @@ import { ChainDepthEstimates } from './depth-estimates.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { openLiveHeads } from './live/open-live-heads.ts';
-import { type ChainQuotes, openCommittedQuotes, openLiveQuotes } from './open-quotes.ts';
+import { type ChainQuotes, openQuotes } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
@@ -59,7 +59,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const observer = withCurves(observe?.(chainId), estimates);
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
   const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
-  const committed = openCommittedQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
+  const committed = openQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
   const sources = openLiveHeads(config, heads, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
@@ -70,7 +70,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
-  const live = sources && openLiveQuotes(common, sources.heads, committed);
+  const live = sources && openQuotes(common, sources.heads, () => undefined, { heads: sources.heads, committed });
   const stop = async () => {
     feed?.close();
     sources?.close();

@@ -39,41 +39,31 @@ export interface ChainQuotes {
   readonly schedule: WarmSchedule;
 }
 
-/** @param onHead takes a head at which another process has read pools */
-export function openCommittedQuotes(deps: QuotesDeps, heads: Heads, onHead: (block: BlockHeader) => void): ChainQuotes {
-  const { config, sharing } = deps;
-  const requested = new RequestedPools({ warmMs: deps.bounds.warmSecs * 1_000 });
-  const shared = sharing?.join(config, 'committed', { requested, onHead });
-  const reader = createPoolReader({ ...readerOptions(deps), heads, shared });
-  const snapshots = new SnapshotCache({ ...deps.bounds, heads, reader, observer: deps.observer });
-  return withWarmer(deps, { heads, snapshots, requested, shared });
-}
-
-/** @param committed what gives the quotes of pools without a live price */
-export function openLiveQuotes(deps: QuotesDeps, heads: LiveHeads, committed: ChainQuotes): ChainQuotes {
-  const { config, sharing } = deps;
-  const requested = new RequestedPools({ warmMs: deps.bounds.warmSecs * 1_000, under: committed.requested });
-  const shared = sharing?.join(config, 'live', { requested, onHead: () => undefined });
-  const pools = createPoolReader({ ...readerOptions(deps), heads, shared });
-  const reader = new LiveReader({ reader: pools, committed: committed.snapshots, heads });
-  const options = { heads, reader, committed: committed.snapshots, observer: deps.observer };
-  const snapshots = new SnapshotCache({ ...deps.bounds, ...options });
-  return withWarmer(deps, { heads, snapshots, requested, shared });
-}
-
-const readerOptions = ({ config: { chainId, multicall3, live }, rpc, bounds, observer, logger }: QuotesDeps) => ({
-  ...bounds,
-  target: { rpc, chainId, multicall3 },
-  hasSource: live !== undefined,
-  observer,
-  logger,
-});
-
-function withWarmer(
-  { config: { chainId, warmBudget }, directory, isFunded, curveMethodOf, logger }: QuotesDeps,
-  { shared, ...parts }: Pick<BlockWarmerDeps, 'shared'> & Omit<ChainQuotes, 'warmer' | 'schedule'>,
+/**
+ * Opens the quotes at some heads.
+ *
+ * @param onHead takes a head at which another process has read pools
+ * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
+ */
+export function openQuotes(
+  { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger }: QuotesDeps,
+  heads: Heads,
+  onHead: (block: BlockHeader) => void,
+  live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
 ): ChainQuotes {
+  const { chainId, multicall3, warmBudget } = config;
+  const committed = live?.committed.snapshots;
+  const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested });
+  const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
+  const target = { rpc, chainId, multicall3 };
+  const hasSource = config.live !== undefined;
+  const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
+  const reader = live
+    ? new LiveReader({ reader: pools, committed: live.committed.snapshots, heads: live.heads })
+    : pools;
+  const snapshots = new SnapshotCache({ ...bounds, heads, reader, committed, observer });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded });
-  const warmer = new BlockWarmer({ ...parts, chainId, directory, schedule, shared, curveMethodOf, logger });
-  return { ...parts, schedule, warmer };
+  const parts = { heads, snapshots, requested, schedule };
+  const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, curveMethodOf, logger });
+  return { ...parts, warmer };
 }

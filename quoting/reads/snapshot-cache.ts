@@ -16,7 +16,7 @@ export interface SnapshotCacheDeps {
   readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isTooOld'>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
-  readonly committed?: Pick<SnapshotCache, 'read'>;
+  readonly committed?: Pick<SnapshotCache, 'read'> | undefined;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
   /** Longest wait for the head. */
