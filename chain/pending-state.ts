@@ -4,12 +4,20 @@ import { perObject } from '../runtime/per-object.ts';
 /** Storage words by account, then by slot. Accounts are lowercase, slots and words lowercase hex of 32 bytes. */
 export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
 
-/** What a block that is being built has on top of a committed block. */
-export interface PendingState {
-  /** Number of the block that is being built. */
+/** A block that is being built: its number, and its time in Unix seconds. */
+export interface TargetBlock {
   readonly blockNumber: bigint;
-  /** Its time, Unix seconds. */
   readonly timestamp: bigint;
+}
+
+/** The block after another one, at the spacing of its chain. */
+export const blockAfter = (
+  { number, timestamp }: { readonly number: bigint; readonly timestamp: bigint },
+  blockTimeMs: number,
+): TargetBlock => ({ blockNumber: number + 1n, timestamp: timestamp + BigInt(Math.round(blockTimeMs / 1_000)) });
+
+/** What a block that is being built has on top of a committed block. */
+export interface PendingState extends TargetBlock {
   /** Words that replace those of the committed block. */
   readonly words: Words;
   /** Of the words, those that may be passed on, by venue: the newest first. Absent: none. */
@@ -48,7 +56,7 @@ export const wordOverrides = perObject(
 );
 
 /** The pending block's number and time as the block overrides of `eth_call`. */
-export const blockOverrides = ({ blockNumber, timestamp }: Pick<PendingState, 'blockNumber' | 'timestamp'>) => ({
+export const blockOverrides = ({ blockNumber, timestamp }: TargetBlock) => ({
   number: `0x${blockNumber.toString(16)}` as Hex,
   time: `0x${timestamp.toString(16)}` as Hex,
 });

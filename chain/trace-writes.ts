@@ -2,7 +2,7 @@ import { type Address, type Hex, numberToHex, zeroHash } from 'viem';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { ChainRpc } from './chain-rpc.ts';
-import { blockOverrides, type PendingState, type Words } from './pending-state.ts';
+import { blockOverrides, type TargetBlock, type Words } from './pending-state.ts';
 import { isRefusal, RpcFailure } from './rpc-failure.ts';
 
 /** A transaction as it would be executed. Without `to`, `data` is creation code. */
@@ -40,7 +40,7 @@ export function traceWrites(
   rpc: ChainRpc,
   call: TracedCall,
   hash: Hex,
-  pending: Pick<PendingState, 'blockNumber' | 'timestamp'>,
+  pending: TargetBlock,
   signal?: AbortSignal,
 ): Promise<Words> {
   return trace(rpc, call, { blockHash: hash }, pending, (words) => words, signal);
@@ -69,7 +69,7 @@ function trace<T>(
   rpc: ChainRpc,
   { from, to, data, value, gas }: TracedCall,
   block: 'latest' | { readonly blockHash: Hex },
-  pending: Pick<PendingState, 'blockNumber' | 'timestamp'>,
+  pending: TargetBlock,
   check: (words: Words) => T,
   signal: AbortSignal | undefined,
 ): Promise<T> {

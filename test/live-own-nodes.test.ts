@@ -6,7 +6,7 @@ import { openChainRpc } from '../chain/chain-rpc.ts';
 import { priceAround } from '../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../devnet/live/live-pools.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../quoting/live/own-update.ts';
-import { TraceWatch } from '../quoting/live/trace-watch.ts';
+import { watchTraces } from '../quoting/live/trace-watch.ts';
 import { liveWarnings } from '../quoting/open-chains.ts';
 import { kindsOf, type OwnWorld, startOwnWorld } from './live/own-world.ts';
 import { newUuid } from './pamm/sample-updates.ts';
@@ -133,23 +133,23 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
   const rpc = openChainRpc(config, 1_000);
-  const watch = new TraceWatch(rpc, logger as never, 20);
-  await expect.poll(() => watch.isAvailable).toBe(true);
+  const watch = watchTraces(rpc, logger as never, 20);
+  await expect.poll(watch.isAvailable).toBe(true);
   const ignored = { kind: 'result', result: { pre: {}, post: {} } } as const;
   for (const [index, behaviour] of [REFUSAL, ignored].entries()) {
     proxy.misbehave(behaviour, isTrace);
-    await expect.poll(() => watch.warning).toMatch(/debug_traceCall/);
+    await expect.poll(watch.warning).toMatch(/debug_traceCall/);
     await sleep(100);
-    expect(watch.isAvailable).toBe(false);
+    expect(watch.isAvailable()).toBe(false);
     expect(lines).toHaveLength(index + 1);
     proxy.misbehave(null);
-    await expect.poll(() => watch.isAvailable).toBe(true);
-    expect(watch.warning).toBeUndefined();
+    await expect.poll(watch.isAvailable).toBe(true);
+    expect(watch.warning()).toBeUndefined();
   }
   // A node that is gone for a moment says nothing of what it can do.
   proxy.misbehave({ kind: 'down' });
   await sleep(100);
-  expect(watch.isAvailable).toBe(true);
+  expect(watch.isAvailable()).toBe(true);
   proxy.misbehave(null);
   watch.stop();
 });

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import type { PendingState } from '../../chain/pending-state.ts';
+import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { priceLevels } from '../../protocol/price-levels.ts';
 import { SLOT_CHAIN, slotAt } from '../../quoting/live/slots.ts';
@@ -9,16 +9,12 @@ import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { FORMS, type LevelsFormat } from './forms.ts';
 
-/** The block that is being built. */
-type TargetBlock = Pick<PendingState, 'blockNumber' | 'timestamp'>;
-
 /** What a frame needs of a chain. */
 export type FramedChain = { readonly chainId: number; readonly blockTimeMs: number };
 
 /** The block that is built on a committed one. */
-export function targetOf({ number, timestamp, pending }: BlockRef, { blockTimeMs }: FramedChain): TargetBlock {
-  return pending ?? { blockNumber: number + 1n, timestamp: timestamp + BigInt(Math.round(blockTimeMs / 1_000)) };
-}
+export const targetOf = (block: BlockRef, { blockTimeMs }: FramedChain): TargetBlock =>
+  block.pending ?? blockAfter(block, blockTimeMs);
 
 /** The first fields of a frame, as JSON without braces. Builders name the slot, and when the frame was made in nanoseconds. */
 export function frameHead(format: LevelsFormat, { chainId }: FramedChain, target: TargetBlock): string {

@@ -100,11 +100,11 @@ export class LiveFeed {
 
   /** The pending words now; undefined when there are none. Their block may have landed since: compare the head. */
   state(): PendingWords | undefined {
-    return this.own() ?? this.#others;
+    return this.merged() ?? this.#others;
   }
 
-  /** Those of them that this process read. */
-  own(): PendingWords | undefined {
+  /** Those that this process merged from the sources; undefined while it reads none. */
+  merged(): PendingWords | undefined {
     return this.#sources && this.#merger.state();
   }
 

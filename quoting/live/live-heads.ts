@@ -10,7 +10,7 @@ import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { LiveChain, LiveFeed } from './live-feed.ts';
 import type { LiveObserver } from './live-metrics.ts';
-import type { PendingWords } from './pending-words.ts';
+import { MAX_AHEAD, type PendingWords } from './pending-words.ts';
 
 export interface LiveHeadsDeps {
   readonly committed: Heads;
@@ -25,8 +25,6 @@ export interface LiveHeadsDeps {
 /** Shortest time between two states of the same committed block that are taken, and that listeners get. */
 const TAKE_MS = 100;
 const TELL_MS = 250;
-/** A block is being built at most this far above the head: a source may know a block before our nodes do. */
-const MAX_AHEAD = 2n;
 /** For this long words are not used after nodes refused them, or ignored them. */
 const REFUSED_MS = 1_000;
 const IGNORED_MS = 60_000;

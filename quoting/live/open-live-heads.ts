@@ -7,7 +7,7 @@ import type { Heads } from '../heads/heads.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveHeads, type LiveHeadsDeps } from './live-heads.ts';
 import type { OwnSourceDeps } from './own-source.ts';
-import { TraceWatch } from './trace-watch.ts';
+import { watchTraces } from './trace-watch.ts';
 
 export interface LiveHeadsOptions extends Pick<LiveHeadsDeps, 'protectedAccounts' | 'observer'> {
   /** Holds the keys of sources. Default: there are none. */
@@ -40,15 +40,15 @@ export function openLiveHeads(
   const { live } = config;
   if (!live) return undefined;
   const chain = { ...config, live };
-  const watch = hasOwnSource(config) && listen ? new TraceWatch(rpc, logger) : undefined;
-  const own = watch && listen && { rpc, heads: committed, listen, canTrace: () => watch.isAvailable };
+  const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
+  const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
   const headNumber = () => committed.told?.block.number;
   const feed = new LiveFeed(chain, { headNumber, observer, env, own, logger });
   return {
     heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger }),
     feed,
-    warning: () => watch?.warning,
+    warning: () => watch?.warning(),
     close() {
       watch?.stop();
       feed.close();

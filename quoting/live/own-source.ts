@@ -1,12 +1,13 @@
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import { parseOwnUpdate } from './own-update.ts';
-import { OWN_BOUNDS, type OwnSender, type OwnSlot, type OwnTarget, OwnUpdates } from './own-updates.ts';
+import { OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates } from './own-updates.ts';
 import { signedCall } from './signed-call.ts';
 
 /** What the source of kind `own` needs of its chain. */
@@ -73,24 +74,19 @@ export class OwnSource {
   }
 
   #tick(): void {
-    const { heads, now, canTrace } = this.#options;
+    const { heads, now, canTrace, blockTimeMs } = this.#options;
     if (this.#updates.isEmpty) return;
     const head = heads.told?.block;
     if (!head) {
       this.#poll();
       return;
     }
-    const target = this.#targetOf(head);
+    const target = blockAfter(head, blockTimeMs);
     this.#updates.expire(target, now());
     if (now() - this.#sentAt >= RENEW_MS) this.#send();
     if (this.#tracing >= MAX_TRACING || !canTrace()) return;
     const next = this.#updates.next(head.hash, target, now());
     if (next) void this.#trace(next.sender, next.slot, head, target);
-  }
-
-  #targetOf({ number, timestamp }: BlockRef): OwnTarget {
-    const secs = Math.round(this.#options.blockTimeMs / 1_000);
-    return { blockNumber: number + 1n, timestamp: timestamp + BigInt(secs) };
   }
 
   /** Finds the head for a process whose clients request nothing. */
@@ -102,7 +98,7 @@ export class OwnSource {
   }
 
   /** Never rejects. */
-  async #trace(sender: OwnSender, slot: OwnSlot, { hash }: BlockRef, target: OwnTarget): Promise<void> {
+  async #trace(sender: OwnSender, slot: OwnSlot, { hash }: BlockRef, target: TargetBlock): Promise<void> {
     const { rpc, chainId, count, now } = this.#options;
     const { update } = slot;
     sender.isTracing = true;
@@ -133,7 +129,7 @@ export class OwnSource {
     if (venues.size === 0 && !this.#hasSent) return;
     this.#hasSent = venues.size > 0;
     this.#sentAt = now();
-    onFrame({ blockNumber: this.#targetOf(head).blockNumber, timestamp: null, venues, isComplete: true });
+    onFrame({ blockNumber: head.number + 1n, timestamp: null, venues, isComplete: true });
   }
 
   /** Reads something, or counts what is wrong with it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
+import type { TargetBlock, Words } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
 
 /** The newest update of a sender's uuid, and what is known of it. */
@@ -23,13 +23,6 @@ export interface OwnSender {
   readonly slots: Map<string, OwnSlot>;
   /** One trace at a time, so that words of a newer update come later. */
   isTracing: boolean;
-}
-
-/** The block that is being built. */
-export interface OwnTarget {
-  readonly blockNumber: bigint;
-  /** Unix seconds. */
-  readonly timestamp: bigint;
 }
 
 /** Bounds of what is kept: 64 MiB of transactions. Beyond one, the oldest is left out. */
@@ -75,7 +68,7 @@ export class OwnUpdates {
   }
 
   /** Leaves out what is not good for this block or any after it, or too old. */
-  expire({ blockNumber }: OwnTarget, now: number): void {
+  expire({ blockNumber }: TargetBlock, now: number): void {
     for (const [name, { slots }] of this.#senders) {
       for (const [uuid, { update, receivedAt }] of slots) {
         const isPast = update.tx !== '0x' && update.untilBlock < blockNumber;
@@ -86,7 +79,11 @@ export class OwnUpdates {
   }
 
   /** The next update to trace at a head: senders take turns. */
-  next(hash: Hex, target: OwnTarget, now: number): { readonly sender: OwnSender; readonly slot: OwnSlot } | undefined {
+  next(
+    hash: Hex,
+    target: TargetBlock,
+    now: number,
+  ): { readonly sender: OwnSender; readonly slot: OwnSlot } | undefined {
     for (const [name, sender] of this.#senders) {
       if (sender.isTracing) continue;
       const slot = sender.slots
@@ -107,7 +104,7 @@ export class OwnUpdates {
   }
 }
 
-function isGoodFor({ tx, fromBlock, untilBlock, untilSecs }: OwnUpdate, { blockNumber, timestamp }: OwnTarget) {
+function isGoodFor({ tx, fromBlock, untilBlock, untilSecs }: OwnUpdate, { blockNumber, timestamp }: TargetBlock) {
   const isInTime = untilSecs === undefined || timestamp <= untilSecs;
   return tx !== '0x' && fromBlock <= blockNumber && blockNumber <= untilBlock && isInTime;
 }

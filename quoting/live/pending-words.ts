@@ -14,8 +14,8 @@ export type PendingWords = Omit<PendingState, 'timestamp'> & { readonly timestam
 /** What became of a frame: `late` ones are of a lower block than another frame or the head, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
 
-/** How far above the head a frame's block may be: as a rule it is the next one, for a moment that after it. */
-const MAX_AHEAD = 2n;
+/** How far above the head a block may be built: as a rule it is the next one, for a moment that after it. */
+export const MAX_AHEAD = 2n;
 const DIGEST_CHARACTERS = 22;
 
 /** One venue's words, as a source last sent them. */

@@ -5,7 +5,7 @@ import type { LiveFeed } from '../live/live-feed.ts';
 import { IntegerText } from './messages.ts';
 
 export interface SharedFeedDeps {
-  readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'own' | 'onFrame'>;
+  readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'merged' | 'onFrame'>;
   /** Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer. */
   readonly hold: (id: string) => Promise<boolean>;
   /** Sends a text to all other processes. Handles its failures itself. */
@@ -51,7 +51,7 @@ export class SharedFeed {
     this.#deps = deps;
     deps.feed.onFrame(() => {
       if (performance.now() - this.#publishedAt < PUBLISH_MS) return;
-      if (deps.feed.own()?.digest !== this.#published) this.#publish();
+      if (deps.feed.merged()?.digest !== this.#published) this.#publish();
     });
   }
 
@@ -81,7 +81,7 @@ export class SharedFeed {
   }
 
   #publish(): void {
-    const words = this.#deps.feed.own();
+    const words = this.#deps.feed.merged();
     if (!words) return;
     const { receivedAt, ...content } = words;
     this.#publishedAt = performance.now();
