@@ -6,7 +6,7 @@ import { stateOf } from '../../chain/pending-state.ts';
 import type { SharedKind, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockReads } from './block-reads.ts';
-import { isReadsOf, parseReads, type ReadsMessage } from './messages.ts';
+import { isWrittenBy, parseReads, type ReadsMessage } from './messages.ts';
 import { PeerRequests } from './peer-requests.ts';
 
 /** Claims of blocks by their state, which Redis keeps. */
@@ -147,7 +147,7 @@ export class ChainReads implements SharedReads {
   take(channel: 'reads' | 'requests', text: string): void {
     if (channel === 'requests') this.#peers.take(text);
     // Redis sends a process its own messages, too.
-    else if (!isReadsOf(this.#peers.id, text)) this.#takeReads(parseReads(text));
+    else if (!isWrittenBy(this.#peers.id, text)) this.#takeReads(parseReads(text));
   }
 
   #takeReads(message: ReadsMessage): void {

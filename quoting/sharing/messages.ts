@@ -44,7 +44,7 @@ export type ReadsMessage = z.infer<typeof Reads>;
 export const parseReads = (text: string): ReadsMessage => Reads.parse(JSON.parse(text));
 
 /** Whether the process of this name wrote a message. Does not parse the message. */
-export const isReadsOf = (id: string, text: string): boolean => text.startsWith(`{"id":"${id}"`);
+export const isWrittenBy = (id: string, text: string): boolean => text.startsWith(`{"id":"${id}"`);
 
 /** @param values name, digest and JSON of each */
 export function writeReads(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
-import { IntegerText } from './messages.ts';
+import { IntegerText, isWrittenBy } from './messages.ts';
 
 export interface SharedFeedDeps {
   readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'merged' | 'onFrame'>;
@@ -26,7 +26,6 @@ const mapOf = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
 const SharedWords = mapOf(HexAddress, mapOf(HexBytes32, HexBytes32));
 /** Maps are lists of entries. */
 const Message = z.object({
-  id: z.string(),
   /** How old the words are, milliseconds. */
   ageMs: z.number().nonnegative(),
   digest: z.string(),
@@ -76,8 +75,10 @@ export class SharedFeed {
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
-    const { id, ageMs, ...words } = Message.parse(JSON.parse(text));
-    if (id !== this.#id) this.#deps.feed.take({ ...words, receivedAt: performance.now() - ageMs });
+    // Redis sends a process its own messages, too.
+    if (isWrittenBy(this.#id, text)) return;
+    const { ageMs, ...words } = Message.parse(JSON.parse(text));
+    this.#deps.feed.take({ ...words, receivedAt: performance.now() - ageMs });
   }
 
   #publish(): void {
