@@ -102,10 +102,9 @@ export class LiveHeads implements Heads {
   isTooOld(block: BlockRef): boolean {
     const { committed } = this.#deps;
     if (committed.isTooOld(block)) return true;
-    return (
-      block.pending !== undefined &&
-      !(committed.current?.block.hash === block.hash && this.#holds(block.pending, block))
-    );
+    const { pending, hash } = block;
+    if (!pending) return false;
+    return committed.current?.block.hash !== hash || !this.#holds(pending, block);
   }
 
   onHead(listener: HeadListener<ReportedHead>): void {

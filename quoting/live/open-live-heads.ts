@@ -39,6 +39,7 @@ export function openLiveHeads(
 ): OpenLiveHeads | undefined {
   const { live } = config;
   if (!live) return undefined;
+  protectedAccounts(); // Begins to look for them: no words are used until they are known.
   const chain = { ...config, live };
   const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };

@@ -19,7 +19,6 @@ export function protectedAccounts(
   const askForTable = cacheResult(async () => {
     table = await directory.table().catch(() => undefined);
   }, 0);
-  void askForTable();
   let known: { readonly version: unknown; readonly accounts: ReadonlySet<Address> } | undefined;
   return () => {
     if (!table) {
