@@ -195,13 +195,13 @@ test('a WebSocket answers the same calls, and subscriptions send complete frames
     return decodeBap710Overrides(result).venues.size === 2;
   });
   const [router] = decodeBap710Overrides(notesOf(client, words).at(-1)?.params?.result).venues.keys();
+  expect((await askWs(client, call('pamm_unsubscribe', [words], 'w'))).result).toBe(true);
   const one = (await askWs(client, call('pamm_subscribe', ['subscribeNewQuotesV1', { routers: [router] }], 'r')))
     .result;
   await until('one venue', () => notesOf(client, one).length > 0);
   const last = notesOf(client, one).at(-1)?.params?.result;
   expect([...decodeBap710Overrides(last).venues.keys()]).toEqual([router]);
-  for (const id of [levels, words, one])
-    expect((await askWs(client, call('pamm_unsubscribe', [id], id))).result).toBe(true);
+  for (const id of [levels, one]) expect((await askWs(client, call('pamm_unsubscribe', [id], id))).result).toBe(true);
   expect((await askWs(client, call('pamm_unsubscribe', [levels], 'again'))).result).toBe(false);
   const count = client.texts.length;
   await sleep(1_200);
@@ -231,30 +231,18 @@ test('a connection has one levels call a second, and a batch too', async () => {
   expect(codes).toEqual([undefined, -32_005, undefined]);
 });
 
-test('the levels that a connection subscribes to are of 500 pools at most', async () => {
-  const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
-  const subscribe = (id: number, count: number, first = 0) => {
-    const pamms = Array.from({ length: count }, (_, n) => address(first + n));
-    return call('pamm_subscribe', ['subscribePriceLevelsV1', { pamms }], id);
-  };
+test('a connection has one subscription of each kind', async () => {
   const client = await connectTexts(urlOf());
-  const { result } = await askWs(client, subscribe(1, 400));
-  expect((await askWs(client, subscribe(2, 101))).error?.code).toBe(-32_005);
-  expect((await askWs(client, subscribe(3, 100))).error).toBeUndefined();
-  expect((await askWs(client, call('pamm_unsubscribe', [result], 4))).result).toBe(true);
-  expect((await askWs(client, subscribe(5, 400, 1_000))).error).toBeUndefined();
-  const keyed = await connectTexts(urlOf(), { Authorization: 'Bearer good' });
-  expect((await askWs(keyed, subscribe(1, 0))).error).toBeUndefined();
-  expect((await askWs(keyed, subscribe(2, 1))).error?.code).toBe(-32_005);
-});
-
-test('a connection has at most 5 subscriptions', async () => {
-  const client = await connectTexts(urlOf());
-  const subscribe = (id: number) => call('pamm_subscribe', ['subscribeNewQuotesV1', { routers: [] }], id);
-  const batch = Array.from({ length: 5 }, (_, id) => subscribe(id));
-  client.socket.send(JSON.stringify(batch));
+  const subscribe = (id: number, kind: string, named: object) => call('pamm_subscribe', [kind, named], id);
+  const levels = (id: number) => subscribe(id, 'subscribePriceLevelsV1', { pamms: pools() });
+  const quotes = (id: number) => subscribe(id, 'subscribeNewQuotesV1', { routers: [] });
+  client.socket.send(JSON.stringify([levels(1), quotes(2), levels(3)]));
   await until('responses', () => client.texts.length > 0);
-  expect((await askWs(client, subscribe(99))).error?.code).toBe(-32_005);
+  const responses = JSON.parse(client.texts[0]?.text ?? '') as RpcResponse[];
+  expect(responses.map(({ error }) => error?.code)).toEqual([undefined, undefined, -32_005]);
+  expect((await askWs(client, quotes(4))).error?.code).toBe(-32_005);
+  expect((await askWs(client, call('pamm_unsubscribe', [responses[0]?.result], 5))).result).toBe(true);
+  expect((await askWs(client, levels(6))).error).toBeUndefined();
 });
 
 /** `RPC_MESSAGES=100000` sends as many as are promised; `npm run bench:levels` also times quotes meanwhile. */

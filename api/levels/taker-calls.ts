@@ -6,6 +6,7 @@ import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
 import { windowLimit } from '../stream/operation-limits.ts';
 import type { LevelsFormat } from './forms.ts';
+import type { AnswerCall } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { PriceLevels } from './price-levels.ts';
 import type { StateOverrides } from './state-overrides.ts';
@@ -20,51 +21,49 @@ export interface TakersDeps {
   readonly takers: ReadonlyMap<number, TakersChain>;
 }
 
-/** Who calls. */
-export interface Taker {
-  readonly hasKey: boolean;
-  /** Takes one of the frames of price levels that a batch or a connection may have each second: see `windowLimit`. */
-  readonly useFrame: (amount: number) => number;
-}
-
-/** @param hasKey whether a key came with the request */
-export const takerOf = (hasKey: boolean): Taker => ({ hasKey, useFrame: windowLimit(1, 1) });
-
 /** Addresses that a parameter names; by default none, which means all. */
 export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
 
 const NoParams = z.tuple([]);
 const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
 
-/**
- * Answers a call of a taker: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders.
- *
- * @throws ApiError 404 when there is no such method
- */
-export async function answerTaker(takers: TakersChain, { hasKey, useFrame }: Taker, method: string, params: unknown) {
-  const { levels, overrides } = takers;
-  const format = method.startsWith('titan_') ? 'builder' : 'bap710';
-  switch (method) {
-    case 'pamm_getPammStateOverrides':
-    case 'titan_getPammStateOverrides':
-      readParams(NoParams, params);
-      return new ReadyJson(await overrides.read(format));
-    case 'pamm_getPammPriceLevels':
-    case 'titan_getPammPriceLevels': {
-      const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
-      const waitMs = useFrame(1);
-      if (waitMs > 0) throw tooManyRequests(waitMs);
-      return new ReadyJson(await levels.read(levelsOf(format, addresses(pamms), hasKey), hasKey));
+/** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
+export class TakerCalls {
+  /** Counts price levels, which are given once a second. */
+  readonly #useFrame = windowLimit(1, 1);
+
+  constructor(
+    readonly chain: TakersChain,
+    readonly hasKey: boolean,
+  ) {}
+
+  /** Answers one call. @throws ApiError 404 when there is no such method */
+  readonly answer: AnswerCall = async (method, params) => {
+    const { levels, overrides } = this.chain;
+    const format = method.startsWith('titan_') ? 'builder' : 'bap710';
+    switch (method) {
+      case 'pamm_getPammStateOverrides':
+      case 'titan_getPammStateOverrides':
+        readParams(NoParams, params);
+        return new ReadyJson(await overrides.read(format));
+      case 'pamm_getPammPriceLevels':
+      case 'titan_getPammPriceLevels': {
+        const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
+        const query = levelsOf(format, addresses(pamms), this.hasKey);
+        const waitMs = this.#useFrame(1);
+        if (waitMs > 0) throw tooManyRequests(waitMs);
+        return new ReadyJson(await levels.read(query, this.hasKey));
+      }
+      case 'pamm_status':
+        readParams(NoParams, params);
+        return overrides.status();
+      case 'pamm_subscribe':
+      case 'pamm_unsubscribe':
+        throw new ApiError(404, { error: `${method} needs a WebSocket` });
+      default:
+        throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
     }
-    case 'pamm_status':
-      readParams(NoParams, params);
-      return overrides.status();
-    case 'pamm_subscribe':
-    case 'pamm_unsubscribe':
-      throw new ApiError(404, { error: `${method} needs a WebSocket` });
-    default:
-      throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
-  }
+  };
 }
 
 /** @throws ApiError 400 */

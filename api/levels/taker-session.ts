@@ -5,27 +5,13 @@ import { z } from 'zod';
 import type { Logger } from '../../runtime/logger.ts';
 import { ApiError, tooManyRequests } from '../errors.ts';
 import { chainIdParam, RPC_PREFIX, servedChain } from '../request.ts';
-import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
 import { receiveOperations } from '../stream/operation-limits.ts';
 import type { ByeReason } from '../stream/types.ts';
 import { assertUpgrade, type OpenSocket, openSocket, type SocketDeps } from '../stream/web-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
-import {
-  addresses,
-  answerTaker,
-  levelsOf,
-  Names,
-  readParams,
-  type Taker,
-  type TakersChain,
-  type TakersDeps,
-  takerOf,
-} from './taker-calls.ts';
-
-const MAX_SUBSCRIPTIONS = 5;
-const TOO_MANY = `a connection has at most ${MAX_SUBSCRIPTIONS} subscriptions, and levels of ${MAX_NAMED_POOLS} pools`;
+import { addresses, levelsOf, Names, readParams, TakerCalls, type TakersDeps } from './taker-calls.ts';
 
 const Subscribe = z.union([
   z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: Names })]),
@@ -44,9 +30,9 @@ const formOf = (subscription: Hex | null): MessageForm => {
   };
 };
 
-/** A subscription, and of how many pools it sends levels: all pools count as the most that can be named. */
 interface Subscription {
-  readonly pools: number;
+  readonly id: Hex;
+  readonly kind: string;
   readonly feed: FrameFeed;
   end: () => void;
 }
@@ -57,8 +43,7 @@ export class TakerSession {
 
   constructor(
     private readonly opened: OpenSocket,
-    private readonly takers: TakersChain,
-    private readonly taker: Taker,
+    private readonly calls: TakerCalls,
     private readonly logger: Pick<Logger, 'error'>,
   ) {
     const { socket } = opened;
@@ -79,39 +64,35 @@ export class TakerSession {
 
   /** Never rejects. */
   async #run(data: Buffer): Promise<void> {
-    const { opened, takers, taker } = this;
-    const subscribed: [Hex, Subscription][] = [];
+    const { opened, calls } = this;
+    const subscribed: Subscription[] = [];
     const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
-      if (method !== 'pamm_subscribe') return answerTaker(takers, taker, method, params);
-      const id = bytesToHex(randomBytes(16));
+      if (method !== 'pamm_subscribe') return calls.answer(method, params);
       const subscription = await this.#subscribe(readParams(Subscribe, params));
-      this.#subscriptions.set(id, subscription);
-      subscribed.push([id, subscription]);
-      return id;
+      subscribed.push(subscription);
+      return subscription.id;
     };
     const response = await answerMessage(data, answer, this.logger);
     if (opened.socket.readyState !== opened.socket.OPEN) return;
     if (response !== null) opened.socket.send(response);
     // The first frame follows the response.
-    for (const [id, subscription] of subscribed)
-      if (this.#subscriptions.has(id)) subscription.end = sendFrames(subscription.feed, opened, formOf(id));
+    for (const subscription of subscribed.filter(({ id }) => this.#subscriptions.has(id)))
+      subscription.end = sendFrames(subscription.feed, opened, formOf(subscription.id));
   }
 
-  /** @throws ApiError 429 beyond the bounds of a connection, and what {@link PriceLevels.open} throws */
+  /** @throws ApiError 429 when there is one of its kind, and what {@link PriceLevels.open} throws */
   async #subscribe([kind, named]: z.output<typeof Subscribe>): Promise<Subscription> {
-    const { levels, overrides } = this.takers;
-    if (kind === 'subscribeNewQuotesV1') return this.#within(0, async () => overrides.feed(addresses(named.routers)));
-    const { hasKey } = this.taker;
-    const query = levelsOf('bap710', addresses(named.pamms), hasKey);
-    return this.#within(query.pools?.length ?? MAX_NAMED_POOLS, () => levels.open(query, hasKey));
-  }
-
-  async #within(pools: number, open: () => Promise<FrameFeed>): Promise<Subscription> {
-    const held = [...this.#subscriptions.values()];
-    const sum = held.reduce((total, other) => total + other.pools, pools);
-    if (held.length >= MAX_SUBSCRIPTIONS || sum > MAX_NAMED_POOLS) throw new ApiError(429, { error: TOO_MANY });
-    return { pools, feed: await open(), end: () => undefined };
+    const { chain, hasKey } = this.calls;
+    if (this.#subscriptions.values().some((each) => each.kind === kind))
+      throw new ApiError(429, { error: `a connection has one ${kind} at a time` });
+    const feed =
+      kind === 'subscribeNewQuotesV1'
+        ? chain.overrides.feed(addresses(named.routers))
+        : await chain.levels.open(levelsOf('bap710', addresses(named.pamms), hasKey), hasKey);
+    const subscription = { id: bytesToHex(randomBytes(16)), kind, feed, end: () => undefined };
+    this.#subscriptions.set(subscription.id, subscription);
+    return subscription;
   }
 
   #unsubscribe(id: string): boolean {
@@ -126,7 +107,7 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
     const chain = servedChain(deps.takers, chainIdParam(c));
     assertUpgrade(c);
     return openSocket(c, deps, (opened) => {
-      const session = new TakerSession(opened, chain, takerOf(c.get('key') !== null), deps.logger);
+      const session = new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger);
       return (reason) => session.end(reason);
     });
   });
