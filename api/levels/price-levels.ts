@@ -75,24 +75,19 @@ export class PriceLevels {
     const { depths } = stream;
     const { requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
     let chosen = chosenFirst;
-    const choose = () =>
-      this.choose(this.chain, query).then(
-        (pools) => {
-          chosen = pools;
-        },
-        () => undefined, // While the database does not answer, the pools stay.
-      );
-    let unpin: () => void = () => undefined;
+    /** While the database does not answer, the pools stay. */
+    const choose = async () => {
+      chosen = await this.choose(this.chain, query).catch(() => chosen);
+    };
+    let pins: readonly (() => void)[] = [];
     let shown = '';
     /** Differs when the block or a requested pool changed. */
     const state = () => [depths.block?.hash, ...chosen.map(({ address }) => depths.get(address)?.version)].join();
     const make = async () => {
       void choose();
-      const releases = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
-      unpin();
-      unpin = () => {
-        for (const release of releases) release();
-      };
+      const before = pins;
+      pins = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
+      for (const unpin of before) unpin();
       shown = state();
       const block = chosen.length > 0 ? depths.block : heads.known?.block;
       const snapshots = chosen.flatMap(({ address }) => {
@@ -110,7 +105,7 @@ export class PriceLevels {
       });
       return () => {
         stopListening();
-        unpin();
+        for (const unpin of pins) unpin();
       };
     };
     return { make, start, minMs: MIN_MS, maxMs: MAX_MS };
