@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
-import type { TokenScale } from './scaling.ts';
+import type { PoolImmutables } from './pool-state.ts';
 
 /** A block that calls are made at. */
 export interface CalibrationBlock {
@@ -37,11 +37,8 @@ export interface CalibrationChain {
 }
 
 /** A pool whose factory is calibrated. */
-export interface CalibrationPool {
+export interface CalibrationPool extends PoolImmutables {
   readonly address: Address;
-  readonly scale: TokenScale;
-  readonly lowestBin: number;
-  readonly highestBin: number;
   readonly priceProvider: Address;
 }
 

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem';
-import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
 import type { PoolCurve } from './curve.ts';
 
 /**
@@ -78,11 +78,7 @@ export interface SearchChain {
 }
 
 /** A swap of the pool to simulate. */
-export interface SearchedSwap {
-  readonly data: Hex;
-  readonly likelyGas: number;
-  readonly gasLimit: number;
-}
+export type SearchedSwap = Pick<BoundedCall, 'data' | 'likelyGas' | 'gasLimit'>;
 
 /** Formulas that stand in for a pool at one block, by name, and the form of calldata in which it simulates swaps. */
 export interface FoundFormulas {

@@ -1,13 +1,11 @@
-import type { AbiEvent, Address, DecodeEventLogReturnType, Hex } from 'viem';
-import type { factoryEvents } from './abi/factory.ts';
+import type { AbiEvent, Address, Hex } from 'viem';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
 import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
-import type { PoolCreation, PoolEvent } from './pool-events.ts';
+import type { PoolEvent } from './pool-events.ts';
 import type { PoolImmutables } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
-import type { TokenScale } from './scaling.ts';
 import type { StoredLayout } from './stored-layout.ts';
 
 /**
@@ -47,19 +45,11 @@ export interface EventLayout {
   readonly logsSwapState: boolean;
   /** Whether contracts around a factory that the chains file does not name are looked for, unless the file says otherwise. */
   readonly discovers: boolean;
-  /** Normalises a factory's `PoolCreated`. */
-  poolCreated(args: PoolCreatedArgs): PoolCreation;
   /** Normalises the arguments of a pool's events, by name; the index follows these events. */
   readonly poolEvents: Readonly<Record<string, (args: never) => PoolEvent>>;
-  /** Calldata for the pool that asks for its scale, which no event reports. */
-  readonly scaleCall: Hex;
-  decodeScale(answer: Hex): TokenScale;
 }
 
 type LayoutSource = 'pool' | 'stopLoss' | 'priceVelocityGuard';
-
-/** Arguments of a factory's `PoolCreated`. */
-export type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
 
 /**
  * Reads a pool's prices, and the provider's quote behind them. Both go through the pool: production oracles answer a

@@ -82,14 +82,17 @@ export interface BinSwapped {
   readonly lpFeeScaled: bigint;
 }
 
-export interface Swapped {
+/** What a swap moves. Raw units, positive into the pool. */
+export interface SwapDeltas {
+  readonly amount0Delta: bigint;
+  readonly amount1Delta: bigint;
+}
+
+export interface Swapped extends SwapDeltas {
   readonly kind: 'swapped';
   readonly sender: Address;
   readonly recipient: Address;
   readonly exactInput: boolean;
-  /** Raw units, positive into the pool. */
-  readonly amount0Delta: bigint;
-  readonly amount1Delta: bigint;
   /** Cursor after the swap. */
   readonly curBin: number;
   readonly posInBin: bigint;
@@ -115,13 +118,10 @@ export interface PackedBinSwapped {
 }
 
 /** A packed `Swap`: certain fields, and words whose meaning depends on the interpretation. */
-export interface PackedSwapped {
+export interface PackedSwapped extends SwapDeltas {
   readonly kind: 'packedSwapped';
   readonly sender: Address;
   readonly recipient: Address;
-  /** Raw units, positive into the pool. */
-  readonly amount0Delta: bigint;
-  readonly amount1Delta: bigint;
   readonly details: bigint;
   /** Scaled. Halves are fees by token or by kind, depending on the interpretation. */
   readonly platformFees: Halves;

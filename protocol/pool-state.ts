@@ -30,11 +30,8 @@ export interface Cursor {
   readonly lowerDistE6: number;
 }
 
-/**
- * All that the pool's arithmetic reads, apart from the provider's quote.
- * `bins` has one entry per bin from `lowestBin` up: bin i is at index i - lowestBin.
- */
-export interface PoolState extends PoolImmutables {
+/** What a pool's first slot holds. */
+export interface Slot0 {
   /** 0 is active; any other value blocks swaps. */
   readonly pauseLevel: number;
   readonly cursor: Cursor;
@@ -42,6 +39,13 @@ export interface PoolState extends PoolImmutables {
   readonly spreadFeeE6: number;
   /** Fee on notional, 1e8 = all. */
   readonly notionalFeeE8: number;
+}
+
+/**
+ * All that the pool's arithmetic reads, apart from the provider's quote.
+ * `bins` has one entry per bin from `lowestBin` up: bin i is at index i - lowestBin.
+ */
+export interface PoolState extends PoolImmutables, Slot0 {
   readonly bins: readonly BinState[];
 }
 

@@ -1,4 +1,4 @@
-import type { FeesCollected, Halves, LiquidityChanged, PackedSwapped, Swapped } from './pool-events.ts';
+import type { FeesCollected, Halves, LiquidityChanged, PackedSwapped, SwapDeltas, Swapped } from './pool-events.ts';
 
 /**
  * Running totals of a pool, by their place in the list that is stored; they only grow. Everything that holds or shows
@@ -122,10 +122,7 @@ export function packedSwapGain(event: PackedSwapped, binFees: Halves, newTransac
   ];
 }
 
-function amountsGain(
-  { amount0Delta, amount1Delta }: Pick<Swapped, 'amount0Delta' | 'amount1Delta'>,
-  newTransaction: boolean,
-): ActivityGain {
+function amountsGain({ amount0Delta, amount1Delta }: SwapDeltas, newTransaction: boolean): ActivityGain {
   return [
     [TOTAL.swapCount, 1n],
     [TOTAL.swapTxCount, newTransaction ? 1n : 0n],

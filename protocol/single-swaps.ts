@@ -1,4 +1,5 @@
 import { type AbiEvent, type Address, type Hex, toEventSelector } from 'viem';
+import { alternate } from './alternate.ts';
 import type { CalibrationChain, CalibrationPool, PoolLog } from './calibration.ts';
 import { maxBigint } from './fixed-point.ts';
 
@@ -72,10 +73,4 @@ async function poolBlocks(
     }
   }
   return [...groups.values()];
-}
-
-/** The first of every list, then the second of every list, and so on. */
-function alternate<T>(lists: readonly (readonly T[])[]): T[] {
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1))).flat();
 }

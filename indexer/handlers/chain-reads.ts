@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex, hexToBigInt, multicall3Abi, size } from 'viem';
 import { providerFunctions } from '../../protocol/abi/providers.ts';
 import { CALLER, decodeBoundedCalls, encodeBoundedCalls } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { EventLayout } from '../../protocol/layout.ts';
+import { decodeScale, scaleCall } from '../../protocol/layouts/immutables.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
 import { multicallOf } from '../chains.ts';
 import { decodeTokenDecimals, decodeTokenText, TOKEN_ANSWER_BYTES } from '../reducers/token-fields.ts';
@@ -30,14 +30,10 @@ type TokenFields = Pick<typeof token.$inferSelect, 'symbol' | 'name' | 'decimals
 export async function readPoolFacts(
   context: HandlerContext,
   pool: Address,
-  layout: EventLayout,
   newTokens: readonly Address[],
 ): Promise<{ scale: TokenScale | null; tokens: TokenFields[] }> {
-  const [scale, tokens] = await Promise.all([
-    answerOf(context, pool, layout.scaleCall),
-    readTokens(context, newTokens),
-  ]);
-  return { scale: scale && scale !== '0x' ? layout.decodeScale(scale) : null, tokens };
+  const [scale, tokens] = await Promise.all([answerOf(context, pool, scaleCall), readTokens(context, newTokens)]);
+  return { scale: scale && scale !== '0x' ? decodeScale(scale) : null, tokens };
 }
 
 /** Reads tokens in one call. Each inner call has its own gas limit and result, independent of the others. */

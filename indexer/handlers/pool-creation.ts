@@ -21,7 +21,7 @@ export async function recordPoolCreation(
   sender: Address,
   layout: EventLayout,
 ): Promise<void> {
-  const scale = await recordTokensAndReadScale(context, place, creation, layout);
+  const scale = await recordTokensAndReadScale(context, place, creation);
   await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));
   await context.db.insert(poolState).values(initialState(place, creation, layout));
   const key = { chainId: place.chainId, pool: creation.pool, ...stampOf(place) };
@@ -39,14 +39,13 @@ async function recordTokensAndReadScale(
   context: HandlerContext,
   place: LogPlace,
   { pool, token0, token1 }: PoolCreation,
-  layout: EventLayout,
 ): Promise<TokenScale> {
   const { db } = context;
   const { chainId } = place;
   const addresses = [token0, token1];
   const known = await Promise.all(addresses.map((address) => db.find(tokenTable, { chainId, address })));
   const newTokens = addresses.filter((_, index) => known[index] === null);
-  const { scale, tokens } = await readPoolFacts(context, pool, layout, newTokens);
+  const { scale, tokens } = await readPoolFacts(context, pool, newTokens);
   const added = newTokens.map((address, index) => ({ chainId, address, ...tokens[index], ...stampOf(place) }));
   if (added.length > 0) await db.insert(tokenTable).values(added);
   if (scale !== null) return scale;

@@ -1,5 +1,5 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
-import type { BinSwapped, Swapped } from '../../protocol/pool-events.ts';
+import type { BinSwapped, SwapDeltas, Swapped } from '../../protocol/pool-events.ts';
 import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
 import { listEntry } from './number-list.ts';
@@ -67,10 +67,7 @@ function notionalFee(bins: ReturnType<typeof sumParts>, exactInput: boolean, not
 }
 
 /** Direction of a swap by its raw amounts; null when nothing moved. */
-export function isZeroForOne({
-  amount0Delta,
-  amount1Delta,
-}: Pick<Swapped, 'amount0Delta' | 'amount1Delta'>): boolean | null {
+export function isZeroForOne({ amount0Delta, amount1Delta }: SwapDeltas): boolean | null {
   if (amount0Delta > 0n) return true;
   return amount1Delta > 0n ? false : null;
 }

@@ -1,5 +1,6 @@
 import { type Event, type EventNames, ponder } from 'ponder:registry';
 import { zeroAddress } from 'viem';
+import { normalisePoolCreated } from '../../protocol/layouts/common-events.ts';
 import { eventLayoutOf } from '../chains.ts';
 import { placeOf } from '../handlers/context.ts';
 import { recordPoolCreation } from '../handlers/pool-creation.ts';
@@ -58,7 +59,7 @@ const factoryChanges: ChangesByEvent<typeof factory.$inferInsert> = {
 ponder.on('PoolFactory:PoolCreated', ({ event, context }) => {
   const place = placeOf(event, context);
   const layout = eventLayoutOf(place.chainId, event.log.address);
-  return recordPoolCreation(context, place, layout.poolCreated(event.args), event.transaction.from, layout);
+  return recordPoolCreation(context, place, normalisePoolCreated(event.args), event.transaction.from, layout);
 });
 
 for (const [name, change] of Object.entries(poolChanges)) {

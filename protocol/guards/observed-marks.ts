@@ -1,4 +1,5 @@
 import type { Finding } from '../calibration.ts';
+import type { BidAsk } from '../curve.ts';
 import { divCeil, Q64 } from '../fixed-point.ts';
 import { judge } from '../verdict.ts';
 import { type MarkPrices, METRIC_SCALES, markPrices, STOP_LOSS_MARKS, type StopLossMark } from './stop-loss.ts';
@@ -16,8 +17,7 @@ export interface RaisedBin {
   /** What was stored, in metric units; null for a watermark that was not raised. */
   readonly stored0: bigint | null;
   readonly stored1: bigint | null;
-  /** The provider's, Q64.64. */
-  readonly quote: { readonly bidX64: bigint; readonly askX64: bigint };
+  readonly quote: BidAsk;
 }
 
 /**

@@ -117,8 +117,8 @@ function averageCost(output: bigint, startPaidX64: bigint, endPaidX64: bigint): 
   return shiftRightCeil(output * ((startPaidX64 + endPaidX64 + 1n) >> 1n), 64n);
 }
 
-/** Rounded against the trader. */
-function priceAt(edges: BinEdges, position: bigint, zeroForOne: boolean): bigint {
+/** Price between two edges at a position, rounded against the trader. */
+export function priceAt(edges: BinEdges, position: bigint, zeroForOne: boolean): bigint {
   return zeroForOne ? priceAtFloor(edges, position) : priceAtCeil(edges, position);
 }
 

@@ -1,6 +1,6 @@
 import { type Address, type DecodeEventLogReturnType, parseAbi } from 'viem';
-import type { PoolCreatedArgs } from '../layout.ts';
-import type { FeesCollected, LiquidityChanged, PoolCreation, PoolEventOf } from '../pool-events.ts';
+import type { factoryEvents } from '../abi/factory.ts';
+import type { LiquidityChanged, PoolCreation, PoolEvent, PoolEventOf } from '../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
 
@@ -19,33 +19,28 @@ export const commonPoolEvents = parseAbi([
 type CommonPoolEvent = DecodeEventLogReturnType<typeof commonPoolEvents>;
 type CommonArgs<Name extends CommonPoolEvent['eventName']> = Extract<CommonPoolEvent, { eventName: Name }>['args'];
 
+/** Normalises an event whose arguments are the fields of the pool event of this kind. */
+export const ofKind =
+  <Kind extends PoolEvent['kind']>(kind: Kind) =>
+  (args: Omit<PoolEventOf<Kind>, 'kind'>) =>
+    ({ kind, ...args }) as PoolEventOf<Kind>;
+
 /** Normalises the arguments of one decoded pool event that every layout has. */
 export const commonEvents = {
-  LiquidityAdded: (args: CommonArgs<'LiquidityAdded'>) => liquidityChanged('added', args),
-  LiquidityRemoved: (args: CommonArgs<'LiquidityRemoved'>) => liquidityChanged('removed', args),
-  SpreadFeeUpdated: (args: CommonArgs<'SpreadFeeUpdated'>): PoolEventOf<'spreadFeeUpdated'> => ({
-    kind: 'spreadFeeUpdated',
-    ...args,
-  }),
-  NotionalFeeUpdated: (args: CommonArgs<'NotionalFeeUpdated'>): PoolEventOf<'notionalFeeUpdated'> => ({
-    kind: 'notionalFeeUpdated',
-    ...args,
-  }),
-  PauseLevelUpdated: (args: CommonArgs<'PauseLevelUpdated'>): PoolEventOf<'pauseLevelUpdated'> => ({
-    kind: 'pauseLevelUpdated',
-    ...args,
-  }),
-  PriceProviderUpdated: ({
-    newPriceProvider,
-  }: CommonArgs<'PriceProviderUpdated'>): PoolEventOf<'priceProviderUpdated'> => ({
+  LiquidityAdded: (args) => liquidityChanged('added', args),
+  LiquidityRemoved: (args) => liquidityChanged('removed', args),
+  SpreadFeeUpdated: ofKind('spreadFeeUpdated'),
+  NotionalFeeUpdated: ofKind('notionalFeeUpdated'),
+  PauseLevelUpdated: ofKind('pauseLevelUpdated'),
+  PriceProviderUpdated: ({ newPriceProvider }) => ({
     kind: 'priceProviderUpdated',
     priceProvider: lowercase(newPriceProvider),
   }),
-  ProtocolFeesCollected: (args: CommonArgs<'ProtocolFeesCollected'>): FeesCollected => ({
-    kind: 'feesCollected',
-    ...args,
-  }),
-};
+  ProtocolFeesCollected: ofKind('feesCollected'),
+} as const satisfies { readonly [Name in CommonPoolEvent['eventName']]: (args: CommonArgs<Name>) => PoolEvent };
+
+/** Arguments of a factory's `PoolCreated`. */
+type PoolCreatedArgs = DecodeEventLogReturnType<typeof factoryEvents, 'PoolCreated'>['args'];
 
 /** Normalises a factory's `PoolCreated`, which has the same fields in every layout. */
 export function normalisePoolCreated(args: PoolCreatedArgs): PoolCreation {

@@ -7,7 +7,7 @@ export const immutablesAbi = parseAbi([
   'function getImmutables() view returns (PoolImmutables)',
 ]);
 
-/** Calldata that asks a pool for its immutables, which include its scale. */
+/** Calldata that asks a pool for its immutables, which include its scale: no event reports that. */
 export const scaleCall: Hex = encodeFunctionData({ abi: immutablesAbi, functionName: 'getImmutables' });
 
 export function decodeScale(answer: Hex): TokenScale {

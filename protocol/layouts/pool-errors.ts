@@ -1,6 +1,7 @@
 import { decodeErrorResult, type Hex, parseAbi, size, toFunctionSelector } from 'viem';
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { SwapOutcome } from '../curve.ts';
+import type { SwapDeltas } from '../pool-events.ts';
 import type { PriceFailure } from '../quote-status.ts';
 import type { SwapAmounts } from './side-curve.ts';
 
@@ -70,9 +71,7 @@ export function unknownError({ success, data }: CallResult): Hex | null {
 }
 
 /** Raw amounts of a simulated swap that fills, positive into the pool; null for any other, and without all data. */
-export function simulatedAmounts(
-  result: CallResult,
-): { readonly amount0Delta: bigint; readonly amount1Delta: bigint } | null {
+export function simulatedAmounts(result: CallResult): SwapDeltas | null {
   if (swapOutcome(result) !== 'fills' || size(result.data) < SIMULATED_BYTES) return null;
   const { args } = decodeErrorResult({ abi: SIMULATED_ABI, data: result.data });
   return { amount0Delta: args[0], amount1Delta: args[1] };
@@ -87,11 +86,7 @@ export function filledSwap(
   return amounts && swapAmounts(zeroForOne, amounts);
 }
 
-/** @param amounts positive into the pool */
-export const swapAmounts = (
-  zeroForOne: boolean,
-  { amount0Delta, amount1Delta }: { readonly amount0Delta: bigint; readonly amount1Delta: bigint },
-): SwapAmounts =>
+export const swapAmounts = (zeroForOne: boolean, { amount0Delta, amount1Delta }: SwapDeltas): SwapAmounts =>
   zeroForOne
     ? { amountIn: amount0Delta, amountOut: -amount1Delta }
     : { amountIn: amount1Delta, amountOut: -amount0Delta };

@@ -10,17 +10,14 @@ import {
   multipliers,
   outputWithin,
   type SideCurve,
+  type Sides,
 } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
 type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
 
 /** Makes a pool's curve of computed sides. Guards are probed by swaps that are simulated in this form. */
-export function poolCurve(
-  sides: Readonly<Record<keyof PoolCurve, SideCurve>>,
-  of: Simulation,
-  form: string,
-): PoolCurve {
+export function poolCurve(sides: Sides, of: Simulation, form: string): PoolCurve {
   return { bids: poolSide(sides.bids, of, form), asks: poolSide(sides.asks, of, form) };
 }
 

@@ -1,3 +1,4 @@
+import type { PoolCurve } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import { divCeil, E6, E8, maxBigint, minBigint, mulDivFloor, Q64 } from '../fixed-point.ts';
 import { bisect } from '../guards/bisect.ts';
@@ -44,6 +45,9 @@ export interface SideCurve {
   /** What an exact-input swap to the far edge of each bin takes and gives. */
   readonly levels: readonly DepthLevel[];
 }
+
+/** Both sides of a pool, each listing every bin from the current one to the pool's last in that direction. */
+export type Sides = Readonly<Record<keyof PoolCurve, SideCurve>>;
 
 /** What a swap takes and gives, raw units. */
 export interface SwapAmounts {

@@ -1,6 +1,6 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters, size } from 'viem';
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { BinState, Cursor, PoolImmutables, PoolState } from '../pool-state.ts';
+import type { BinState, PoolImmutables, PoolState, Slot0 } from '../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import { hexReader, type WordShape } from './words.ts';
 
@@ -8,14 +8,6 @@ import { hexReader, type WordShape } from './words.ts';
 export interface TokenPair {
   readonly token0Scaled: bigint;
   readonly token1Scaled: bigint;
-}
-
-/** What a pool's first slot holds. */
-export interface Slot0 {
-  readonly pauseLevel: number;
-  readonly cursor: Cursor;
-  readonly spreadFeeE6: number;
-  readonly notionalFeeE8: number;
 }
 
 /** What a pool's fixed slots hold. */

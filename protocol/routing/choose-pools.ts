@@ -1,3 +1,4 @@
+import { alternate } from '../alternate.ts';
 import { type GraphPool, mapLegs, type TokenPath } from './graph.ts';
 import { type DepthEstimate, type PoolCandidate, pathValue, type RoughOrder, walkEstimates } from './pool-candidate.ts';
 
@@ -111,17 +112,4 @@ function bestEstimate<P extends GraphPool>(leg: Leg<P>, order: RoughOrder): Dept
 function passedOn(near: DepthEstimate | null, order: RoughOrder): number {
   const { specified, computed } = walkEstimates([near], order);
   return specified > 0 ? (computed * order.amount) / specified : 0;
-}
-
-/** The first of each list, then the second of each, and so on. */
-function alternate<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const all: T[] = [];
-  const longest = Math.max(0, ...lists.map(({ length }) => length));
-  for (let index = 0; index < longest; index++) {
-    for (const list of lists) {
-      const item = list[index];
-      if (item !== undefined) all.push(item);
-    }
-  }
-  return all;
 }

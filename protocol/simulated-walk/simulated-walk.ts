@@ -13,6 +13,7 @@ import {
 } from 'viem';
 import type { SwapOutcome } from '../curve.ts';
 import { swapOutcome } from '../layouts/pool-errors.ts';
+import type { SwapDeltas } from '../pool-events.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 
 /** Calldata of a simulated swap, into which the walk writes the amount. */
@@ -40,12 +41,12 @@ export interface SideWalk {
   readonly points: readonly WalkPoint[];
 }
 
-/** How a simulation ended. Amounts as in {@link WalkPoint}, deltas positive into the pool. */
+/** How a simulation ended. Amounts as in {@link WalkPoint}. */
 export interface WalkRecord {
   readonly amount: bigint;
   readonly outcome: SwapOutcome;
   /** Null unless it fills. */
-  readonly fill: { readonly amount0Delta: bigint; readonly amount1Delta: bigint } | null;
+  readonly fill: SwapDeltas | null;
 }
 
 export interface WalkAnswer {

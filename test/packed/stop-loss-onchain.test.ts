@@ -16,12 +16,12 @@ import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
-import { FEE_FORMULAS, formulaCurve, type Sides } from '../../protocol/layouts/packed/formulas.ts';
+import { FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { walkedSide } from '../../protocol/layouts/packed/walk-plan.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
-import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import type { Sides, SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import {

@@ -1,7 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
-import type { Slot0 } from '../../protocol/layouts/storage.ts';
-import type { BinState } from '../../protocol/pool-state.ts';
+import type { BinState, Slot0 } from '../../protocol/pool-state.ts';
 
 /* Storage words of a flat pool that only tests write or read. */
 

@@ -1,6 +1,4 @@
 import type { EventLayout } from '../../layout.ts';
-import { normalisePoolCreated } from '../common-events.ts';
-import { decodeScale, scaleCall } from '../immutables.ts';
 import { flatEvents } from './events.ts';
 import { priceVelocityGuardEvents, stopLossEvents } from './extension-events.ts';
 import { flatPoolEvents } from './pool-abi.ts';
@@ -18,8 +16,5 @@ export const flatEventLayout = {
   midPriceEvent: 'LastMidPriceUpdated',
   logsSwapState: true,
   discovers: false,
-  poolCreated: normalisePoolCreated,
   poolEvents: flatEvents,
-  scaleCall,
-  decodeScale,
 } as const satisfies EventLayout;

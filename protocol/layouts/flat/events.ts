@@ -1,6 +1,6 @@
 import type { DecodeEventLogReturnType } from 'viem';
-import type { BinSwapped, PoolEventOf, Swapped } from '../../pool-events.ts';
-import { commonEvents, lowercase } from '../common-events.ts';
+import type { BinSwapped, Swapped } from '../../pool-events.ts';
+import { commonEvents, lowercase, ofKind } from '../common-events.ts';
 import type { flatPoolEvents } from './pool-abi.ts';
 
 /** A pool event as viem (and so Ponder) decodes it with `flatPoolEvents`. */
@@ -29,8 +29,5 @@ export const flatEvents = {
     posInBin: args.newPositionInBin,
     protocolFeeScaled: args.protocolFeeAmount,
   }),
-  BinAdditionalFeesUpdated: (args: FlatArgs<'BinAdditionalFeesUpdated'>): PoolEventOf<'binFeesUpdated'> => ({
-    kind: 'binFeesUpdated',
-    ...args,
-  }),
+  BinAdditionalFeesUpdated: ofKind('binFeesUpdated'),
 };

@@ -4,7 +4,7 @@ import { divCeil, isqrtFloor, Q64 } from '../../fixed-point.ts';
 import { type BinState, binAt, type PoolState } from '../../pool-state.ts';
 import { type Charge, withFee } from '../bin-fill.ts';
 import { edgePriceFloor, pricePool as layBins, type PricedPool } from '../ladder.ts';
-import { type SideCurve, sideCurve as sideOf } from '../side-curve.ts';
+import { type SideCurve, type Sides, sideCurve as sideOf } from '../side-curve.ts';
 import { addFeeX64, withEndFee } from '../side-fees.ts';
 
 /** What a provider's quote means for a pool: the price that its bins are laid around, and the fee of every swap. */
@@ -44,8 +44,8 @@ export function sideCurve(priced: PricedPool, zeroForOne: boolean): SideCurve {
   });
 }
 
-/** Both sides, each listing every bin from the current one to the pool's last in that direction. */
-export function walkSides(priced: PricedPool): { readonly bids: SideCurve; readonly asks: SideCurve } {
+/** Both sides. */
+export function walkSides(priced: PricedPool): Sides {
   return { bids: sideCurve(priced, true), asks: sideCurve(priced, false) };
 }
 

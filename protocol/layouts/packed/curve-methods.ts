@@ -11,9 +11,10 @@ import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
 import { filledSwap } from '../pool-errors.ts';
 import { poolCurve } from '../pool-side.ts';
+import type { Sides } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
 import { planFit } from './fit-plan.ts';
-import { agreeingFormulas, matchFormulas, type Sides } from './formulas.ts';
+import { agreeingFormulas, matchFormulas } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
 import {

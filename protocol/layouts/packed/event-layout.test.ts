@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeEventTopics, encodeFunctionResult, getAddress, parseEventLogs } from 'viem';
 import { describe, expect, it } from 'vitest';
 import type { PoolEvent } from '../../pool-events.ts';
-import { immutablesAbi } from '../immutables.ts';
+import { decodeScale, immutablesAbi } from '../immutables.ts';
 import { packedPoolEvents } from './abi.ts';
 import { packedEventLayout } from './event-layout.ts';
 
@@ -79,5 +79,5 @@ it('reads the scale of a pool off its immutables', () => {
   const numbers = output.components.map(({ name, type }) => [name, type === 'address' ? a : 0n]);
   const result = { ...Object.fromEntries(numbers), token0ScaleMultiplier: 10n ** 12n, token1ScaleMultiplier: 1n };
   const answer = encodeFunctionResult({ abi: immutablesAbi, functionName: 'getImmutables', result });
-  expect(packedEventLayout.decodeScale(answer)).toEqual({ multiplier0: 10n ** 12n, multiplier1: 1n });
+  expect(decodeScale(answer)).toEqual({ multiplier0: 10n ** 12n, multiplier1: 1n });
 });

@@ -1,6 +1,4 @@
 import type { EventLayout } from '../../layout.ts';
-import { normalisePoolCreated } from '../common-events.ts';
-import { decodeScale, scaleCall } from '../immutables.ts';
 import { packedFactoryEvents, packedPoolEvents } from './abi.ts';
 import { packedEvents } from './events.ts';
 import { packedStopLossEvents, packedVelocityGuardEvents } from './extension-events.ts';
@@ -18,8 +16,5 @@ export const packedEventLayout = {
   midPriceEvent: 'AnchorMidPriceUpdated',
   logsSwapState: false,
   discovers: true,
-  poolCreated: normalisePoolCreated,
   poolEvents: packedEvents,
-  scaleCall,
-  decodeScale,
 } as const satisfies EventLayout;

@@ -1,6 +1,6 @@
 import type { DecodeEventLogReturnType } from 'viem';
 import type { PackedBinSwapped, PackedSwapped, PoolEventOf } from '../../pool-events.ts';
-import { commonEvents, lowercase } from '../common-events.ts';
+import { commonEvents, lowercase, ofKind } from '../common-events.ts';
 import { signedHalves, unsignedHalves } from '../words.ts';
 import type { packedPoolEvents } from './abi.ts';
 
@@ -26,10 +26,7 @@ export const packedEvents = {
     const { high, low } = signedHalves(binDeltas);
     return { kind: 'packedBinSwapped', bin: Number(binIdx), delta0: high, delta1: low, fees: unsignedHalves(fees) };
   },
-  BinAdditionalFeesUpdated: (args: PackedArgs<'BinAdditionalFeesUpdated'>): PoolEventOf<'binFeesUpdated'> => ({
-    kind: 'binFeesUpdated',
-    ...args,
-  }),
+  BinAdditionalFeesUpdated: ofKind('binFeesUpdated'),
   BidAskRefAsymmetryUpdated: (args: PackedArgs<'BidAskRefAsymmetryUpdated'>): PoolEventOf<'asymmetryUpdated'> => ({
     kind: 'asymmetryUpdated',
     asymmetryX8: args.bidAskRefAsymmetryX8,

@@ -4,7 +4,7 @@ import { divCeil, E8, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts'
 import type { PoolState } from '../../pool-state.ts';
 import type { Charge } from '../bin-fill.ts';
 import type { PricedPool, ProviderQuote } from '../ladder.ts';
-import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, type Sides, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { addFeeX64, type SideFees } from '../side-fees.ts';
 
 /** A swap to simulate, raw units: positive = exact input, negative = exact output. */
@@ -33,12 +33,6 @@ export const FEE_FORMULAS = [
   { name: 'sumOnPrice', combine: 'sum', on: 'price', notional: 'byBin' },
   { name: 'productOnPrice', combine: 'product', on: 'price', notional: 'byBin' },
 ] as const satisfies readonly (FeeFormula & { readonly name: string })[];
-
-/** Both sides of a pool, each listing every bin from the current one to the pool's last in that direction. */
-export interface Sides {
-  readonly bids: SideCurve;
-  readonly asks: SideCurve;
-}
 
 /** The curve of a pool if its fees combine by this formula. */
 export function formulaCurve(priced: PricedPool, formula: FeeFormula): Sides {

@@ -1,8 +1,7 @@
-import { priceAtCeil, priceAtFloor } from '../../bin-price.ts';
 import { divCeil, E6, maxBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import { toScaled } from '../../scaling.ts';
-import { fillExactOutput, fillWhole } from '../bin-fill.ts';
+import { fillExactOutput, fillWhole, priceAt } from '../bin-fill.ts';
 import { multipliers, type SideCurve, type SideStep, type SwapAmounts } from '../side-curve.ts';
 
 /** A part of a bin that was simulated, from its start. */
@@ -49,7 +48,11 @@ export function stretchPrices(side: SideCurve, stretches: readonly Stretch[], be
     const far = mean.factorX64 + STEEPER * (change < 0n ? -change : change);
     if (isFine) before = mean;
     const { step, isWhole, to } = stretch;
-    const feeFreeX64 = feeFreePrice(side, step, isWhole ? endOf(side) : positionAfter(side, step, to.amountOut));
+    const feeFreeX64 = priceAt(
+      step.slice.edges,
+      isWhole ? endOf(side) : positionAfter(side, step, to.amountOut),
+      side.zeroForOne,
+    );
     return side.zeroForOne ? mulDivFloor(feeFreeX64, Q64, far) : mulDivCeil(feeFreeX64, far, Q64);
   });
 }
@@ -69,7 +72,7 @@ function measure(side: SideCurve, { step, from, to }: Stretch, before: Measured)
 }
 
 function atCursor(side: SideCurve, step: SideStep, bestX64: bigint): Measured {
-  const price = feeFreePrice(side, step, step.slice.position);
+  const price = priceAt(step.slice.edges, step.slice.position, side.zeroForOne);
   const [expensive, cheap] = side.zeroForOne ? [price, bestX64] : [bestX64, price];
   const factorX64 = cheap === 0n ? Q64 : maxBigint(mulDivCeil(expensive, Q64, cheap), Q64);
   return { factorX64, addFeeE6: addFeeOf(side, step) };
@@ -93,9 +96,6 @@ function positionAfter(side: SideCurve, { slice, outputBefore }: SideStep, outpu
   if (output <= 0n) return slice.position;
   return output < slice.available ? fillExactOutput(slice, output).position : endOf(side);
 }
-
-const feeFreePrice = ({ zeroForOne }: SideCurve, { slice }: SideStep, position: bigint): bigint =>
-  zeroForOne ? priceAtFloor(slice.edges, position) : priceAtCeil(slice.edges, position);
 
 function addFeeOf({ priced, zeroForOne }: SideCurve, { slice }: SideStep): number {
   const { addFeeSellE6, addFeeBuyE6 } = binAt(priced.state, slice.bin);
