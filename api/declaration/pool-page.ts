@@ -4,7 +4,7 @@ import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from
 
 /** Size of a page. */
 export const pageLimit = (usual: number, most: number) =>
-  Integer.optional().openapi({
+  Integer.default(usual).openapi({
     type: 'integer',
     minimum: 0,
     default: usual,

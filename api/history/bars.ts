@@ -1,8 +1,9 @@
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { averagePriceX64Floor, type TradedAmounts } from '../trades/average-price.ts';
+import type { FoundBars, Prices } from './bar-rows.ts';
 import { type BarsPage, MAX_BARS, type QuoteBar, type QuoteBarsPage, type TradeBar } from './bars-declaration.ts';
-import type { BarRow, Bars } from './select-bars.ts';
-import type { QuoteBarRow, QuoteBars } from './select-quote-bars.ts';
+import type { BarRow } from './select-bars.ts';
+import type { QuoteBarRow } from './select-quote-bars.ts';
 import { IN_TOKENS, RATE_BITS, type RateX128 } from './usd-rates.ts';
 
 export type BarsView = {
@@ -17,7 +18,11 @@ export type BarsView = {
 };
 
 /** Makes a page of bars of trades. There is a next page when one bar more was found than the page shows. */
-export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutables'>, view: BarsView): BarsPage {
+export function barsPage(
+  found: FoundBars<BarRow>,
+  { immutables }: Pick<ServedPool, 'immutables'>,
+  view: BarsView,
+): BarsPage {
   const { invert, rateAt = IN_TOKENS } = view;
   const toBar = (row: BarRow): TradeBar => {
     const { startTs, volume0Raw, volume1Raw, volumeUsd, swapCount, isFinal } = row;
@@ -39,7 +44,7 @@ export function barsPage(found: Bars, { immutables }: Pick<ServedPool, 'immutabl
  *
  * @param found for inverted prices, bars of the series that {@link INVERSE} names
  */
-export function quoteBarsPage(found: QuoteBars, view: BarsView): QuoteBarsPage {
+export function quoteBarsPage(found: FoundBars<QuoteBarRow>, view: BarsView): QuoteBarsPage {
   const { secs, invert, rateAt = IN_TOKENS } = view;
   const toBar = (row: QuoteBarRow): QuoteBar => {
     const { startTs, sampleCount } = row;
@@ -61,7 +66,6 @@ const DOUBLED_ONE = 1n << 129n;
 /** For each series, the series of which it is the inverse: what buys token0 sells token1. */
 export const INVERSE = { bid: 'ask', ask: 'bid', mid: 'mid' } as const;
 
-type Prices<Price> = { readonly [Name in 'open' | 'high' | 'low' | 'close']: Price };
 const NO_PRICES = { openX64: null, highX64: null, lowX64: null, closeX64: null };
 
 /** @param x64 writes a price as it is shown, of token1 in token0 when inverted */

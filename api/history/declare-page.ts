@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { POOL_PAGE_FAILURES, pageLimit } from '../declaration/pool-page.ts';
 import { Integer } from '../request.ts';
 
-export const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = 100;
 
 export const Before = Integer.refine((value) => value >= 0 && value < 2 ** 40, 'not a time')
   .optional()

@@ -1,3 +1,4 @@
+import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
@@ -5,32 +6,32 @@ import { parseAddresses } from '../metadata/query.ts';
 import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
 import { chainIdParam, parseQuery, servedChain } from '../request.ts';
+import type { FoundBars } from './bar-rows.ts';
 import { type BarsView, barsPage, INVERSE, pageBefore, quoteBarsPage } from './bars.ts';
 import { INTERVALS, listBars, MAX_BARS, RawBarsQuery } from './bars-declaration.ts';
-import { type DaysPage, listDays, MAX_DAYS, RawDaysQuery } from './days-declaration.ts';
-import { DEFAULT_LIMIT } from './declare-page.ts';
+import { type DaysPage, listDays, MAX_DAYS, type PoolDay, RawDaysQuery } from './days-declaration.ts';
 import { type DepthPage, listDepth, RawDepthQuery } from './depth-declaration.ts';
 import { FINAL_MAX_AGE_SECS, NEWEST } from './pages.ts';
-import { type Bars, selectBars } from './select-bars.ts';
-import { selectDays } from './select-days.ts';
+import { type BarRow, selectBars } from './select-bars.ts';
 import { selectDepth } from './select-depth.ts';
-import { type QuoteBars, selectQuoteBars } from './select-quote-bars.ts';
+import { type QuoteBarRow, selectQuoteBars } from './select-quote-bars.ts';
 import { selectTrends } from './select-trends.ts';
 import { listTrends, MAX_TRENDS, RawTrendsQuery, type TrendsPage } from './trends-declaration.ts';
 import { selectRates } from './usd-rates.ts';
 
+const daysBefore = loadStatement<PoolDay>('./select-days.sql', import.meta.url, 'days');
+
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`, and `…/trends`. */
 export const historyResource = defineResource([listBars, listDepth, listDays, listTrends], (deps: PoolPageDeps) => ({
   async listBars(c) {
-    const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
-    const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, sizes);
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, MAX_BARS);
     const { before, series = 'trade', currency = 'token', invert = false, includeEmpty = false } = query;
     const secs = INTERVALS[query.interval ?? '1h'];
     const beforeTs = Math.ceil((before ?? NEWEST) / secs) * secs;
     // One bar more than is shown decides whether there is a next page.
     const place = [secs, beforeTs, limit + 1] as const;
     const pricedIn = invert ? pool.token0.address : pool.token1.address;
-    const viewOf = async (client: Queryable, { bars }: Bars | QuoteBars): Promise<BarsView> => {
+    const viewOf = async (client: Queryable, { bars }: FoundBars<BarRow | QuoteBarRow>): Promise<BarsView> => {
       const starts = bars.map(({ startTs }) => startTs);
       // Without `before` a page begins at the newest bar.
       const newestTs = (starts[0] ?? 0) + secs;
@@ -51,17 +52,15 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
     return beforeTs <= finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);
   },
   async listDepth(c) {
-    const sizes = { usual: DEFAULT_LIMIT, most: MAX_BARS };
-    const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, sizes);
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, MAX_BARS);
     const { interval = '1m', before = NEWEST } = query;
     const found = await readInTurn(deps.database, (client) => selectDepth(client, pool, interval, before, limit + 1));
     return c.json(pageBefore(found, limit, ({ ts }) => ts) satisfies DepthPage);
   },
   async listDays(c) {
-    const sizes = { usual: DEFAULT_LIMIT, most: MAX_DAYS };
-    const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, sizes);
-    const beforeTs = query.before ?? NEWEST;
-    const days = await readInTurn(deps.database, (client) => selectDays(client, pool, beforeTs, limit + 1));
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawDaysQuery, MAX_DAYS);
+    const values = [pool.chainId, pool.address, query.before ?? NEWEST, limit + 1];
+    const days = await readInTurn(deps.database, (client) => daysBefore(client, values));
     return c.json(pageBefore(days, limit, ({ dayTs }) => dayTs) satisfies DaysPage);
   },
   async listTrends(c) {

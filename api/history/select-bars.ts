@@ -3,14 +3,11 @@ import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
+import { type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
 
 /** A bar as the database has it. All prices are null when no trade has a price. */
-export interface BarRow {
+export interface BarRow extends Prices<TradedAmounts | null> {
   readonly startTs: number;
-  readonly open: TradedAmounts | null;
-  readonly high: TradedAmounts | null;
-  readonly low: TradedAmounts | null;
-  readonly close: TradedAmounts | null;
   readonly volume0Raw: string;
   readonly volume1Raw: string;
   readonly volumeUsd: number | null;
@@ -18,16 +15,8 @@ export interface BarRow {
   readonly isFinal: boolean;
 }
 
-export interface Bars {
-  /** Newest first. */
-  readonly bars: readonly BarRow[];
-  /** All bars that end by this time are final, Unix seconds. */
-  readonly finalUntilTs: number;
-}
-
 type SelectedPair = readonly [string, string] | null;
-type SelectedBar = Omit<BarRow, Price> & { readonly [P in Price]: SelectedPair };
-type Price = 'open' | 'high' | 'low' | 'close';
+type SelectedBar = Omit<BarRow, keyof Prices<unknown>> & Prices<SelectedPair>;
 
 const barStarts = loadStatement<{ readonly untilTs: string; readonly fromTs: string | null }>(
   './bar-starts.sql',
@@ -49,22 +38,14 @@ export async function selectBars(
   secs: number,
   beforeTs: number,
   limit: number,
-): Promise<Bars> {
+): Promise<FoundBars<BarRow>> {
   const stored = storedSecs(secs);
   const read = limit * (secs / stored);
   const [range] = await barStarts(database, [chainId, address, secs, beforeTs, read, limit, stored]);
   const finalUntilTs = Number(range?.untilTs ?? 0);
   if (!range?.fromTs) return { bars: [], finalUntilTs };
   const rows = await barsBetween(database, [chainId, address, secs, range.fromTs, beforeTs, limit]);
-  return { bars: rows.map(toBar), finalUntilTs };
+  return { bars: rows.map((row) => ({ ...row, ...mapPrices(row, toPair) })), finalUntilTs };
 }
-
-const toBar = ({ open, high, low, close, ...bar }: SelectedBar): BarRow => ({
-  ...bar,
-  open: toPair(open),
-  high: toPair(high),
-  low: toPair(low),
-  close: toPair(close),
-});
 
 const toPair = (pair: SelectedPair): TradedAmounts | null => pair && [BigInt(pair[0]), BigInt(pair[1])];

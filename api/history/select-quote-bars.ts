@@ -1,35 +1,21 @@
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
 
 /** Prices that bars of samples are made from. */
 export type QuoteSeries = 'bid' | 'ask' | 'mid';
 
 /** A bar of samples. Prices are Q64.64 and doubled, since a mid price may end with a half. */
-export interface QuoteBarRow {
+export interface QuoteBarRow extends Prices<bigint> {
   readonly startTs: number;
-  readonly open: bigint;
-  readonly high: bigint;
-  readonly low: bigint;
-  readonly close: bigint;
   readonly sampleCount: number;
 }
 
-export interface QuoteBars {
-  /** Newest first. */
-  readonly bars: readonly QuoteBarRow[];
-  /** All bars that end by this time are final, Unix seconds. */
-  readonly finalUntilTs: number;
-}
-
 /** A row as Postgres gives it. The one row of a result without bars has null in all columns of a bar. */
-interface SelectedBar {
+interface SelectedBar extends Prices<string> {
   readonly finalUntil: string | null;
   readonly startTs: string | null;
-  readonly open: string;
-  readonly high: string;
-  readonly low: string;
-  readonly close: string;
   readonly count: string;
 }
 
@@ -52,15 +38,12 @@ export async function selectQuoteBars(
   secs: number,
   beforeTs: number,
   limit: number,
-): Promise<QuoteBars> {
+): Promise<FoundBars<QuoteBarRow>> {
   const ofHour = (price: string) => `${price}_${series}_x64`;
   const hourly = { open: ofHour('open'), high: ofHour('high'), low: ofHour('low'), close: ofHour('close') };
   const rows = await barsBefore(database, [chainId, address, secs, beforeTs, limit, series], hourly);
   return { bars: rows.flatMap(toBar), finalUntilTs: Number(rows[0]?.finalUntil ?? 0) };
 }
 
-const toBar = ({ startTs, count, ...row }: SelectedBar): QuoteBarRow[] => {
-  if (startTs === null) return [];
-  const [open, high, low, close] = [BigInt(row.open), BigInt(row.high), BigInt(row.low), BigInt(row.close)];
-  return [{ startTs: Number(startTs), open, high, low, close, sampleCount: Number(count) }];
-};
+const toBar = ({ startTs, count, ...prices }: SelectedBar): QuoteBarRow[] =>
+  startTs === null ? [] : [{ startTs: Number(startTs), ...mapPrices(prices, BigInt), sampleCount: Number(count) }];

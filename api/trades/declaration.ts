@@ -3,7 +3,7 @@ import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { POOL_PAGE_FAILURES, pageLimit, poolParams } from '../declaration/pool-page.ts';
 
-export const DEFAULT_LIMIT = 50;
+const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 100;
 
 /** Place of a trade on its chain as clients pass it: block and log. */

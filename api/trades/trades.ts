@@ -4,14 +4,13 @@ import { defineResource } from '../declaration/api-route.ts';
 import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
 import { averagePriceX64Floor } from './average-price.ts';
-import { DEFAULT_LIMIT, listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
+import { listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
 import { type Fill, type LogPosition, selectFills, selectTrades, type TradeRow } from './select-trades.ts';
 
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/trades`. */
 export const tradesResource = defineResource([listTrades], (deps: PoolPageDeps) => ({
   async listTrades(c) {
-    const sizes = { usual: DEFAULT_LIMIT, most: MAX_LIMIT };
-    const { pool, query, limit } = await poolPageRequest(c, deps, RawTradesQuery, sizes);
+    const { pool, query, limit } = await poolPageRequest(c, deps, RawTradesQuery, MAX_LIMIT);
     const before = query.before === undefined ? null : toPosition(query.before);
     return c.json(await readInTurn(deps.database, (client) => readPage(client, pool, before, limit)));
   },

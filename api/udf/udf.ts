@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { firstIssue } from '../../config/load-chains.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { defineResource } from '../declaration/api-route.ts';
+import type { Prices } from '../history/bar-rows.ts';
 import { MAX_BARS } from '../history/bars-declaration.ts';
 import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/pages.ts';
 import { type BarRow, selectBars } from '../history/select-bars.ts';
@@ -126,7 +127,7 @@ function toFound({ chainId, address, pair }: ServedPool, exchange: string): Foun
   return { symbol: pair, full_name: ticker, description: `${pair} ${address}`, exchange, ticker, type: 'crypto' };
 }
 
-type Priced = BarRow & { readonly [Price in 'open' | 'high' | 'low' | 'close']: TradedAmounts };
+type Priced = BarRow & Prices<TradedAmounts>;
 const isPriced = (bar: BarRow): bar is Priced => bar.open !== null;
 
 /** @param bars newest first */
