@@ -4,7 +4,7 @@ import { LimitsConfig } from './limits-schema.ts';
 import { LiveConfig } from './live-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
-import { HexAddress, HexBytes32, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
+import { HexAddress, HexBytes32, Name, NaturalInt, PositiveInt, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 import { StreamConfig } from './stream-schema.ts';
 
 /** Address of Multicall3 on nearly every chain. */
@@ -23,15 +23,12 @@ export const PackedInterpretations = z.strictObject({
 /** One factory and its contracts. Required is what they are read by: release, layout, first block, factory. */
 export const DeploymentConfig = z
   .strictObject({
-    contractVersion: z.string().min(1).describe('Contract release as clients see it, such as `v1`.'),
+    contractVersion: Name.describe('Contract release as clients see it, such as `v1`.'),
     enabled: z.boolean().default(true).describe('`false` neither indexes nor serves it.'),
-    layout: z
-      .string()
-      .min(1)
-      .describe(
-        `Event and storage layout: ${LAYOUT_NAMES.map((name) => `\`${name}\``).join(' or ')}; a deployment of another must be disabled.`,
-      ),
-    fromBlock: z.number().int().nonnegative().describe('Block that created the factory, where indexing starts.'),
+    layout: Name.describe(
+      `Event and storage layout: ${LAYOUT_NAMES.map((name) => `\`${name}\``).join(' or ')}; a deployment of another must be disabled.`,
+    ),
+    fromBlock: NaturalInt.describe('Block that created the factory, where indexing starts.'),
     poolFactory: HexAddress.describe('The pool factory.'),
     discover: z
       .boolean()
@@ -84,13 +81,9 @@ export const BuilderConfig = z.strictObject({
   url: z
     .url({ protocol: /^(wss?|https?)$/ })
     .describe('`ws(s)` or `http(s)` URL. Keys belong into `apiKeyEnv`: what may be one is hidden and warned of.'),
-  apiKeyEnv: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Environment variable with the key; while it is unset the builder is off. Without this field no key is sent.',
-    ),
+  apiKeyEnv: Name.optional().describe(
+    'Environment variable with the key; while it is unset the builder is off. Without this field no key is sent.',
+  ),
 });
 
 export const PammConfig = z
@@ -105,8 +98,8 @@ export const PammConfig = z
   .describe('Quote updates to block builders; a chain without it refuses them.');
 
 export const ChainConfig = z.strictObject({
-  chainId: z.number().int().positive().describe('EVM chain id, each once.'),
-  name: z.string().min(1).describe('The `chain` of pool records.'),
+  chainId: PositiveInt.describe('EVM chain id, each once.'),
+  name: Name.describe('The `chain` of pool records.'),
   rpcUrls: z
     .array(RpcUrlOrEnv)
     .min(1)
@@ -119,13 +112,9 @@ export const ChainConfig = z.strictObject({
     .describe(
       '`ws(s)` URLs of nodes that push new heads (`eth_subscribe`, `newHeads`): the first to push one wins; without any the chain is polled. `env:NAME` as above.',
     ),
-  blockTimeMs: z
-    .number()
-    .int()
-    .positive()
-    .describe(
-      'Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh. A process that starts warns when it is off by more than a third of what headers show, and goes by these.',
-    ),
+  blockTimeMs: PositiveInt.describe(
+    'Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh. A process that starts warns when it is off by more than a third of what headers show, and goes by these.',
+  ),
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -152,7 +141,7 @@ export const ChainConfig = z.strictObject({
 });
 
 export const TokenConfig = z.strictObject({
-  chainId: z.number().int().positive().describe('Chain of the token.'),
+  chainId: PositiveInt.describe('Chain of the token.'),
   address: HexAddress.describe('The token.'),
   logoUrl: z.url().optional().describe('Picture of it in pool records.'),
   brandColor: z
@@ -190,15 +179,11 @@ export const ExplorerConfig = z.strictObject({
 
 /** How long capture keeps quotes of pools. It drops whole days. */
 export const HistoryConfig = z.strictObject({
-  quoteMinuteDays: z.int().positive().default(7).describe('Days of samples of each minute.'),
-  quoteHourDays: z.int().positive().default(90).describe('Days of bars of each hour.'),
-  depthPools: z
-    .int()
-    .nonnegative()
-    .default(100)
-    .describe(
-      'Pools of a chain whose depth is read once a minute, the most valuable first, while the read budget has calls to spare.',
-    ),
+  quoteMinuteDays: PositiveInt.default(7).describe('Days of samples of each minute.'),
+  quoteHourDays: PositiveInt.default(90).describe('Days of bars of each hour.'),
+  depthPools: NaturalInt.default(100).describe(
+    'Pools of a chain whose depth is read once a minute, the most valuable first, while the read budget has calls to spare.',
+  ),
 });
 
 /** The file named by `CHAINS_CONFIG`. */

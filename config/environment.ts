@@ -3,18 +3,18 @@ import { ConfigError } from './config-error.ts';
 import { type Environment, readSecret } from './read-secret.ts';
 import { warnOfRemovedVariables } from './removed-settings.ts';
 
-const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
-const redisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss:// URL' });
-const aboveZero = z.coerce.number().positive();
-const wholeNumber = z.coerce.number().int();
-const onOrOff = z.enum(['on', 'off']);
-const port = wholeNumber.min(0).max(65_535);
+const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
+const RedisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss:// URL' });
+const AboveZero = z.coerce.number().positive();
+const WholeNumber = z.coerce.number().int();
+const OnOrOff = z.enum(['on', 'off']);
+const Port = WholeNumber.min(0).max(65_535);
 const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 /** Every environment variable that a process may read. */
 export const settings = {
   CHAINS_CONFIG: z.string().describe('Path of the chains file.'),
-  DATABASE_URL: postgresUrl.describe('Postgres that all processes write to.'),
+  DATABASE_URL: PostgresUrl.describe('Postgres that all processes write to.'),
   DATABASE_SCHEMA: z
     .string()
     .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
@@ -22,8 +22,8 @@ export const settings = {
     .describe(
       'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
     ),
-  DATABASE_REPLICA_URL: postgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
-  REDIS_URL: redisUrl.describe('API and builders: Redis with an append-only file, or a crash forgets queued updates.'),
+  DATABASE_REPLICA_URL: PostgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
+  REDIS_URL: RedisUrl.describe('API and builders: Redis with an append-only file, or a crash forgets queued updates.'),
   QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9_-]+$/, 'not a name of lowercase letters, digits, "-" and "_"')
@@ -31,17 +31,16 @@ export const settings = {
     .describe(
       'API and builders: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
     ),
-  PAMM_AUDIT_RETENTION_DAYS: aboveZero
-    .default(30)
-    .describe('Builders: days that the audit trail of quote updates is kept.'),
-  PAMM_SIMULATION: onOrOff
-    .default('on')
-    .describe('Builders: `off` skips the background simulation of live quote updates on Ethereum chains.'),
-  INDEXING_MAX_LAG_SECS: aboveZero
-    .default(30)
-    .describe('API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.'),
-  FIAT_PRICE_MAX_AGE_SECS: wholeNumber
-    .min(1)
+  PAMM_AUDIT_RETENTION_DAYS: AboveZero.default(30).describe(
+    'Builders: days that the audit trail of quote updates is kept.',
+  ),
+  PAMM_SIMULATION: OnOrOff.default('on').describe(
+    'Builders: `off` skips the background simulation of live quote updates on Ethereum chains.',
+  ),
+  INDEXING_MAX_LAG_SECS: AboveZero.default(30).describe(
+    'API: `/ready` returns 503 when the index of a chain has not followed the chain for longer.',
+  ),
+  FIAT_PRICE_MAX_AGE_SECS: WholeNumber.min(1)
     .default(5_400)
     .describe(
       'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates thinly traded tokens hourly.',
@@ -50,27 +49,22 @@ export const settings = {
     .url({ protocol: /^https?$/, error: 'not an http:// or https:// URL' })
     .default('https://coins.llama.fi')
     .describe("Capture: address of DefiLlama's coin API, called when `fiatPrices.source` is `defillama`."),
-  TRUSTED_PROXIES: wholeNumber
-    .min(0)
+  TRUSTED_PROXIES: WholeNumber.min(0)
     .default(0)
     .describe(
       "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
     ),
-  EXPLORER: onOrOff.default('on').describe('API: `off` serves no web page.'),
+  EXPLORER: OnOrOff.default('on').describe('API: `off` serves no web page.'),
   EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
-  PORT: port.describe(
+  PORT: Port.describe(
     'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
   ),
-  REUSE_PORT: onOrOff
-    .default('off')
-    .describe(
-      'API: `on` lets several processes of one machine listen on `PORT`, each with an `OPERATIONS_PORT` of its own.',
-    ),
-  OPERATIONS_PORT: port
-    .optional()
-    .describe(
-      'API: port of `/health`, `/ready` and `/metrics`, which `PORT` then lacks; they are on `PORT` without it.',
-    ),
+  REUSE_PORT: OnOrOff.default('off').describe(
+    'API: `on` lets several processes of one machine listen on `PORT`, each with an `OPERATIONS_PORT` of its own.',
+  ),
+  OPERATIONS_PORT: Port.optional().describe(
+    'API: port of `/health`, `/ready` and `/metrics`, which `PORT` then lacks; they are on `PORT` without it.',
+  ),
   HOST: z.string().default('0.0.0.0').describe('Interface to listen on.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { PositiveInt } from './scalars.ts';
 
 /** Endpoint classes, each with a quota of its own. */
 export const LIMIT_CLASSES = ['listing', 'quote', 'batch', 'route', 'history', 'pamm'] as const;
 
 export type LimitClass = (typeof LIMIT_CLASSES)[number];
 
-const Quota = z.strictObject({ requests: z.int().positive(), windowSecs: z.int().positive() });
+const Quota = z.strictObject({ requests: PositiveInt, windowSecs: PositiveInt });
 
 export type Quota = z.infer<typeof Quota>;
 

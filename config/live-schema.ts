@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
+import { Name, PositiveInt, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 
 /** Whether takers get the words of a source, as state overrides. Default: they do not. */
 const republish = z.boolean().optional();
@@ -11,7 +11,7 @@ const remoteSource = <const K extends string>(kind: K) =>
       kind: z.literal(kind),
       wsUrls: z.array(WsUrlOrEnv).default([]),
       rpcUrls: z.array(RpcUrlOrEnv).default([]),
-      apiKeyEnv: z.string().min(1).optional(),
+      apiKeyEnv: Name.optional(),
       republish,
     })
     .refine(({ wsUrls, rpcUrls }) => wsUrls.length + rpcUrls.length > 0, 'needs a URL in wsUrls or rpcUrls');
@@ -29,7 +29,7 @@ const LiveSourceConfig = z.discriminatedUnion('kind', [
 /** Where prices come from that live with block builders before they land. */
 export const LiveConfig = z
   .strictObject({
-    maxAgeMs: z.int().positive().optional(),
+    maxAgeMs: PositiveInt.optional(),
     sources: z.array(LiveSourceConfig).min(1),
   })
   .describe(

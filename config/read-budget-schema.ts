@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PositiveInt } from './scalars.ts';
 
 /** The smallest budget of which a tenth still leaves a call to save. */
 const MIN_CALLS = 20;
@@ -15,13 +16,9 @@ export const ReadBudgetConfig = z.strictObject({
 
 /** What reading requested pools at each new block may cost the nodes of one chain, for each API process. */
 export const WarmBudgetConfig = z.strictObject({
-  callsPerMinute: z
-    .int()
-    .positive()
-    .default(720)
-    .describe(
-      'Requests to the nodes; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it.',
-    ),
+  callsPerMinute: PositiveInt.default(720).describe(
+    'Requests to the nodes; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it.',
+  ),
 });
 
 export type WarmBudgetConfig = z.infer<typeof WarmBudgetConfig>;

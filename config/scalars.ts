@@ -1,5 +1,10 @@
 import { z } from 'zod';
 
+export const PositiveInt = z.int().positive();
+export const NaturalInt = z.int().nonnegative();
+/** A text that is not empty. */
+export const Name = z.string().min(1);
+
 const hexOf = (bytes: number, name: string) =>
   z
     .string()
