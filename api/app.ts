@@ -35,40 +35,33 @@ export type AppDeps = {
 
 /** Creates the Hono app: middleware of all requests, in the order that errors are reported, then the endpoints. */
 export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & { readonly front: Front } {
+  const { verifyKey, rateLimit, metrics, logger, webSockets, pages } = deps;
+  const { trustedProxies } = rateLimit;
   const app = new Hono();
   const answers = new AnswerCache();
-  handleErrors(app, deps.logger);
-  const { observe, middleware } = createHttpMetrics(deps.metrics);
+  handleErrors(app, logger);
+  const { observe, middleware } = createHttpMetrics(metrics);
   app.use(middleware);
   app.use(beginResponse);
-  app.use(warnOfProxies(deps.rateLimit.trustedProxies, deps.logger));
+  app.use(warnOfProxies(trustedProxies, logger));
   app.use(rejectDotSegments);
   app.use(limitBody);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => sendError(c, wrongMethod(methods)) }));
-  app.use(`${PUBLIC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies));
-  app.use(`${RPC_PREFIX}*`, authenticate(deps.verifyKey, deps.rateLimit.trustedProxies, 'X-Api-Key'));
-  const { limitOf, countEarly } = createLimits(deps.rateLimit);
+  app.use(`${PUBLIC_PREFIX}*`, authenticate(verifyKey, trustedProxies));
+  app.use(`${RPC_PREFIX}*`, authenticate(verifyKey, trustedProxies, 'X-Api-Key'));
+  const { limitOf, countEarly } = createLimits(rateLimit);
   mountRoutes(app, routes, limitOf, answers);
-  if (deps.webSockets) {
-    const { verifyKey, logger, rateLimit } = deps;
-    const { trustedProxies } = rateLimit;
-    const sockets = { ...deps.webSockets, verifyKey, trustedProxies, logger };
+  if (webSockets) {
+    const sockets = { ...webSockets, verifyKey, trustedProxies, logger };
     mountWebSocket(app, limitOf, sockets);
     mountTakerSockets(app, sockets);
   }
-  deps.pages?.(app);
+  pages?.(app);
   mountReference(app, {
     openapi: () => openApiDocument(routes.map(({ route }) => route)),
     asyncapi: asyncApiDocument,
   });
-  const { verifyKey, rateLimit } = deps;
-  const front = createAnswerFront({
-    answers,
-    verifyKey,
-    trustedProxies: rateLimit.trustedProxies,
-    count: countEarly,
-    observe,
-  });
+  const front = createAnswerFront({ answers, verifyKey, trustedProxies, count: countEarly, observe });
   return Object.assign(app, { front });
 }
 

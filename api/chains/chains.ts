@@ -1,19 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import { type ApiRoute, defineResource } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { ReadyBody, sendCached } from '../http/ready-body.ts';
 import type { ServedChains } from '../request.ts';
 
-export const Chain = z
-  .strictObject({
-    chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
-    name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: use the id as the key.' }),
-    explorerUrl: z.url().optional().openapi({
-      example: 'https://basescan.org',
-      description: 'Block explorer with `/tx/{hash}` and `/address/{address}`; omitted when not configured.',
-    }),
-  })
-  .openapi('Chain', { description: 'A chain that is served.' });
+export const Chain = documented('Chain', 'A chain that is served.', {
+  chainId: z.int().openapi({ example: EXAMPLE.chainId, description: 'EVM chain id; `chain_id` of the paths.' }),
+  name: z.string().openapi({ example: 'base', description: 'Casing varies by chain: use the id as the key.' }),
+  explorerUrl: z.url().optional().openapi({
+    example: 'https://basescan.org',
+    description: 'Block explorer with `/tx/{hash}` and `/address/{address}`; omitted when not configured.',
+  }),
+});
 
 /** The list changes only with a restart. */
 const CACHE_SECS = 300;

@@ -29,8 +29,8 @@ export type ApiRoute = {
   };
   /** The response 200. `headers` describes headers that only this endpoint has. */
   readonly answer: Example & { readonly description: string; readonly headers?: z.ZodObject };
-  /** Whether the response of 200 is a stream of events. */
-  readonly streams?: boolean;
+  /** The response of 200 is a stream of events. */
+  readonly streams?: true;
   /** Whether the app compresses a long response. If not, responses are always short or the handler compresses them. */
   readonly compress?: boolean;
   /** Responses besides 200 and the failures that all endpoints share. */

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { BASES } from '../../quoting/quote-basis.ts';
+import { documented } from './documented.ts';
 
 const Basis = z.enum(BASES);
 const BASIS =
@@ -19,18 +20,18 @@ export const basisFields = {
   include: Include.nullish().openapi({ description: INCLUDE }),
 };
 
-const QuoteBasis = z
-  .strictObject({
-    kind: Basis.describe('`live`: in the block that is being built. `committed`: at the last block.'),
-    blockNumber: z.int().describe('The committed block.'),
-    targetBlockNumber: z.int().nullable().describe('The block that is being built; null when committed.'),
-    targetTimestamp: z.int().nullable().describe('Its time, Unix seconds.'),
-    sourceAgeMs: z.int().nullable().describe('Age of the live prices when they were read, milliseconds.'),
-  })
-  .openapi('QuoteBasis', { description: 'What a quote holds for; on chains with live prices.' });
+const QuoteBasis = documented('QuoteBasis', 'What a quote holds for; on chains with live prices.', {
+  kind: Basis.describe('`live`: in the block that is being built. `committed`: at the last block.'),
+  blockNumber: z.int().describe('The committed block.'),
+  targetBlockNumber: z.int().nullable().describe('The block that is being built; null when committed.'),
+  targetTimestamp: z.int().nullable().describe('Its time, Unix seconds.'),
+  sourceAgeMs: z.int().nullable().describe('Age of the live prices when they were read, milliseconds.'),
+});
 
-const Overrides = z
-  .strictObject({
+const Overrides = documented(
+  'Overrides',
+  'What an `eth_call` at the committed block needs to see what live quotes saw. With `include`; null when none is live.',
+  {
     blockOverrides: z
       .strictObject({ number: z.string().describe('Block number, hex.'), time: z.string().describe('Its time, hex.') })
       .describe('Fourth parameter of `eth_call`.'),
@@ -40,11 +41,8 @@ const Overrides = z
         z.strictObject({ stateDiff: z.record(z.string(), z.string()).describe('Words by storage slot.') }),
       )
       .describe('Third parameter of `eth_call`: words by account.'),
-  })
-  .openapi('Overrides', {
-    description:
-      'What an `eth_call` at the committed block needs to see what live quotes saw. With `include`; null when none is live.',
-  });
+  },
+);
 
 /** Additional fields of what is quoted: on chains with live prices, and with `include`. */
 export const quotedFields = {

@@ -1,6 +1,7 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import { BASES } from '../../quoting/quote-basis.ts';
 import { type BLOCK_HEADERS, TARGET_BLOCK_HEADER } from '../http/block-headers.ts';
+import { documented } from './documented.ts';
 import { EXAMPLE } from './example-market.ts';
 
 /** What the document says of parameters and responses that resources share. */
@@ -18,15 +19,16 @@ export const PoolAddressPath = z.string().openapi({
   description: 'Pool, 20 bytes of hex with 0x, in any case.',
 });
 
-export const ErrorBody = z
-  .strictObject({ error: z.string().openapi({ description: 'What is wrong, as a human-readable sentence.' }) })
-  .openapi('Error', { description: 'Why a request was not served.' });
+export const ErrorBody = documented('Error', 'Why a request was not served.', {
+  error: z.string().openapi({ description: 'What is wrong, as a human-readable sentence.' }),
+});
 
 /** @param example a value of the schema, as JSON */
 export const jsonContent = <S extends z.ZodType>(schema: S, example?: unknown) => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 });
-const textContent = { 'text/plain': { schema: z.string() } };
+const Text = z.string();
+const textContent = { 'text/plain': { schema: Text } };
 
 export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });
 
@@ -41,13 +43,13 @@ export const errorOrTextResponse = (description: string) => ({
 
 /** Headers that report the block at which a response was read; of several pools, the oldest block. */
 export const BlockHeaders = z.object({
-  'X-Block-Number': z
-    .string()
-    .openapi({ description: 'Number of the block that the pools were read at; the oldest of several.' }),
+  'X-Block-Number': Text.openapi({
+    description: 'Number of the block that the pools were read at; the oldest of several.',
+  }),
   'X-Block-Hash': z.string().openapi({ description: 'Its hash.' }),
-  'X-Block-Age-Ms': z
-    .string()
-    .openapi({ description: 'Clock of the service less time of the block, milliseconds, at least 0.' }),
+  'X-Block-Age-Ms': Text.openapi({
+    description: 'Clock of the service less time of the block, milliseconds, at least 0.',
+  }),
   'X-Quote-Basis': z
     .enum(BASES)
     .openapi({ description: '`live` if a quote is of the block that is being built, `X-Target-Block`.' }),

@@ -1,44 +1,41 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 
 const Block = z.int().nullable();
 const Age = z.int().nonnegative().nullable();
 
-const ChainStatus = z
-  .strictObject({
-    chainId: z.int().describe('EVM chain id.'),
-    name: z.string().describe('Name of the chain.'),
-    following: z.boolean().describe('Whether the index follows the chain. False: listings and trades do not change.'),
-    headBlock: Block.describe("Newest block that the chain's nodes report; null when none responds."),
-    indexedBlock: Block.describe('Newest indexed block, for listings and trades; null before the first index.'),
-    indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
-    lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
-    finalityBlocks: z.int().describe('Blocks of the longest reorganisation that the index undoes.'),
-    finalitySecs: z.int().describe('How long that is, by the usual time between blocks.'),
-    firstSync: z
-      .strictObject({
-        fromBlock: z.int().describe('First block of the index.'),
-        blockNumber: Block.describe('Last indexed block; null before the first.'),
-        logs: z.int().describe('Logs that the nodes have given since the indexer started.'),
-      })
-      .nullable()
-      .describe('How far the first index has come; null once there is one.'),
-    lagSecs: z.number().nonnegative().nullable().describe('Seconds between the times of the two blocks.'),
-    newestPriceAgeSecs: Age.describe("Since the last read of any pool's price status; null without one."),
-    oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
-    listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
-  })
-  .openapi('ChainStatus', { description: 'How current the data of a chain is.' });
+const ChainStatus = documented('ChainStatus', 'How current the data of a chain is.', {
+  chainId: z.int().describe('EVM chain id.'),
+  name: z.string().describe('Name of the chain.'),
+  following: z.boolean().describe('Whether the index follows the chain. False: listings and trades do not change.'),
+  headBlock: Block.describe("Newest block that the chain's nodes report; null when none responds."),
+  indexedBlock: Block.describe('Newest indexed block, for listings and trades; null before the first index.'),
+  indexedTimestamp: z.int().nullable().describe('Time of that block, Unix seconds.'),
+  lagBlocks: z.int().nullable().describe('Blocks from the index to the head; negative after a rollback.'),
+  finalityBlocks: z.int().describe('Blocks of the longest reorganisation that the index undoes.'),
+  finalitySecs: z.int().describe('How long that is, by the usual time between blocks.'),
+  firstSync: z
+    .strictObject({
+      fromBlock: z.int().describe('First block of the index.'),
+      blockNumber: Block.describe('Last indexed block; null before the first.'),
+      logs: z.int().describe('Logs that the nodes have given since the indexer started.'),
+    })
+    .nullable()
+    .describe('How far the first index has come; null once there is one.'),
+  lagSecs: z.number().nonnegative().nullable().describe('Seconds between the times of the two blocks.'),
+  newestPriceAgeSecs: Age.describe("Since the last read of any pool's price status; null without one."),
+  oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
+  listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
+});
 
-export const ServiceStatus = z
-  .strictObject({
-    serverTs: z.int().describe('Clock of the service, Unix seconds.'),
-    release: z.string().describe('Release of the service.'),
-    node: z.string().describe('Version of Node that it runs on.'),
-    chains: z.array(ChainStatus).describe('Every chain whose pools are served.'),
-  })
-  .openapi('ServiceStatus', { description: 'What runs, and how current the data is, by chain.' });
+export const ServiceStatus = documented('ServiceStatus', 'What runs, and how current the data is, by chain.', {
+  serverTs: z.int().describe('Clock of the service, Unix seconds.'),
+  release: z.string().describe('Release of the service.'),
+  node: z.string().describe('Version of Node that it runs on.'),
+  chains: z.array(ChainStatus).describe('Every chain whose pools are served.'),
+});
 export type ServiceStatus = z.output<typeof ServiceStatus>;
 
 const STATUS_EXAMPLE: ServiceStatus = {

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore, Price } from './declare-page.ts';
+import { Amount, Before, HISTORY, historyPage, limitOf, Price } from './declare-page.ts';
 
 /** Seconds of each interval. */
 export const INTERVALS = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
@@ -48,43 +49,35 @@ const prices = {
 };
 const final = z.boolean().describe('Whether the whole interval is final: it does not change any more.');
 
-const Bar = z
-  .strictObject({
-    startTs,
-    openX64: Price.describe(
-      'First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none, nor has a token whose dollar price was not known.',
-    ),
-    ...prices,
-    volume0Raw: Amount.describe('token0 traded, raw units.'),
-    volume1Raw: Amount.describe('token1 traded, raw units.'),
-    volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null when one was not known.'),
-    swapCount: z.int().describe('Trades.'),
-    final,
-  })
-  .openapi('TradeBar', { description: 'Executed prices of a pool in an interval.' });
+const Bar = documented('TradeBar', 'Executed prices of a pool in an interval.', {
+  startTs,
+  openX64: Price.describe(
+    'First executed price, fees included: token1 per whole token0, Q64.64, rounded down. Null without a price: a trade that did not move both tokens has none, nor has a token whose dollar price was not known.',
+  ),
+  ...prices,
+  volume0Raw: Amount.describe('token0 traded, raw units.'),
+  volume1Raw: Amount.describe('token1 traded, raw units.'),
+  volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null when one was not known.'),
+  swapCount: z.int().describe('Trades.'),
+  final,
+});
 export type TradeBar = z.output<typeof Bar>;
 
-const SampleBar = z
-  .strictObject({
-    startTs,
-    openX64: Price.describe(
-      'First sampled price, fees included: token1 per whole token0, Q64.64, rounded down. Null in dollars that were not known.',
-    ),
-    ...prices,
-    sampleCount: z.int().describe('Samples.'),
-    final,
-  })
-  .openapi('QuoteBar', { description: 'What a pool quoted in an interval, by samples.' });
+const SampleBar = documented('QuoteBar', 'What a pool quoted in an interval, by samples.', {
+  startTs,
+  openX64: Price.describe(
+    'First sampled price, fees included: token1 per whole token0, Q64.64, rounded down. Null in dollars that were not known.',
+  ),
+  ...prices,
+  sampleCount: z.int().describe('Samples.'),
+  final,
+});
 export type QuoteBar = z.output<typeof SampleBar>;
 
-export const BarsPage = z
-  .strictObject({ data: z.array(Bar).describe('Newest first.'), nextBefore })
-  .openapi('TradeBarsPage', { description: 'Bars of a pool.' });
+export const BarsPage = historyPage('TradeBarsPage', 'Bars of a pool.', Bar);
 export type BarsPage = z.output<typeof BarsPage>;
 
-export const QuoteBarsPage = z
-  .strictObject({ data: z.array(SampleBar).describe('Newest first.'), nextBefore })
-  .openapi('QuoteBarsPage', { description: 'Bars of what a pool quoted.' });
+export const QuoteBarsPage = historyPage('QuoteBarsPage', 'Bars of what a pool quoted.', SampleBar);
 export type QuoteBarsPage = z.output<typeof QuoteBarsPage>;
 
 const BARS_EXAMPLE: BarsPage = {

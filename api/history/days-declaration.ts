@@ -1,68 +1,65 @@
 import { z } from '@hono/zod-openapi';
 import { EXECUTABILITY_EXAMPLE, Executability } from '../../db/listing/executability.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore } from './declare-page.ts';
+import { Amount, Before, HISTORY, historyPage, limitOf } from './declare-page.ts';
 
 export const MAX_DAYS = 400;
 
 export const RawDaysQuery = z.object({ before: Before, limit: limitOf(MAX_DAYS) });
 
 const Share = z.number().min(0).max(1);
-const FillQuality = z
-  .strictObject({
+const NumberOrNull = z.number().nullable();
+const FillQuality = documented(
+  'FillQuality',
+  'What final trades got, beside what the pool quoted for their input at the end of the block before.',
+  {
     comparedCount: z.int().describe('Trades that were compared with a quote.'),
-    medianBps: z.number().nullable().describe('Median of the difference, basis points; negative: less than quoted.'),
-    worstBps: z.number().nullable().describe('The lowest difference.'),
+    medianBps: NumberOrNull.describe('Median of the difference, basis points; negative: less than quoted.'),
+    worstBps: NumberOrNull.describe('The lowest difference.'),
     within1BpShare: Share.nullable().describe('Share of compared trades that differ by at most a basis point.'),
     worseShare: Share.nullable().describe('Share of compared trades that got less than quoted.'),
     unknownShare: Share.describe('Share of all trades that were not compared.'),
-  })
-  .openapi('FillQuality', {
-    description: 'What final trades got, beside what the pool quoted for their input at the end of the block before.',
-  });
+  },
+);
 
-const Day = z
-  .strictObject({
-    dayTs: z.int().describe('Start of the day (UTC), Unix seconds.'),
-    swapCount: z.int().describe('Trades.'),
-    senderCount: z.int().describe('Distinct senders.'),
-    volume0Raw: Amount.describe('token0 traded, raw units.'),
-    volume1Raw: Amount.describe('token1 traded, raw units.'),
-    volumeUsd: z.number().nullable().describe('Inputs at their prices then, USD; null until the day is final.'),
-    balance0Raw: Amount.describe('token0 in the pool at the end of the day, raw units, fees included.'),
-    balance1Raw: Amount.describe('The same of token1.'),
-    lpFee0Raw: Amount.nullable().describe(
-      'Fees of liquidity providers in token0, raw units, rounded down; null of packed pools.',
-    ),
-    lpFee1Raw: Amount.nullable().describe('The same in token1.'),
-    lpFeesUsd: z.number().nullable().describe('Both at their prices then, USD; null until the day is final.'),
-    tvl0Raw: Amount.nullable().describe(
-      'token0 of liquidity providers at the end of the day, raw units; null of packed pools.',
-    ),
-    tvl1Raw: Amount.nullable().describe('The same of token1.'),
-    tvlUsd: z
-      .number()
-      .nullable()
-      .describe('Both at hourly prices then, USD; null when one was not known, and after 400 days.'),
-    lpReturn: z
-      .number()
-      .nullable()
-      .describe(
-        'What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price.',
-      ),
-    fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
-    executability: Executability.describe(
-      'How often the pool could be traded with, by samples of the day, which are kept for `quoteHourDays`.',
-    ),
-    final: z.boolean().describe('Whether the whole day is final.'),
-  })
-  .openapi('PoolDay', { description: 'A day of a pool.' });
+const Day = documented('PoolDay', 'A day of a pool.', {
+  dayTs: z.int().describe('Start of the day (UTC), Unix seconds.'),
+  swapCount: z.int().describe('Trades.'),
+  senderCount: z.int().describe('Distinct senders.'),
+  volume0Raw: Amount.describe('token0 traded, raw units.'),
+  volume1Raw: Amount.describe('token1 traded, raw units.'),
+  volumeUsd: NumberOrNull.describe('Inputs at their prices then, USD; null until the day is final.'),
+  balance0Raw: Amount.describe('token0 in the pool at the end of the day, raw units, fees included.'),
+  balance1Raw: Amount.describe('The same of token1.'),
+  lpFee0Raw: Amount.nullable().describe(
+    'Fees of liquidity providers in token0, raw units, rounded down; null of packed pools.',
+  ),
+  lpFee1Raw: Amount.nullable().describe('The same in token1.'),
+  lpFeesUsd: NumberOrNull.describe('Both at their prices then, USD; null until the day is final.'),
+  tvl0Raw: Amount.nullable().describe(
+    'token0 of liquidity providers at the end of the day, raw units; null of packed pools.',
+  ),
+  tvl1Raw: Amount.nullable().describe('The same of token1.'),
+  tvlUsd: NumberOrNull.describe('Both at hourly prices then, USD; null when one was not known, and after 400 days.'),
+  lpReturn: NumberOrNull.describe(
+    'What all liquidity together gained over holding its tokens, at hourly dollar prices; 0.01 is one percent. Null without liquidity or a price.',
+  ),
+  fillQuality: FillQuality.nullable().describe('Null when no trade was compared.'),
+  executability: Executability.describe(
+    'How often the pool could be traded with, by samples of the day, which are kept for `quoteHourDays`.',
+  ),
+  final: z.boolean().describe('Whether the whole day is final.'),
+});
 export type PoolDay = z.output<typeof Day>;
 
-export const DaysPage = z
-  .strictObject({ data: z.array(Day).describe('Days with an event of the pool, newest first.'), nextBefore })
-  .openapi('PoolDaysPage', { description: 'Days of a pool.' });
+export const DaysPage = historyPage(
+  'PoolDaysPage',
+  'Days of a pool.',
+  Day,
+  'Days with an event of the pool, newest first.',
+);
 export type DaysPage = z.output<typeof DaysPage>;
 
 const DAYS_EXAMPLE: DaysPage = {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { documented } from '../declaration/documented.ts';
 import { POOL_PAGE_FAILURES, pageLimit } from '../declaration/pool-page.ts';
 import { Integer } from '../request.ts';
 
@@ -18,7 +19,17 @@ export const limitOf = (most: number) => pageLimit(DEFAULT_LIMIT, most);
 export const Amount = z.string().regex(/^\d+$/);
 export const Price = Amount.nullable();
 
-export const nextBefore = z.int().nullable().describe('`before` of the next page; null on the last one.');
+/** A page of rows of a pool's history. */
+export const historyPage = <Row extends z.ZodType>(
+  name: string,
+  description: string,
+  row: Row,
+  order = 'Newest first.',
+) =>
+  documented(name, description, {
+    data: z.array(row).describe(order),
+    nextBefore: z.int().nullable().describe('`before` of the next page; null on the last one.'),
+  });
 
 /** What the routes of a pool's history have in common. */
 export const HISTORY = {

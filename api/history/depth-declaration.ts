@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { BASES } from '../../quoting/quote-basis.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
 import { MAX_BARS } from './bars-declaration.ts';
-import { Amount, Before, HISTORY, limitOf, nextBefore, Price } from './declare-page.ts';
+import { Amount, Before, HISTORY, historyPage, limitOf, Price } from './declare-page.ts';
 
 export const RawDepthQuery = z.object({
   interval: z.enum(['1m', '1h']).optional().openapi({
@@ -23,27 +24,23 @@ export const Band = z.strictObject({
   askRaw: Amount.nullable().describe('The same of token0 and the ask.'),
 });
 
-const Sample = z
-  .strictObject({
-    ts: z.int().describe('Time of the block, of an hour its start, Unix seconds.'),
-    blockNumber: z.int().nullable().describe('Block that was read; null of an hour.'),
-    status: z
-      .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
-      .describe('What the pool did at the block.'),
-    basis: z
-      .enum(BASES)
-      .nullable()
-      .describe('`live`: in the block that was being built on it, without depth. Null of an hour, which has both.'),
-    bidX64: Price.describe('Price to sell token0 at, fees included, Q64.64; null unless read.'),
-    askX64: Price.describe('Price to buy token0 at.'),
-    depth: z.array(Band).nullable().describe('By distance from the mean of both prices; null unless read.'),
-  })
-  .openapi('DepthSample', { description: 'What a pool quoted at a block.' });
+const Sample = documented('DepthSample', 'What a pool quoted at a block.', {
+  ts: z.int().describe('Time of the block, of an hour its start, Unix seconds.'),
+  blockNumber: z.int().nullable().describe('Block that was read; null of an hour.'),
+  status: z
+    .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
+    .describe('What the pool did at the block.'),
+  basis: z
+    .enum(BASES)
+    .nullable()
+    .describe('`live`: in the block that was being built on it, without depth. Null of an hour, which has both.'),
+  bidX64: Price.describe('Price to sell token0 at, fees included, Q64.64; null unless read.'),
+  askX64: Price.describe('Price to buy token0 at.'),
+  depth: z.array(Band).nullable().describe('By distance from the mean of both prices; null unless read.'),
+});
 export type DepthSample = z.output<typeof Sample>;
 
-export const DepthPage = z
-  .strictObject({ data: z.array(Sample).describe('Newest first.'), nextBefore })
-  .openapi('DepthSamplesPage', { description: 'Samples of what a pool quoted.' });
+export const DepthPage = historyPage('DepthSamplesPage', 'Samples of what a pool quoted.', Sample);
 export type DepthPage = z.output<typeof DepthPage>;
 
 const DEPTH_EXAMPLE: DepthPage = {

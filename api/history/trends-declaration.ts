@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { ChainIdPath, errorResponse } from '../declaration/responses.ts';
 import { HISTORY } from './declare-page.ts';
@@ -17,24 +18,22 @@ export const RawTrendsQuery = z.object({
   }),
 });
 
-const Trend = z
-  .strictObject({
-    poolAddress: z.string().describe('Pool, lowercase address.'),
-    changesE6: z
-      .array(z.int().nullable())
-      .length(STEPS)
-      .describe(
-        'Last price of each quarter of an hour, oldest first, that of the newest indexed block last: change from the first that is not null, ' +
-          'millionths, rounded towards zero. The middle of bid and ask, or else the price of a trade; null without either.',
-      ),
-    depth: Band.nullable().describe('Depth within 100 bps, as last sampled in these 24 hours; null when not known.'),
-  })
-  .openapi('PoolTrend', { description: 'How the price of a pool moved in 24 hours.' });
+const Trend = documented('PoolTrend', 'How the price of a pool moved in 24 hours.', {
+  poolAddress: z.string().describe('Pool, lowercase address.'),
+  changesE6: z
+    .array(z.int().nullable())
+    .length(STEPS)
+    .describe(
+      'Last price of each quarter of an hour, oldest first, that of the newest indexed block last: change from the first that is not null, ' +
+        'millionths, rounded towards zero. The middle of bid and ask, or else the price of a trade; null without either.',
+    ),
+  depth: Band.nullable().describe('Depth within 100 bps, as last sampled in these 24 hours; null when not known.'),
+});
 export type PoolTrend = z.output<typeof Trend>;
 
-export const TrendsPage = z
-  .strictObject({ data: z.array(Trend).describe('In the order of the request, without pools that are not served.') })
-  .openapi('PoolTrends', { description: 'Trends of pools of one chain.' });
+export const TrendsPage = documented('PoolTrends', 'Trends of pools of one chain.', {
+  data: z.array(Trend).describe('In the order of the request, without pools that are not served.'),
+});
 export type TrendsPage = z.output<typeof TrendsPage>;
 
 const EXAMPLE_PAGE: TrendsPage = {

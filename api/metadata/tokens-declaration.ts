@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { RawListingQuery } from './query-string.ts';
@@ -10,24 +11,20 @@ export const RawTokensQuery = RawListingQuery.pick({ count: true }).extend({
   offset: RawListingQuery.shape.offset.openapi({ description: 'Index of the first token.' }),
 });
 
-const ListedToken = z
-  .strictObject({
-    address: Address.describe('The token.'),
-    symbol: z.string().nullable().describe('As in pool records; null when unknown.'),
-    name: z.string().nullable().describe('As in pool records; null when unknown.'),
-    decimals: z.int().nonnegative().nullable().describe('Decimals of amounts; null when unknown.'),
-    logoUrl: z.url().nullable().describe('Picture of the token; null when not configured.'),
-    pools: z.int().positive().describe('Number of listed pools that trade it, at any TVL.'),
-  })
-  .openapi('ListedToken', { description: 'A token of listed pools.' });
+const ListedToken = documented('ListedToken', 'A token of listed pools.', {
+  address: Address.describe('The token.'),
+  symbol: z.string().nullable().describe('As in pool records; null when unknown.'),
+  name: z.string().nullable().describe('As in pool records; null when unknown.'),
+  decimals: z.int().nonnegative().nullable().describe('Decimals of amounts; null when unknown.'),
+  logoUrl: z.url().nullable().describe('Picture of the token; null when not configured.'),
+  pools: z.int().positive().describe('Number of listed pools that trade it, at any TVL.'),
+});
 
-export const TokensPage = z
-  .strictObject({
-    data: z.array(ListedToken).describe('Those of most pools first, then by address.'),
-    total: z.int().nonnegative().describe('Tokens across all pages.'),
-    nextOffset: z.int().positive().nullable().describe('`offset` of the next page; null on the last one.'),
-  })
-  .openapi('TokensPage', { description: 'A page of tokens.' });
+export const TokensPage = documented('TokensPage', 'A page of tokens.', {
+  data: z.array(ListedToken).describe('Those of most pools first, then by address.'),
+  total: z.int().nonnegative().describe('Tokens across all pages.'),
+  nextOffset: z.int().positive().nullable().describe('`offset` of the next page; null on the last one.'),
+});
 export type TokensPage = z.output<typeof TokensPage>;
 
 const PAGE_EXAMPLE: TokensPage = {

@@ -21,7 +21,6 @@ export const getBidAsk = {
   path: '/public/v1/evm/{chain_id}/{pool_address}/bid_ask',
   limit: 'quote',
   key: 'optional',
-  streams: false,
   // Compressed once per block by the handler, not once per request.
   compress: false,
   tag: 'Quotes',
@@ -53,7 +52,6 @@ export const getBidAskBatch = {
   path: '/public/v1/evm/{chain_id}/bid_ask/batch',
   limit: 'batch',
   key: 'optional',
-  streams: false,
   // Long answers are sent compressed already; this takes care of encodings other than gzip.
   compress: true,
   tag: 'Quotes',

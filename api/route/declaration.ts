@@ -52,7 +52,6 @@ export const findRouteDeclaration = {
   path: '/public/v1/evm/{chain_id}/route',
   limit: 'route',
   key: 'optional',
-  streams: false,
   // Plans are short.
   compress: false,
   tag: 'Routing',

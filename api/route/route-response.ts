@@ -6,6 +6,7 @@ import type { HopFill, RouteFill } from '../../protocol/routing/routes.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { basisOf, overridesOf } from '../../quoting/quote-basis.ts';
 import type { Snapshot } from '../../quoting/types.ts';
+import { documented } from '../declaration/documented.ts';
 import { quotedFields } from '../declaration/quote-basis.ts';
 import type { RouteRequest } from './route-request.ts';
 
@@ -24,47 +25,41 @@ const amounts = {
 
 const impact = (of: string) => integer.describe(`Price impact ${of}, millionths: 10000 = 1%.`);
 
-const RouteLeg = z
-  .strictObject({
-    tradeType,
-    poolAddress: z.string().describe('Pool of the leg, lowercase address.'),
-    pair: z.string().openapi({ example: 'WETH/USDC', description: 'Symbols of token0 and token1.' }),
-    zeroForOne: z.boolean().describe('Whether token0 is sold for token1.'),
-    tokenIn: token('paid'),
-    tokenOut: token('received'),
-    ...amounts,
-    priceImpactE6: impact('at the far edge of the last bin reached'),
-    priceLimitX64: integer.openapi({
-      description: 'Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1.',
-    }),
-  })
-  .openapi('RouteLeg', { description: 'A swap in one pool.' });
+const RouteLeg = documented('RouteLeg', 'A swap in one pool.', {
+  tradeType,
+  poolAddress: z.string().describe('Pool of the leg, lowercase address.'),
+  pair: z.string().openapi({ example: 'WETH/USDC', description: 'Symbols of token0 and token1.' }),
+  zeroForOne: z.boolean().describe('Whether token0 is sold for token1.'),
+  tokenIn: token('paid'),
+  tokenOut: token('received'),
+  ...amounts,
+  priceImpactE6: impact('at the far edge of the last bin reached'),
+  priceLimitX64: integer.openapi({
+    description: 'Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1.',
+  }),
+});
 
-const Route = z
-  .strictObject({
-    tradeType,
-    routeType: z.enum(['direct', 'one_hop']).describe('One leg, or two over a token between.'),
-    ...amounts,
-    priceImpactE6: impact('of the worst leg'),
-    legs: z.array(RouteLeg).describe('In the order of execution; leg 2 pays what leg 1 receives.'),
-  })
-  .openapi('Route', { description: 'A path and the part of the order that it takes.' });
+const Route = documented('Route', 'A path and the part of the order that it takes.', {
+  tradeType,
+  routeType: z.enum(['direct', 'one_hop']).describe('One leg, or two over a token between.'),
+  ...amounts,
+  priceImpactE6: impact('of the worst leg'),
+  legs: z.array(RouteLeg).describe('In the order of execution; leg 2 pays what leg 1 receives.'),
+});
 
 /** The response to a route request. Its routes are in the order in which they are to be executed. */
-export const RoutePlan = z
-  .strictObject({
-    tokenIn: token('paid'),
-    tokenOut: token('received'),
-    tradeType,
-    ...amounts,
-    priceImpactBestRoute: z
-      .string()
-      .openapi({ example: '0.0135', description: 'Price impact of the best single route, as a decimal fraction.' }),
-    candidatesConsidered: z.int().describe('Paths scored.'),
-    routes: z.array(Route).describe('In the order of execution; several mean a split.'),
-    ...quotedFields,
-  })
-  .openapi('RoutePlan', { description: 'One route, or several that share the order.' });
+export const RoutePlan = documented('RoutePlan', 'One route, or several that share the order.', {
+  tokenIn: token('paid'),
+  tokenOut: token('received'),
+  tradeType,
+  ...amounts,
+  priceImpactBestRoute: z
+    .string()
+    .openapi({ example: '0.0135', description: 'Price impact of the best single route, as a decimal fraction.' }),
+  candidatesConsidered: z.int().describe('Paths scored.'),
+  routes: z.array(Route).describe('In the order of execution; several mean a split.'),
+  ...quotedFields,
+});
 
 export type RoutePlan = z.infer<typeof RoutePlan>;
 type Route = z.infer<typeof Route>;

@@ -46,7 +46,6 @@ export const openStream = {
   limit: 'quote',
   key: 'optional',
   streams: true,
-  compress: false,
   tag: 'Quotes',
   summary: 'Quotes of pools as they change, block by block',
   description:

@@ -33,38 +33,36 @@ const Removed = z.strictObject({
   reason: z.enum(['delisted', 'not_served']).describe('`delisted` by the operator, or not in the index any more.'),
 });
 
+/** @param fields besides those of every message */
+const message = <Fields extends z.ZodRawShape>(description: string, fields: Fields) =>
+  z.strictObject({ ...envelope, ...fields }).describe(description);
+
 /** The data of each message, by name. SSE sends it as the data of an event, WebSocket after `event` and `id`. */
 export const STREAM_MESSAGES = {
-  snapshot: z
-    .strictObject({ ...envelope, quotes, errors: z.array(PoolFailure).describe('Pools without a quote.'), last })
-    .describe('Every pool of a subscription, in parts of about 64 KiB.'),
-  update: z
-    .strictObject({ ...envelope, quotes, last })
-    .describe('Pools whose quote changed in anything but `serverTs`.'),
-  stale: z
-    .strictObject({ ...envelope, pools: z.array(PoolFailure).describe('They are sent again when they can be read.') })
-    .describe('Pools that could not be read at this block: their last quotes must not be used.'),
-  removed: z
-    .strictObject({ ...envelope, pools: z.array(Removed).describe('They are no longer subscribed to.') })
-    .describe('Pools that are no longer served. Pools that are not mentioned stay.'),
-  reorg: z
-    .strictObject({ ...envelope, fromBlock: z.int().describe('The lowest block that was replaced.') })
-    .describe('Blocks were replaced: quotes sent at them are void until they are sent again, which follows.'),
-  heartbeat: z
-    .strictObject(envelope)
-    .describe('Nothing changed: the quotes sent last hold at this block. At least every 15 seconds.'),
-  gap: z
-    .strictObject(envelope)
-    .describe(
-      'The pools are others than before, or more than 64 blocks were replaced: discard all quotes, a snapshot follows.',
-    ),
-  bye: z
-    .strictObject({
-      ...envelope,
-      reason: z.enum(['shutdown', 'limits', 'key_revoked']).describe('`key_revoked`: do not reconnect with that key.'),
-      retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
-    })
-    .describe('The last message: the service ends the connection.'),
+  snapshot: message('Every pool of a subscription, in parts of about 64 KiB.', {
+    quotes,
+    errors: z.array(PoolFailure).describe('Pools without a quote.'),
+    last,
+  }),
+  update: message('Pools whose quote changed in anything but `serverTs`.', { quotes, last }),
+  stale: message('Pools that could not be read at this block: their last quotes must not be used.', {
+    pools: z.array(PoolFailure).describe('They are sent again when they can be read.'),
+  }),
+  removed: message('Pools that are no longer served. Pools that are not mentioned stay.', {
+    pools: z.array(Removed).describe('They are no longer subscribed to.'),
+  }),
+  reorg: message('Blocks were replaced: quotes sent at them are void until they are sent again, which follows.', {
+    fromBlock: z.int().describe('The lowest block that was replaced.'),
+  }),
+  heartbeat: message('Nothing changed: the quotes sent last hold at this block. At least every 15 seconds.', {}),
+  gap: message(
+    'The pools are others than before, or more than 64 blocks were replaced: discard all quotes, a snapshot follows.',
+    {},
+  ),
+  bye: message('The last message: the service ends the connection.', {
+    reason: z.enum(['shutdown', 'limits', 'key_revoked']).describe('`key_revoked`: do not reconnect with that key.'),
+    retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
+  }),
 } satisfies Record<StreamEventName, z.ZodObject>;
 
 /** A message as a WebSocket carries it. */

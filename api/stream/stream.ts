@@ -8,7 +8,6 @@ import type { Connection } from './connections.ts';
 import { openStream } from './declaration.ts';
 import { poolsParam } from './pools-param.ts';
 import type { Streams } from './streams.ts';
-import type { Subscriber } from './subscriber.ts';
 import type { StreamTransport } from './types.ts';
 
 export interface StreamDeps {
@@ -36,19 +35,17 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
     if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
     const { outgoing } = c.env as HttpBindings;
     const key = c.get('key');
-    let subscriber: Subscriber | undefined;
     const connection: Connection = {
       transport: 'sse',
       address: clientAddress(c, trustedProxies),
       keyId: key?.keyId ?? null,
-      end: (reason) => subscriber?.close(reason),
+      end: (reason) => subscriber.close(reason),
     };
     streams.connections.add(connection);
-    const opened = stream.open(sseTransport(outgoing), key !== null);
-    subscriber = opened;
+    const subscriber = stream.open(sseTransport(outgoing), key !== null);
     const forget = () => {
       streams.connections.remove(connection);
-      opened.disconnected();
+      subscriber.disconnected();
     };
     outgoing.once('close', forget);
     // If the client left earlier, no `close` follows.
@@ -57,7 +54,7 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
     outgoing.socket?.setTimeout(0);
     outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
     outgoing.flushHeaders();
-    opened.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
+    subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
     // The adapter would send a response of its own class a second time. A clone is of the platform's class.
     return RESPONSE_ALREADY_SENT.clone();
   },

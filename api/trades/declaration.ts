@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { POOL_PAGE_FAILURES, pageLimit, poolParams } from '../declaration/pool-page.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -20,47 +21,36 @@ export const RawTradesQuery = z.object({
 });
 
 const Amount = z.string().regex(/^-?\d+$/);
+const DigitsOrNull = z.string().regex(/^\d+$/).nullable();
+const Hash = z.string().regex(/^0x[0-9a-f]{64}$/);
 
-const Trade = z
-  .strictObject({
-    blockNumber: z.int().describe('Block of the trade.'),
-    timestamp: z.int().describe('Time of that block, Unix seconds.'),
-    logIndex: z.int().describe('Place of its log in the block.'),
-    transactionHash: z
-      .string()
-      .regex(/^0x[0-9a-f]{64}$/)
-      .describe('Its transaction.'),
-    sender: Address.describe('Who called the pool.'),
-    recipient: Address.describe('Who received the output.'),
-    zeroForOne: z.boolean().nullable().describe('Whether token0 was sold for token1; null when nothing moved.'),
-    amount0Raw: Amount.describe('token0 into the pool, raw units; negative: out of it.'),
-    amount1Raw: Amount.describe('The same of token1.'),
-    priceX64: z
-      .string()
-      .regex(/^\d+$/)
-      .nullable()
-      .describe('Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move.'),
-    quotedOut: z
-      .string()
-      .regex(/^\d+$/)
-      .nullable()
-      .describe(
-        'Output that the pool quoted for this input at the end of the block before, raw units; null when that is not known.',
-      ),
-    vsQuoteBps: z
-      .number()
-      .nullable()
-      .describe('What the trade got beside that quote, basis points; negative: less. Null when there is none.'),
-  })
-  .openapi('Trade', { description: 'A swap in one pool.' });
+const Trade = documented('Trade', 'A swap in one pool.', {
+  blockNumber: z.int().describe('Block of the trade.'),
+  timestamp: z.int().describe('Time of that block, Unix seconds.'),
+  logIndex: z.int().describe('Place of its log in the block.'),
+  transactionHash: Hash.describe('Its transaction.'),
+  sender: Address.describe('Who called the pool.'),
+  recipient: Address.describe('Who received the output.'),
+  zeroForOne: z.boolean().nullable().describe('Whether token0 was sold for token1; null when nothing moved.'),
+  amount0Raw: Amount.describe('token0 into the pool, raw units; negative: out of it.'),
+  amount1Raw: Amount.describe('The same of token1.'),
+  priceX64: DigitsOrNull.describe(
+    'Average price after fees, token1 per whole token0, Q64.64; null when token0 did not move.',
+  ),
+  quotedOut: DigitsOrNull.describe(
+    'Output that the pool quoted for this input at the end of the block before, raw units; null when that is not known.',
+  ),
+  vsQuoteBps: z
+    .number()
+    .nullable()
+    .describe('What the trade got beside that quote, basis points; negative: less. Null when there is none.'),
+});
 export type Trade = z.output<typeof Trade>;
 
-export const TradesPage = z
-  .strictObject({
-    data: z.array(Trade).describe('Newest first.'),
-    nextBefore: z.string().nullable().describe('`before` of the next page; null on the last one.'),
-  })
-  .openapi('TradesPage', { description: 'Trades of a pool.' });
+export const TradesPage = documented('TradesPage', 'Trades of a pool.', {
+  data: z.array(Trade).describe('Newest first.'),
+  nextBefore: z.string().nullable().describe('`before` of the next page; null on the last one.'),
+});
 export type TradesPage = z.output<typeof TradesPage>;
 
 const PAGE_EXAMPLE: TradesPage = {

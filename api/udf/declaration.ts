@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { errorResponse } from '../declaration/responses.ts';
 import { INTERVALS, MAX_BARS } from '../history/bars-declaration.ts';
@@ -61,16 +62,14 @@ const Failure = z.strictObject({
   errmsg: z.string().describe('Why.'),
 });
 
-const Config = z
-  .strictObject({
-    supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
-    supports_search: z.boolean().describe('Whether symbols are searched for.'),
-    supports_group_request: z.boolean().describe('Whether all symbols come in one answer.'),
-    supports_marks: z.boolean().describe('Whether bars have marks.'),
-    supports_timescale_marks: z.boolean().describe('Whether times have marks.'),
-    supports_time: z.boolean().describe('Whether the time of the service is given.'),
-  })
-  .openapi('UdfConfig', { description: 'What the data feed can do.' });
+const Config = documented('UdfConfig', 'What the data feed can do.', {
+  supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
+  supports_search: z.boolean().describe('Whether symbols are searched for.'),
+  supports_group_request: z.boolean().describe('Whether all symbols come in one answer.'),
+  supports_marks: z.boolean().describe('Whether bars have marks.'),
+  supports_timescale_marks: z.boolean().describe('Whether times have marks.'),
+  supports_time: z.boolean().describe('Whether the time of the service is given.'),
+});
 export const CONFIG: z.output<typeof Config> = {
   supported_resolutions: resolutions,
   supports_search: true,
@@ -80,16 +79,14 @@ export const CONFIG: z.output<typeof Config> = {
   supports_time: true,
 };
 
-const Found = z
-  .strictObject({
-    symbol: z.string().describe('Pair.'),
-    full_name: z.string().describe('The ticker again.'),
-    description: z.string().describe('Pair, and address of the pool.'),
-    exchange: z.string().describe('Chain.'),
-    ticker: z.string().describe(TICKER_MEANING),
-    type: z.literal('crypto').describe('Kind of symbol.'),
-  })
-  .openapi('UdfFoundSymbol', { description: 'A pool that was found.' });
+const Found = documented('UdfFoundSymbol', 'A pool that was found.', {
+  symbol: z.string().describe('Pair.'),
+  full_name: z.string().describe('The ticker again.'),
+  description: z.string().describe('Pair, and address of the pool.'),
+  exchange: z.string().describe('Chain.'),
+  ticker: z.string().describe(TICKER_MEANING),
+  type: z.literal('crypto').describe('Kind of symbol.'),
+});
 export type Found = z.output<typeof Found>;
 const FOUND_EXAMPLE: Found = {
   symbol: 'WETH/USDC',
@@ -100,25 +97,23 @@ const FOUND_EXAMPLE: Found = {
   type: 'crypto',
 };
 
-const SymbolInfo = z
-  .strictObject({
-    name: z.string().describe('Pair.'),
-    ticker: z.string().describe(TICKER_MEANING),
-    description: z.string().describe('Pair, and address of the pool.'),
-    type: z.literal('crypto').describe('Kind of symbol.'),
-    session: z.literal('24x7').describe('When it trades.'),
-    timezone: z.literal('Etc/UTC').describe('Of days.'),
-    exchange: z.string().describe('Chain.'),
-    listed_exchange: z.string().describe('The same.'),
-    minmov: z.literal(1).describe('Units of `pricescale` that a price moves by.'),
-    pricescale: z
-      .number()
-      .describe('Ten to the power of the digits that are shown: six significant ones of the newest day.'),
-    has_intraday: z.literal(true).describe('Whether there are bars shorter than a day.'),
-    volume_precision: z.int().describe('Digits of volumes that are shown.'),
-    supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
-  })
-  .openapi('UdfSymbol', { description: 'A pool as a symbol.' });
+const SymbolInfo = documented('UdfSymbol', 'A pool as a symbol.', {
+  name: z.string().describe('Pair.'),
+  ticker: z.string().describe(TICKER_MEANING),
+  description: z.string().describe('Pair, and address of the pool.'),
+  type: z.literal('crypto').describe('Kind of symbol.'),
+  session: z.literal('24x7').describe('When it trades.'),
+  timezone: z.literal('Etc/UTC').describe('Of days.'),
+  exchange: z.string().describe('Chain.'),
+  listed_exchange: z.string().describe('The same.'),
+  minmov: z.literal(1).describe('Units of `pricescale` that a price moves by.'),
+  pricescale: z
+    .number()
+    .describe('Ten to the power of the digits that are shown: six significant ones of the newest day.'),
+  has_intraday: z.literal(true).describe('Whether there are bars shorter than a day.'),
+  volume_precision: z.int().describe('Digits of volumes that are shown.'),
+  supported_resolutions: z.array(Resolution).describe(RESOLUTIONS_MEANING),
+});
 export const SYMBOL = {
   type: 'crypto',
   session: '24x7',
