@@ -7,7 +7,7 @@ import { VIEWS } from './export/rows-sql.ts';
 import { FORMATS } from './export/table-file.ts';
 import { EXIT_CODES, type JsonOption, printResult, withDatabase } from './run-command.ts';
 
-type Options = JsonOption & Omit<ExportRequest, 'force'> & { force?: true };
+type Options = JsonOption & ExportRequest;
 
 /** Longest time of a statement. The first fetch sorts the rows of many days; later ones return at once. */
 const STATEMENT_TIMEOUT_MS = 15 * 60_000;
@@ -35,13 +35,13 @@ Settings: DATABASE_URL.
 ${EXIT_CODES}`,
   );
 
-async function run({ force, json, ...request }: Options): Promise<void> {
+async function run({ json, ...request }: Options): Promise<void> {
   if (request.from >= request.to) throw new ConfigError('--to: not after --from');
   const session = { options: '-c default_transaction_read_only=on', statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   await withDatabase(
     async (database) => {
       const report = json ? reportJson : process.stdout.isTTY ? showBar : reportLine;
-      const result = await exportView(database, { ...request, force: force === true }, report).catch(fileError);
+      const result = await exportView(database, request, report).catch(fileError);
       printResult(json, { type: 'end', ...result }, describe(result));
     },
     'analyst',

@@ -16,11 +16,7 @@ export type BlockPoint = {
  * @throws an error of Postgres, also when no index is complete yet
  */
 export async function readIndexedBlocks(database: Queryable): Promise<ReadonlyMap<number, BlockPoint>> {
-  const rows = await queriesOn(database).select().from(indexedBlocks);
-  return new Map(
-    rows.map(({ chainId, blockNumber, blockTimestamp }) => [
-      chainId,
-      { number: blockNumber, timestamp: blockTimestamp },
-    ]),
-  );
+  const { chainId, blockNumber: number, blockTimestamp: timestamp } = indexedBlocks;
+  const rows = await queriesOn(database).select({ chainId, number, timestamp }).from(indexedBlocks);
+  return new Map(rows.map((row) => [row.chainId, { number: row.number, timestamp: row.timestamp }]));
 }

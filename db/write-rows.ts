@@ -1,5 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { type PoolId, poolRows } from './pool-id.ts';
 import { queriesOn } from './query-builder.ts';
 import type { Queryable } from './transaction.ts';
 
@@ -45,24 +46,19 @@ export async function upsertRows<T extends PgTable, C extends Field<T> = never>(
     ${evenIfSame ? sql`` : sql`WHERE ${differs}`}`);
 }
 
+type TableOfPools = PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn };
+
 /** Deletes the rows of these pools. */
-export async function deletePools(
-  database: Queryable,
-  table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
-  pools: readonly { readonly chainId: number; readonly pool: string }[],
-): Promise<void> {
+export async function deletePools(database: Queryable, table: TableOfPools, pools: readonly PoolId[]): Promise<void> {
   if (pools.length === 0) return;
-  const chainIds = sql.param(pools.map(({ chainId }) => chainId));
-  const addresses = sql.param(pools.map(({ pool }) => pool));
-  await queriesOn(database).execute(sql`DELETE FROM ${table}
-    USING unnest(${chainIds}::int8[], ${addresses}::text[]) AS k (chain_id, pool)
-    WHERE k.chain_id = ${table.chainId} AND k.pool = ${table.pool}`);
+  await queriesOn(database).execute(sql`DELETE FROM ${table} USING ${poolRows(pools)}
+    WHERE k.chain_id = ${table.chainId} AND k.address = ${table.pool}`);
 }
 
 /** Deletes the rows of all pools of a chain except these. */
 export async function deleteOtherPoolsOf(
   database: Queryable,
-  table: PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn },
+  table: TableOfPools,
   chainId: number,
   kept: readonly { readonly address: string }[],
 ): Promise<void> {

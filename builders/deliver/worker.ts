@@ -60,11 +60,8 @@ export function startBuildersWorker(deps: WorkerDeps): { stop(): Promise<void> }
         : startEndpointRunner(context, STREAM_CONCURRENCY, streamStarter(context, onUpdate, times.dial), times.leaseMs);
     });
   });
-  registerQueueDepths(
-    chains.flatMap((chain) => chainEndpoints(chain, env)),
-    queues,
-    deps,
-  );
+  const endpoints = chains.flatMap((chain) => chainEndpoints(chain, env));
+  registerQueueDepths(endpoints, queues, deps);
   return {
     async stop() {
       await Promise.all(runners.map((runner) => runner.stop()));

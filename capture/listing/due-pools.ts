@@ -1,7 +1,7 @@
 import { loadStatement } from '../../db/load-statement.ts';
+import type { PoolId } from '../../db/pool-id.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { PoolId } from '../pools/pool-id.ts';
 
 /**
  * A pool to compute. `source` is the version of the rows that it is computed from; null when it is not in the index.

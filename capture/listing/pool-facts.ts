@@ -1,6 +1,7 @@
 import { and, eq, getViewSelectedFields, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import { alias, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Hex } from 'viem';
+import { type PoolId, poolRows } from '../../db/pool-id.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { curators, delistedPools, poolStorages } from '../../db/schema/operator.ts';
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
@@ -8,7 +9,6 @@ import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
 import type { Interpretations } from '../../protocol/stored-layout.ts';
 import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
-import { type PoolId, poolRows } from '../pools/pool-id.ts';
 import { extensionsOfPool } from './extensions.ts';
 
 /** Seconds of the two windows that the listing shows. */

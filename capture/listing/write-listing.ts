@@ -1,5 +1,6 @@
 import { gt, max, notInArray, sql } from 'drizzle-orm';
 import { loadStatement } from '../../db/load-statement.ts';
+import type { PoolId } from '../../db/pool-id.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import {
   fiatPrices,
@@ -13,7 +14,6 @@ import {
 import type { Queryable } from '../../db/transaction.ts';
 import { deletePools, upsertRows } from '../../db/write-rows.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from '../fiat/token-key.ts';
-import type { PoolId } from '../pools/pool-id.ts';
 import type { ListedPool, PoolTier } from './record.ts';
 
 /** USD per whole token. */

@@ -18,7 +18,7 @@ export interface ExportRequest {
   readonly format: Format;
   readonly out: string;
   /** Whether existing files are written again. */
-  readonly force: boolean;
+  readonly force?: boolean | undefined;
 }
 
 export interface ExportProgress {
@@ -128,7 +128,8 @@ async function writeDays(client: Queryable, request: DaysRequest, count: Count):
   const { write, close } = dayFiles(request, count);
   for (;;) {
     const { rows } = await client.query<unknown[]>({ text: FETCH_ROWS, rowMode: 'array' });
-    for (const [dayTs, ofDay] of byDay(rows, columns.length)) write(dayTs, ofDay);
+    // The day of a row is in the last column.
+    for (const [dayTs, ofDay] of Map.groupBy(rows, (row) => Number(row[columns.length]))) write(dayTs, ofDay);
     if (rows.length < ROWS_PER_FETCH) break;
   }
   close();
@@ -156,16 +157,4 @@ function dayFiles(request: DaysRequest, count: Count) {
     },
     close: () => finish(request.to),
   };
-}
-
-/** Groups rows by their day, which is in the last column. */
-function byDay(rows: readonly Row[], dayIndex: number): Map<number, Row[]> {
-  const days = new Map<number, Row[]>();
-  for (const row of rows) {
-    const dayTs = Number(row[dayIndex]);
-    const ofDay = days.get(dayTs);
-    if (ofDay === undefined) days.set(dayTs, [row]);
-    else ofDay.push(row);
-  }
-  return days;
 }
