@@ -71,17 +71,15 @@ const STORE_BELOW_BYTES = 1024;
 /** A body of texts and ready bodies. Uses the compressed form of long ready bodies again. */
 export class JoinedBody implements WholeBody {
   readonly length: number;
-  readonly #parts: readonly (string | ReadyBody)[];
 
-  constructor(parts: readonly (string | ReadyBody)[]) {
+  constructor(private readonly parts: readonly (string | ReadyBody)[]) {
     const lengthOf = (part: string | ReadyBody) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length);
     this.length = parts.reduce((sum, part) => sum + lengthOf(part), 0);
-    this.#parts = parts;
   }
 
   /** The parts, joined when needed. Joins bytes, because to join and encode texts takes ten times as long. */
   get content(): Uint8Array<ArrayBuffer> {
-    return Buffer.concat(this.#parts.map(bytesOf));
+    return Buffer.concat(this.parts.map(bytesOf));
   }
 
   async zipped(): Promise<Buffer<ArrayBuffer>> {
@@ -92,7 +90,7 @@ export class JoinedBody implements WholeBody {
       if (bytes.length > 0) parts.push(bytes.length < STORE_BELOW_BYTES ? storedPart(bytes) : deflatePart(bytes, FAST));
       short = [];
     };
-    for (const part of this.#parts) {
+    for (const part of this.parts) {
       if (typeof part === 'string' || part.length < COMPRESS_FROM_BYTES) {
         short.push(bytesOf(part));
         continue;

@@ -72,32 +72,30 @@ const TIMESTAMP_MS = 1_000;
  * enough to be the newest counts as the head.
  */
 export class IndexingWatch {
-  readonly #deps: IndexingWatchDeps;
   readonly #now: () => number;
   /** The last poll of each chain, and when the index was last seen to follow the chain; null when never. */
   readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
   #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
 
-  constructor(deps: IndexingWatchDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: IndexingWatchDeps) {
     this.#now = deps.now ?? Date.now;
   }
 
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
-    const indexed = await valueOrNull(this.#deps.readIndexed());
-    const isAnyMissing = this.#deps.chains.some(({ chainId }) => !indexed?.has(chainId));
-    this.#firstSyncs = isAnyMissing ? await valueOrNull(this.#deps.readFirstSyncs()) : null;
+    const indexed = await valueOrNull(this.deps.readIndexed());
+    const isAnyMissing = this.deps.chains.some(({ chainId }) => !indexed?.has(chainId));
+    this.#firstSyncs = isAnyMissing ? await valueOrNull(this.deps.readFirstSyncs()) : null;
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
       this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
     };
-    await Promise.all(this.#deps.chains.map(pollChain));
+    await Promise.all(this.deps.chains.map(pollChain));
   }
 
   /** What the last poll saw. */
   lags(): readonly ChainLag[] {
-    return this.#deps.chains.map(({ chainId, name, blockTimeMs, deployments }) => {
+    return this.deps.chains.map(({ chainId, name, blockTimeMs, deployments }) => {
       const { indexed, head, stalled } = this.#watched.get(chainId) ?? NOTHING_KNOWN;
       return {
         chainId,
@@ -138,14 +136,14 @@ export class IndexingWatch {
   }
 
   #judge(chain: WatchedChain, poll: ChainPoll): void {
-    const maxLagMs = this.#deps.maxLagSecs * 1_000;
+    const maxLagMs = this.deps.maxLagSecs * 1_000;
     const before = this.#watched.get(chain.chainId);
     const now = this.#now();
     const { indexed, head } = poll;
     const isHeadLate =
       indexed !== null &&
       head !== null &&
-      (indexed.number - head.number) * chain.blockTimeMs > this.#deps.maxQuoteAgeMs(chain);
+      (indexed.number - head.number) * chain.blockTimeMs > this.deps.maxQuoteAgeMs(chain);
     const followedAt = isFollowing(before, poll, chain.blockTimeMs, maxLagMs) ? now : (before?.followedAt ?? null);
     this.#watched.set(chain.chainId, {
       ...poll,

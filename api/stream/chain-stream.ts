@@ -22,15 +22,13 @@ export interface ChainStreamDeps {
 
 /** The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it. */
 export class ChainStream {
-  readonly #deps: ChainStreamDeps;
   readonly #latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
   readonly #subscribers = new Set<Subscriber>();
   readonly #depthListeners = new Set<() => void>();
   /** Undefined until {@link ready} succeeded once. */
   #source: SubscriberSource | undefined;
 
-  constructor(deps: ChainStreamDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: ChainStreamDeps) {
     deps.chain.warmer.onResult((result) => {
       if (result) this.#take(result);
       else for (const latest of Object.values(this.#latest)) latest.clear();
@@ -59,7 +57,7 @@ export class ChainStream {
    * @throws ApiError 503 when the pools or the head are not known
    */
   async ready(): Promise<void> {
-    const { chain, directory, metrics } = this.#deps;
+    const { chain, directory, metrics } = this.deps;
     const table = await directory.table();
     const { block: head } = await chain.heads.head().catch(throwUnavailable);
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
@@ -94,7 +92,7 @@ export class ChainStream {
 
   /** Counts a client that was terminated: it answered no pings, or did not read. */
   countTermination(reason: 'timeout' | 'unread'): void {
-    this.#deps.metrics.terminations.inc({ chain: this.#deps.chain.chainId, reason });
+    this.deps.metrics.terminations.inc({ chain: this.deps.chain.chainId, reason });
   }
 
   get #common(): SubscriberSource {
@@ -103,7 +101,7 @@ export class ChainStream {
   }
 
   #take({ kind, block, branch, outcomes, seenAt, readyAt }: WarmResult): void {
-    const { chain, metrics } = this.#deps;
+    const { chain, metrics } = this.deps;
     const chainId = chain.chainId;
     const isNewBlock = this.#latest[kind].block?.hash !== block.hash;
     this.#latest[kind].take(block, branch, outcomes);
@@ -116,7 +114,7 @@ export class ChainStream {
   }
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {
-    if (chainId !== this.#deps.chain.chainId) return;
+    if (chainId !== this.deps.chain.chainId) return;
     if (!removal) for (const subscriber of this.#subscribers) subscriber.join(address);
     else {
       setImmediate(() => {

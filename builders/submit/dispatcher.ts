@@ -40,7 +40,6 @@ const SUBSCRIBE_EVERY_MS = 5_000;
 
 /** Queues updates for every builder endpoint of a chain and collects their answers until a deadline. */
 export class QuoteDispatcher {
-  readonly #deps: DispatcherDeps;
   /** Channel of the answers to this process. */
   readonly #replyTo: string;
   /** Takes the answers to each submission, by its id. */
@@ -49,9 +48,8 @@ export class QuoteDispatcher {
   readonly #queues: EndpointQueues;
   readonly #log: UpdateLog;
 
-  constructor(deps: DispatcherDeps) {
+  constructor(private readonly deps: DispatcherDeps) {
     const { redis, subscriber, keys, metrics, logger } = deps;
-    this.#deps = deps;
     this.#replyTo = keys.answers(randomUUID());
     this.#queues = new EndpointQueues(redis, keys.prefix, logger);
     this.#log = new UpdateLog(redis, keys, metrics, logger);
@@ -79,7 +77,7 @@ export class QuoteDispatcher {
     times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
     onAccepted?: () => void,
   ): Promise<ProviderResult[]> {
-    if (this.#deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
+    if (this.deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
     const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
     const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
     const answers = new Map<string, Answer>();
@@ -120,7 +118,7 @@ export class QuoteDispatcher {
       const { submissionId, endpointId, answer } = decodeMessage<AnswerNotice>(text);
       this.#waiting.get(submissionId)?.(endpointId, answer);
     } catch (error) {
-      this.#deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
+      this.deps.logger.error({ err: error }, 'a message on the channel of answers is not an answer');
     }
   }
 
@@ -133,7 +131,7 @@ export class QuoteDispatcher {
     let queued = 0;
     let failure: unknown;
     // Registered once for all builders, so that two holders at the same time do not each get some of them.
-    const registering = registerUpdate(this.#deps.redis, this.#deps.keys, submission.update, holder);
+    const registering = registerUpdate(this.deps.redis, this.deps.keys, submission.update, holder);
     const attempts = endpoints.map(async (endpoint) => {
       try {
         const answer = await this.#enqueue(endpoint, submission, await registering);
@@ -143,7 +141,7 @@ export class QuoteDispatcher {
         this.#log.note(endpoint, submission, answer);
       } catch (error) {
         failure = error;
-        this.#deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
+        this.deps.logger.warn({ err: error, endpoint: endpoint.id }, 'an update could not be queued');
       }
     });
     await before(untilMs, Promise.all(attempts));
@@ -163,7 +161,7 @@ export class QuoteDispatcher {
 
   async #enqueueBundle(endpoint: Endpoint, submission: Submission): Promise<Answer | undefined> {
     const { update } = submission;
-    const state = new BundleState(this.#deps.redis, this.#deps.keys, endpoint.id);
+    const state = new BundleState(this.deps.redis, this.deps.keys, endpoint.id);
     if (isCancel(update)) {
       this.#supersede(endpoint, await state.cancel(submission, Date.now()));
       return skipped.cancel;

@@ -42,7 +42,6 @@ export type StreamDeliveryDeps = EndpointContext & {
  * does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
-  readonly #deps: StreamDeliveryDeps;
   /** Submissions that wait for an acknowledgement, oldest first. One serves all submissions of the same update. */
   readonly #outstanding = new Map<string, Submission[]>();
   /** Answers to what was sent on this connection, by id of the submission; null while there is none. */
@@ -52,8 +51,7 @@ export class StreamDelivery implements Delivery {
   #lastSignAt = Date.now();
 
   /** Opens the connection. */
-  constructor(deps: StreamDeliveryDeps) {
-    this.#deps = deps;
+  constructor(private readonly deps: StreamDeliveryDeps) {
     const { url, apiKey } = deps.endpoint;
     this.#socket = new LiveSocket({
       url,
@@ -73,7 +71,7 @@ export class StreamDelivery implements Delivery {
    * @throws LeaseLostError when another worker has to send the update
    */
   async process(submission: Submission): Promise<void> {
-    this.#deps.onUpdate(submission);
+    this.deps.onUpdate(submission);
     await this.#deliver(submission);
   }
 
@@ -87,7 +85,7 @@ export class StreamDelivery implements Delivery {
   }
 
   async #deliver(submission: Submission): Promise<void> {
-    const { endpoint, log, lease } = this.#deps;
+    const { endpoint, log, lease } = this.deps;
     for (;;) {
       if (deadlineMs(submission) - DROP_BELOW_MS <= Date.now()) return log.note(endpoint, submission, 'dropped');
       if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
@@ -100,7 +98,7 @@ export class StreamDelivery implements Delivery {
   }
 
   async #admit(submission: Submission): Promise<boolean> {
-    const { redis, keys, endpoint, lease, sent, log } = this.#deps;
+    const { redis, keys, endpoint, lease, sent, log } = this.deps;
     const { update } = submission;
     const admission = await admitUpdate(redis, keys, endpoint.id, lease.fence, update);
     if (admission === 'fenced' || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
@@ -116,7 +114,7 @@ export class StreamDelivery implements Delivery {
    * When Redis lost that a job was done and the queue runs it again, the builder's first answer is published again.
    */
   #send(submission: Submission): void {
-    const { endpoint, codec, log, sent } = this.#deps;
+    const { endpoint, codec, log, sent } = this.deps;
     const { id, update } = submission;
     const known = this.#answers.get(id);
     if (known?.answer) log.publish(endpoint, submission, known.answer);
@@ -128,7 +126,7 @@ export class StreamDelivery implements Delivery {
   }
 
   #acknowledge(frame: Buffer): void {
-    const { endpoint, codec, log, logger } = this.#deps;
+    const { endpoint, codec, log, logger } = this.deps;
     this.#lastSignAt = Date.now();
     try {
       const { key, answer } = codec.decode(frame);
@@ -148,7 +146,7 @@ export class StreamDelivery implements Delivery {
     this.#answers.clear();
     for (const submission of this.#takeOutstanding()) {
       this.#deliver(submission).catch((error: unknown) => {
-        this.#deps.logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
+        this.deps.logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
         this.#noteUnanswered(submission);
       });
     }
@@ -186,6 +184,6 @@ export class StreamDelivery implements Delivery {
   }
 
   #noteUnanswered(submission: Submission): void {
-    this.#deps.log.note(this.#deps.endpoint, submission, 'unanswered');
+    this.deps.log.note(this.deps.endpoint, submission, 'unanswered');
   }
 }

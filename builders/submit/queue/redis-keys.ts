@@ -7,12 +7,8 @@ export interface LeaseKeys {
 
 /** Names of everything that quote updates keep in Redis, under one prefix. */
 export class RedisKeys {
-  /** Also the prefix of the BullMQ queues. */
-  readonly prefix: string;
-
-  constructor(prefix: string) {
-    this.prefix = prefix;
-  }
+  /** @param prefix also of the BullMQ queues */
+  constructor(readonly prefix: string) {}
 
   /** Keys of an endpoint's lease, which exists while a worker holds the endpoint. */
   leaseKeys = (endpointId: string): LeaseKeys => ({
