@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem';
 import { factoryEvents, factoryFunctions } from '../protocol/abi/factory.ts';
 import { providerEvents, providerFunctions } from '../protocol/abi/providers.ts';
-import { priceVelocityGuardEvents, stopLossEvents } from '../protocol/layouts/flat/extension-events.ts';
+import { flatEventLayout } from '../protocol/layouts/flat/event-layout.ts';
 import { flatPoolEvents, flatPoolFunctions } from '../protocol/layouts/flat/pool-abi.ts';
 
 /* Whole ABIs of the protocol's contracts: what services read, and what only curators, traders and tests call. */
@@ -35,7 +35,7 @@ export const flatPoolAbi = [
 ] as const;
 
 export const stopLossAbi = [
-  ...stopLossEvents,
+  ...flatEventLayout.abi.stopLoss,
   ...parseAbi([
     'function oracleStopLossConfig(address pool) view returns (uint32 drawdownE6, uint32 decayPerSecondE8, uint32 timelock, bool initialized)',
     'function highWatermarks(address pool, int8 bin) view returns (uint104 token0, uint104 token1, uint48 updatedAt)',
@@ -100,7 +100,7 @@ export const providerAbi = [
 ] as const;
 
 export const priceVelocityGuardAbi = [
-  ...priceVelocityGuardEvents,
+  ...flatEventLayout.abi.priceVelocityGuard,
   ...parseAbi([
     'function priceVelocityState(address pool) view returns (uint128 lastMidPriceX64, uint64 lastUpdateBlock, uint64 maxChangePerBlockE18)',
     'error PriceVelocityExceeded(uint256 actualDeltaSqE36, uint256 allowedDeltaSqE36)',

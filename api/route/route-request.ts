@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type Address, zeroAddress } from 'viem';
+import type { PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { basisFields } from '../declaration/quote-basis.ts';
@@ -43,10 +44,7 @@ export const RouteBody = z.object({
 export type RouteBody = z.output<typeof RouteBody>;
 
 /** What a route request asks for, with defaults filled in. */
-export type RouteRequest = {
-  readonly tokenIn: Address;
-  readonly tokenOut: Address;
-  readonly tradeType: TradeType;
+export type RouteRequest = PairOrder & {
   /** The amount that the trader fixes, raw units of `tokenIn` for exact_in and of `tokenOut` for exact_out. */
   readonly given: bigint;
   /** 1..4. */

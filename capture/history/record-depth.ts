@@ -4,6 +4,7 @@ import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
+import type { BidAsk } from '../../protocol/curve.ts';
 import { type DepthWithin, depthWithin } from '../../protocol/depth-within.ts';
 import { readDecisions, readPoolsAt } from '../../quoting/pools/catalog-rows.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
@@ -27,12 +28,10 @@ export interface DepthDeps {
 export type RecordDepth = (pools: readonly Address[]) => Promise<void>;
 
 /** What one pool quotes at a block. */
-interface DepthSample extends DepthWithin {
+interface DepthSample extends DepthWithin, BidAsk {
   readonly pool: Address;
   readonly blockNumber: bigint;
   readonly blockTimestamp: bigint;
-  readonly bidX64: bigint;
-  readonly askX64: bigint;
 }
 
 /** Timeout of one phase of calls, over all nodes. */

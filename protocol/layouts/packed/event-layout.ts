@@ -1,15 +1,26 @@
+import { parseAbi } from 'viem';
 import type { EventLayout } from '../../layout.ts';
+import { stopLossSettingEvents, velocityLimitEvents } from '../extension-events.ts';
 import { packedFactoryEvents, packedPoolEvents } from './abi.ts';
 import { packedEvents } from './events.ts';
-import { packedStopLossEvents, packedVelocityGuardEvents } from './extension-events.ts';
 
 /** What the indexer needs of the packed layout. */
 export const packedEventLayout = {
   abi: {
     factory: packedFactoryEvents,
     pool: packedPoolEvents,
-    stopLoss: packedStopLossEvents,
-    priceVelocityGuard: packedVelocityGuardEvents,
+    // Bins of 16 bits, decay in parts of 10^18.
+    stopLoss: [
+      ...stopLossSettingEvents,
+      ...parseAbi([
+        'event OracleStopLossHighWatermarkUpdated(address indexed pool, int16 binIdx, uint104 newHwmToken0, uint104 newHwmToken1)',
+      ]),
+    ],
+    // The anchor also moves with swaps, without an event.
+    priceVelocityGuard: [
+      ...velocityLimitEvents,
+      ...parseAbi(['event AnchorMidPriceUpdated(address indexed pool, uint128 newAnchorMidPriceX64)']),
+    ],
   },
   sources: { pool: 'PackedPool', stopLoss: 'PackedStopLoss', priceVelocityGuard: 'PackedPriceVelocityGuard' },
   stopLossDecay: 'E18',
