@@ -18,20 +18,16 @@ export class ApiError extends AppError {
   /** The body's code, otherwise the status: `http_503`. */
   readonly code: string;
   readonly retryable: boolean;
-  readonly status: ContentfulStatusCode;
-  readonly body: ErrorBody | string;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
-    status: ContentfulStatusCode,
-    body: ErrorBody | string,
+    readonly status: ContentfulStatusCode,
+    readonly body: ErrorBody | string,
     options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(typeof body === 'string' ? body : body.error, { cause: options.cause });
     this.code = (typeof body === 'string' ? undefined : body.code) ?? `http_${status}`;
     this.retryable = RETRYABLE.includes(status);
-    this.status = status;
-    this.body = body;
     this.headers = options.headers ?? {};
   }
 }

@@ -1,4 +1,4 @@
-import { type Address, type Hex, hexToBytes, keccak256 } from 'viem';
+import { type Address, type Hex, hexToBytes } from 'viem';
 import { delegationOf } from './delegation.ts';
 import { dataBytes, HALTS, OP } from './evm-instructions.ts';
 
@@ -10,9 +10,7 @@ import { dataBytes, HALTS, OP } from './evm-instructions.ts';
 export type Distrust = 'unknown' | 'designator' | 'proxy' | 'open';
 
 export interface CodeFacts {
-  /** As EXTCODEHASH gives it. */
-  readonly hash: Hex;
-  /** Null where the hash, with the hashes of the libraries, determines what the account does. */
+  /** Null where the code's hash, with the hashes of the libraries, determines what the account does. */
   readonly distrust: Distrust | null;
   /** Contracts whose code it runs as its own, by addresses that are part of its code. */
   readonly libraries: readonly Address[];
@@ -28,7 +26,7 @@ const DESIGNATOR = 0xef;
  */
 export function codeFacts(code: Hex, mostSteps = 300_000): CodeFacts {
   const bytes = hexToBytes(code);
-  const facts = { hash: keccak256(bytes), distrust: null, libraries: [] };
+  const facts = { distrust: null, libraries: [] };
   if (bytes.length === 0) return { ...facts, distrust: 'unknown' };
   if (bytes[0] === DESIGNATOR) return { ...facts, distrust: 'designator' };
   if (!mayDelegate(bytes)) return facts;

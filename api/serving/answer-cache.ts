@@ -14,15 +14,11 @@ export interface KeptAnswer extends ReusableAnswer {
 
 /** Keeps responses by the target of their request. When memory is full, the least recently requested leave. */
 export class AnswerCache {
-  readonly #answers: LRUCache<string, KeptAnswer>;
-
-  constructor(maxBytes = MAX_BYTES) {
-    this.#answers = new LRUCache({
-      maxSize: maxBytes,
-      // Twice the body is more than body and compressed form take together, unless the body is almost empty.
-      sizeCalculation: ({ body }, target) => 2 * body.length + target.length + 1_000,
-    });
-  }
+  readonly #answers = new LRUCache<string, KeptAnswer>({
+    maxSize: MAX_BYTES,
+    // Twice the body is more than body and compressed form take together, unless the body is almost empty.
+    sizeCalculation: ({ body }, target) => 2 * body.length + target.length + 1_000,
+  });
 
   /** Keeps a response if its target has canonical spelling, so that other spellings do not take memory. */
   keep(target: string, route: ApiRoute, answer: ReusableAnswer): void {

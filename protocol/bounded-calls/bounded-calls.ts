@@ -88,7 +88,7 @@ export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   const results: (BoundedResult | null)[] = [];
   let offset = 0;
   for (let index = 0; index < count; index++) {
-    const header = numberAt(packed, offset, RESULT_HEADER_BYTES);
+    const header = Number(bytesAt(packed, offset, RESULT_HEADER_BYTES));
     const [gasUsed, state, kept] = [(header >>> 16) * 1_000, (header >>> 8) & 0xff, header & 0xff];
     offset += RESULT_HEADER_BYTES;
     const data = bytesAt(packed, offset, kept);
@@ -97,7 +97,5 @@ export function decodeBoundedCalls(answer: Hex, count: number): BoundedAnswer {
   }
   return { chainId, blockNumber, blockTimestamp, results };
 }
-
-const numberAt = (hex: Hex, offset: number, bytes: number): number => Number(bytesAt(hex, offset, bytes));
 
 const digits = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, '0');

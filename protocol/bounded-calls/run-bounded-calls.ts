@@ -54,18 +54,13 @@ async function runRound(
   return answers.flat();
 }
 
-/**
- * Packs groups into chunks, one `eth_call` each.
- *
- * @param mostGas limit of the calls of a chunk; a single group may exceed it
- */
+/** Packs groups into chunks, one `eth_call` each. A single group may exceed the limits of a chunk. */
 export function packBoundedCalls(
   groups: readonly (readonly BoundedCall[])[],
   gasOf: (call: BoundedCall) => number,
-  mostGas = GAS_PER_CALL,
 ): (readonly BoundedCall[])[][] {
   return packGroups(groups, [
-    { of: (call) => gasOf(call) + (call.gasLimit > 0 ? OVERHEAD_GAS : CODE_HASH_GAS), most: mostGas },
+    { of: (call) => gasOf(call) + (call.gasLimit > 0 ? OVERHEAD_GAS : CODE_HASH_GAS), most: GAS_PER_CALL },
     { of: callBytes, most: BYTES_PER_CALL },
     { of: answerBytes, most: ANSWER_BYTES_PER_CALL },
   ]);
