@@ -174,10 +174,8 @@ export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery):
   return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && isIndexed && !isFiltered && !isFlagged;
 }
 
-type Day = NonNullable<PoolAtRead['day']>;
-
-/** A row of {@link showStatement}. The fields of the day are null unless they were requested. */
-export type ShownRow = Omit<PoolAtRead, 'day'> & { readonly [Field in keyof Day]: Day[Field] | null };
+/** A row of {@link showStatement}, with the fields of the day if they were requested. */
+export type ShownRow = Omit<PoolAtRead, 'day'> & (NonNullable<PoolAtRead['day']> | { readonly analytics: null });
 
 /**
  * Reads what is shown of these pools, in their order. All pages have the same text, so that its many joins are planned

@@ -62,12 +62,10 @@ function filterKey({ count, offset, sort, order, ...filter }: ListingQuery, chai
 
 function renderPage(rows: readonly ShownRow[], { offset }: ListingQuery, { total: found, sums }: TotalRow): ReadyBody {
   const total = Number(found);
-  const pools = rows.map(({ analytics, window, tvlFiat, executability, trend24h, ...row }) => {
-    const isRequested = analytics !== null && window !== null && executability !== null && trend24h !== null;
-    return showPool({ ...row, day: isRequested ? { analytics, window, tvlFiat, executability, trend24h } : null });
+  const data = rows.map(({ record, status, prices, ...day }) => {
+    return new ReadyJson(showPool({ record, status, prices, day: day.analytics === null ? null : day }));
   });
-  const end = offset + pools.length;
-  const nextOffset = pools.length > 0 && end < total ? end : null;
-  const data = pools.map((pool) => new ReadyJson(pool));
+  const end = offset + data.length;
+  const nextOffset = data.length > 0 && end < total ? end : null;
   return new ReadyBody(joinJson({ data, total, nextOffset, ...(sums && { sums }) }).join(''));
 }

@@ -88,15 +88,7 @@ export const RawListingQuery = z.object({
 export type RawListingQuery = z.output<typeof RawListingQuery>;
 
 /** Sort orders of the listing across chains, where block numbers do not compare. */
-export const CROSS_CHAIN_SORTS = [
-  'tiered',
-  'tvl',
-  'volume',
-  'apr',
-  'apr7d',
-  'change',
-  'depth',
-] as const satisfies readonly Sort[];
+export const CROSS_CHAIN_SORTS = SORTS.filter((sort) => sort !== 'created');
 
 /** {@link RawListingQuery} of the listing across chains. */
 export const RawCrossChainQuery = RawListingQuery.extend({
