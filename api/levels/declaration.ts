@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
@@ -49,22 +50,18 @@ function pammsOf(format: LevelsFormat) {
   return z.array(pamm).describe('Healthy pools that anyone may trade with.');
 }
 
-export const BuilderFrame = z
-  .strictObject({
-    slot: z.int().optional().describe('Its slot, where the chain has slots.'),
-    blockNumber,
-    timestamp: uint64('When the frame was made, Unix nanoseconds.'),
-    pamms: pammsOf('builder'),
-  })
-  .openapi('BuilderPriceLevels', { description: "Price levels in a block builder's form." });
+export const BuilderFrame = documented('BuilderPriceLevels', "Price levels in a block builder's form.", {
+  slot: z.int().optional().describe('Its slot, where the chain has slots.'),
+  blockNumber,
+  timestamp: uint64('When the frame was made, Unix nanoseconds.'),
+  pamms: pammsOf('builder'),
+});
 
-export const Bap710Frame = z
-  .strictObject({
-    blockNumber,
-    millisTimestamp: z.int().describe('When the frame was made, Unix milliseconds.'),
-    pamms: pammsOf('bap710'),
-  })
-  .openapi('Bap710PriceLevels', { description: 'Price levels in the form of BAP-710.' });
+export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the form of BAP-710.', {
+  blockNumber,
+  millisTimestamp: z.int().describe('When the frame was made, Unix milliseconds.'),
+  pamms: pammsOf('bap710'),
+});
 
 const ORDER_BOOK = [
   { amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' },

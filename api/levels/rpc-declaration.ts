@@ -1,40 +1,37 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
+import { documented } from '../declaration/documented.ts';
 import { ChainIdPath, errorResponse } from '../declaration/responses.ts';
 
 /** The version, which each message names. */
 export const JsonRpc = z.literal('2.0').describe('The version of JSON-RPC.');
 const Id = z.union([z.string(), z.int(), z.null()]).describe('Chosen by the client; the response repeats it.');
 
-export const RpcCall = z
-  .strictObject({
-    jsonrpc: JsonRpc,
-    id: Id.optional(),
-    method: z
-      .string()
-      .describe(
-        'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; all ' +
-          'pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
-          '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
-      ),
-    params: z.array(z.unknown()).optional().describe('By position.'),
-  })
-  .openapi('RpcCall', { description: 'A call of JSON-RPC 2.0.' });
+export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
+  jsonrpc: JsonRpc,
+  id: Id.optional(),
+  method: z
+    .string()
+    .describe(
+      'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; all ' +
+        'pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
+        '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
+    ),
+  params: z.array(z.unknown()).optional().describe('By position.'),
+});
 
-export const RpcResponse = z
-  .strictObject({
-    jsonrpc: JsonRpc,
-    id: Id,
-    result: z.unknown().optional().describe('Of a call that succeeded.'),
-    error: z
-      .strictObject({
-        code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit).'),
-        message: z.string().describe('What is wrong, as a human-readable sentence.'),
-      })
-      .optional()
-      .describe('Of a call that failed.'),
-  })
-  .openapi('RpcResponse', { description: 'The response to one call.' });
+export const RpcResponse = documented('RpcResponse', 'The response to one call.', {
+  jsonrpc: JsonRpc,
+  id: Id,
+  result: z.unknown().optional().describe('Of a call that succeeded.'),
+  error: z
+    .strictObject({
+      code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit).'),
+      message: z.string().describe('What is wrong, as a human-readable sentence.'),
+    })
+    .optional()
+    .describe('Of a call that failed.'),
+});
 
 export const callTakers = {
   operationId: 'callTakers',
