@@ -2300,18 +2300,10 @@ export interface operations {
                      *           "decimals": 18,
                      *           "logoUrl": null,
                      *           "pools": 3
-                     *         },
-                     *         {
-                     *           "address": "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-                     *           "symbol": "USDC",
-                     *           "name": "USD Coin",
-                     *           "decimals": 6,
-                     *           "logoUrl": null,
-                     *           "pools": 2
                      *         }
                      *       ],
                      *       "total": 12,
-                     *       "nextOffset": 2
+                     *       "nextOffset": 1
                      *     }
                      */
                     "application/json": components["schemas"]["TokensPage"];

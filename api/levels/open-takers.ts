@@ -1,4 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
+import { servedChain } from '../request.ts';
 import type { Streams } from '../stream/streams.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
@@ -17,11 +18,9 @@ export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): Readon
   const choose = createPoolChooser(deps);
   const feeds = new FrameFeeds(deps.logger);
   return new Map(
-    [...chains].flatMap(([chainId, chain]) => {
-      const stream = streams.chains.get(chainId);
-      if (!stream) return [];
-      const levels = new PriceLevels(chain, stream, choose, feeds);
-      return [[chainId, { levels, overrides: new StateOverrides(chain, feeds) }] as const];
+    [...chains].map(([chainId, chain]) => {
+      const levels = new PriceLevels(chain, servedChain(streams.chains, `${chainId}`), choose, feeds);
+      return [chainId, { levels, overrides: new StateOverrides(chain, feeds) }];
     }),
   );
 }

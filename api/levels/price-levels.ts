@@ -6,7 +6,6 @@ import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { throwUnavailable, unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
-import { blocksOf } from '../quotes/one-state.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
@@ -46,7 +45,7 @@ export class PriceLevels {
     const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
     const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
     if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
-    const blocks = blocksOf(read);
+    const blocks = known.map((snapshot) => snapshot.block);
     const block = blocks.length > 0 ? blocks.reduce(olderBlock) : (await heads.head().catch(throwUnavailable)).block;
     const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
     return encodeFrame(query.format, head, query.venue, known);

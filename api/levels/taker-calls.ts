@@ -17,9 +17,7 @@ export interface TakersChain {
   readonly overrides: StateOverrides;
 }
 
-export interface TakersDeps {
-  readonly takers: ReadonlyMap<number, TakersChain>;
-}
+export type TakersDeps = { readonly takers: ReadonlyMap<number, TakersChain> };
 
 /** Addresses that a parameter names; by default none, which means all. */
 export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);

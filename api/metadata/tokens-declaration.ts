@@ -28,12 +28,9 @@ export const TokensPage = documented('TokensPage', 'A page of tokens.', {
 export type TokensPage = z.output<typeof TokensPage>;
 
 const PAGE_EXAMPLE: TokensPage = {
-  data: [
-    { address: EXAMPLE.weth, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, logoUrl: null, pools: 3 },
-    { address: EXAMPLE.usdc, symbol: 'USDC', name: 'USD Coin', decimals: 6, logoUrl: null, pools: 2 },
-  ],
+  data: [{ address: EXAMPLE.weth, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, logoUrl: null, pools: 3 }],
   total: 12,
-  nextOffset: 2,
+  nextOffset: 1,
 };
 
 export const listTokens = {
