@@ -2678,11 +2678,6 @@ export interface operations {
                      *                   "amountIn": "0xde0b6b3a7640000",
                      *                   "amountOut": "0xb2b3b0a0",
                      *                   "variant": "Simulated"
-                     *                 },
-                     *                 {
-                     *                   "amountIn": "0x378cf5ff0e8f0691",
-                     *                   "amountOut": "0x2cb40ee60",
-                     *                   "variant": "Simulated"
                      *                 }
                      *               ]
                      *             }

@@ -219,16 +219,18 @@ test('a connection that breaches limits gets errors, then a bye', async () => {
   expect(messagesOf(client).at(-1)).toMatchObject({ method: 'pamm_bye', params: { reason: 'limits' } });
 });
 
-test('a connection has one levels call a second, and a batch too', async () => {
+test('a connection has two calls of levels or overrides a second, and a batch too', async () => {
   const levels = (id: number) => call('pamm_getPammPriceLevels', [{ pamms: pools() }], id);
-  const batch = (await (await post([levels(1), levels(2), call('pamm_status', [], 3)])).json()) as RpcResponse[];
-  expect(batch.map(({ error }) => error?.code)).toEqual([undefined, -32_005, undefined]);
+  const words = (id: unknown) => call('pamm_getPammStateOverrides', [], id);
+  const calls = [levels(1), words(2), levels(3), words(4), call('pamm_status', [], 5)];
+  const batch = (await (await post(calls)).json()) as RpcResponse[];
+  expect(batch.map(({ error }) => error?.code)).toEqual([undefined, undefined, -32_005, -32_005, undefined]);
   const client = await connectTexts(urlOf());
   const codes = [];
-  for (const id of ['a', 'b']) codes.push((await askWs(client, { ...levels(0), id })).error?.code);
+  for (const id of ['a', 'b', 'c']) codes.push((await askWs(client, { ...levels(0), id })).error?.code);
   await sleep(1_000);
-  codes.push((await askWs(client, { ...levels(0), id: 'c' })).error?.code);
-  expect(codes).toEqual([undefined, -32_005, undefined]);
+  codes.push((await askWs(client, words('d'))).error?.code);
+  expect(codes).toEqual([undefined, undefined, -32_005, undefined]);
 });
 
 test('a connection has one subscription of each kind', async () => {

@@ -63,10 +63,7 @@ export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the 
   pamms: pammsOf('bap710'),
 });
 
-const ORDER_BOOK = [
-  { amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' },
-  { amountIn: '0x378cf5ff0e8f0691', amountOut: '0x2cb40ee60', variant: 'Simulated' },
-];
+const ORDER_BOOK = [{ amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' }];
 const PAIR_EXAMPLE = { tokenIn: EXAMPLE.weth, tokenOut: EXAMPLE.usdc, orderBook: ORDER_BOOK };
 const PAMMS_EXAMPLE = [{ pamm: EXAMPLE.pool, pairs: [PAIR_EXAMPLE] }];
 const FRAME_EXAMPLE = { blockNumber: 40043188, timestamp: 1794999975000000000, pamms: PAMMS_EXAMPLE };

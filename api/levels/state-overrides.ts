@@ -67,12 +67,10 @@ export class StateOverrides {
   }
 }
 
-type Venue = readonly [Address, Words];
-
-const builderFields = (venues: readonly Venue[]): string =>
+const builderFields = (venues: readonly (readonly [Address, Words])[]): string =>
   venues.map(([venue, words]) => `,"${venue}":${JSON.stringify({ stateOverride: wordOverrides(words) })}`).join('');
 
-function relayerFields(venues: readonly Venue[]): string {
+function relayerFields(venues: readonly (readonly [Address, Words])[]): string {
   const merged: Record<Address, Record<Hex, Hex>> = {};
   // The newest venue comes first, and its words win.
   for (const [, words] of venues.toReversed())

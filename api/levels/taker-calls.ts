@@ -27,8 +27,8 @@ const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
 
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
 export class TakerCalls {
-  /** Counts price levels, which are given once a second. */
-  readonly #useFrame = windowLimit(1, 1);
+  /** Counts price levels and state overrides, whose answers may be large: two a second. */
+  readonly #useAnswer = windowLimit(2, 1);
 
   constructor(
     readonly chain: TakersChain,
@@ -43,13 +43,13 @@ export class TakerCalls {
       case 'pamm_getPammStateOverrides':
       case 'titan_getPammStateOverrides':
         readParams(NoParams, params);
+        this.#countAnswer();
         return new ReadyJson(await overrides.read(format));
       case 'pamm_getPammPriceLevels':
       case 'titan_getPammPriceLevels': {
         const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
         const query = levelsOf(format, addresses(pamms), this.hasKey);
-        const waitMs = this.#useFrame(1);
-        if (waitMs > 0) throw tooManyRequests(waitMs);
+        this.#countAnswer();
         return new ReadyJson(await levels.read(query, this.hasKey));
       }
       case 'pamm_status':
@@ -62,6 +62,12 @@ export class TakerCalls {
         throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
     }
   };
+
+  /** @throws ApiError 429 */
+  #countAnswer(): void {
+    const waitMs = this.#useAnswer(1);
+    if (waitMs > 0) throw tooManyRequests(waitMs);
+  }
 }
 
 /** @throws ApiError 400 */
