@@ -10,6 +10,7 @@ import { completeChain } from '../db/complete-chain.ts';
 import { readFoundContracts } from '../db/found-contracts.ts';
 import { writeTradeMinutes } from '../db/history/trade-minutes.ts';
 import type { LiveObserver } from '../quoting/live/live-metrics.ts';
+import type { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OnStop } from '../runtime/shutdown.ts';
@@ -53,6 +54,8 @@ export type CaptureDeps = {
   readonly countCall?: CountChainCall;
   /** Gives the observer of a chain's pending state. */
   readonly observeLive?: (chainId: number) => LiveObserver;
+  /** The processes that share sources of live prices. Default: none. */
+  readonly sharing?: ReadSharing | undefined;
   readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
   /** Registers what ends the sources of live prices. */
@@ -142,6 +145,7 @@ function openChain(chain: ChainConfig, deps: CaptureDeps) {
     env: deps.env ?? {},
     observer: deps.observeLive?.(chain.chainId),
     countCall: deps.countCall,
+    sharing: deps.sharing,
     logger: deps.logger.child({ chainId: chain.chainId }),
   });
   if (live) deps.onStop?.(`live prices of chain ${chain.chainId}`, () => live.close());

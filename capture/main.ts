@@ -4,10 +4,12 @@ import { measureBlockTimes } from '../chain/block-time.ts';
 import { assertChainIds } from '../chain/chain-ids.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { readSecret } from '../config/read-secret.ts';
 import { openDatabase } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { liveMetrics } from '../quoting/live/live-metrics.ts';
+import { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { mountHealth } from '../runtime/health.ts';
 import { startServer } from '../runtime/http-server.ts';
@@ -27,6 +29,7 @@ prices, tiers, 24-hour figures. Several may run; one is enough.
 Settings (environment):
   CHAINS_CONFIG              the chains file
   DATABASE_URL               the database that the indexer writes
+  REDIS_URL, QUEUE_PREFIX    those of the API, whose live sources capture then shares (optional)
   FIAT_PRICE_MAX_AGE_SECS    age at which a fiat price stops counting (5400)
   DEFILLAMA_URL              address of DefiLlama's coin API
   PORT                       serves /health, /ready and /metrics when set
@@ -39,6 +42,9 @@ runMain(async () => {
     ...(['FIAT_PRICE_MAX_AGE_SECS', 'DEFILLAMA_URL'] as const),
   ]);
   const read = loadChainsFile(env.CHAINS_CONFIG);
+  const isLive = read.chains.some(({ live }) => live);
+  const redis =
+    isLive && readSecret('REDIS_URL', process.env) ? readEnvironment(['REDIS_URL', 'QUEUE_PREFIX']) : undefined;
   const logger = createLogger('capture', env.LOG_LEVEL);
   const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
   const [chains] = await Promise.all([
@@ -51,6 +57,8 @@ runMain(async () => {
   const metrics = createMetrics('capture');
   const onStop = stopOnSignal(logger);
   onStop('database', () => database.$client.end());
+  const sharing = redis && new ReadSharing({ redisUrl: redis.REDIS_URL, prefix: redis.QUEUE_PREFIX, metrics, logger });
+  onStop('read sharing', () => sharing?.stop());
   const jobs = startJobs(
     captureJobs({
       file,
@@ -61,6 +69,7 @@ runMain(async () => {
       env: process.env,
       countCall: chainCallCounter(metrics),
       observeLive: liveMetrics(metrics),
+      sharing,
       onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
       onStop,

@@ -23,13 +23,15 @@ export const settings = {
       'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
     ),
   DATABASE_REPLICA_URL: PostgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
-  REDIS_URL: RedisUrl.describe('API and builders: Redis with an append-only file, or a crash forgets queued updates.'),
+  REDIS_URL: RedisUrl.describe(
+    'API and builders: Redis with an append-only file, or a crash forgets queued updates. Capture shares the live sources of the API when it is set.',
+  ),
   QUEUE_PREFIX: z
     .string()
     .regex(/^[a-z0-9_-]+$/, 'not a name of lowercase letters, digits, "-" and "_"')
     .default('pamm')
     .describe(
-      'API and builders: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
+      'API, builders and capture: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
     ),
   PAMM_AUDIT_RETENTION_DAYS: AboveZero.default(30).describe(
     'Builders: days that the audit trail of quote updates is kept.',

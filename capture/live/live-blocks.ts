@@ -11,6 +11,7 @@ import type { LiveFeed } from '../../quoting/live/live-feed.ts';
 import type { LiveHeads } from '../../quoting/live/live-heads.ts';
 import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
 import { openLiveHeads } from '../../quoting/live/open-live-heads.ts';
+import type { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
@@ -29,6 +30,8 @@ export interface LiveBlocksDeps {
   readonly env: Environment;
   readonly observer?: LiveObserver | undefined;
   readonly countCall?: CountChainCall | undefined;
+  /** The processes that share sources: these are read here while none of them does. Default: none. */
+  readonly sharing?: Pick<ReadSharing, 'followFeed'> | undefined;
   readonly logger: Logger;
 }
 
@@ -49,22 +52,23 @@ const SILENT_AFTER_MS = 5_000;
  * Opens the sources of a chain's pending state, and the sockets that push its heads. Without these, the head is polled
  * when a block is requested.
  *
- * @returns undefined for a chain without a source, or without the key of any
+ * @returns undefined for a chain without a source, or where this process could read none and no others share theirs
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
-  const { chain, quotes, rpc, protectedAccounts, countCall, logger } = deps;
+  const { chain, quotes, rpc, protectedAccounts, countCall, sharing, logger } = deps;
   const { blockTimeMs } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...chainBounds(chain, quotes), blockTimeMs });
   let accounts: ReadonlySet<Address> | undefined;
   const opened = openLiveHeads(chain, committed, { ...deps, protectedAccounts: () => accounts });
-  if (!opened || opened.feed.isOff) return undefined;
+  if (!opened || (opened.feed.isOff && !sharing)) return undefined;
   const { heads, feed } = opened;
   let frameAt = Number.NEGATIVE_INFINITY;
   feed.onFrame(() => {
     frameAt = performance.now();
   });
-  feed.read();
+  if (sharing) sharing.followFeed(chain, feed);
+  else feed.read();
   const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   const now = async (): Promise<LiveBlock | null> => {

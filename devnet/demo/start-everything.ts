@@ -34,8 +34,9 @@ export async function startEverything(supervisor: Supervisor, ports: Ports, opti
   const stores = { DATABASE_URL: database.url, REDIS_URL: redis.url };
   const settings = { CHAINS_CONFIG: files.chains, ...stores, QUEUE_PREFIX: queuePrefix };
   const env = { ...settings, DATABASE_REPLICA_URL: '', DATABASE_SCHEMA: '' };
+  const envOf = (main: string) => ({ ...env, REDIS_URL: redis.urlFor(main) });
   // A backfill ends the indexer with the wish to be started again.
-  const processes = { ports, logOf, envOf: () => env, keepOf: () => ({ rule: whenAsked }) };
+  const processes = { ports, logOf, envOf, keepOf: () => ({ rule: whenAsked }) };
   const { api, indexer } = await startServiceProcesses(supervisor, processes);
   await supervisor.start('first listing', () => waitForListing(api.url, markets));
   // A login that may do all of what further processes and commands need.

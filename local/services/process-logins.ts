@@ -22,7 +22,8 @@ export interface LoginOptions {
 }
 
 /** Who knows the password of a login knows neither its owner's nor another's. */
-const passwordOf = (login: string, secret: string): string => createHmac('sha256', secret).update(login).digest('hex');
+export const passwordOf = (login: string, secret: string): string =>
+  createHmac('sha256', secret).update(login).digest('hex');
 
 const secretOf = (url: string, secret: string | undefined): string =>
   secret ?? decodeURIComponent(new URL(url).password);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Kept, type LocalStore, storeControls } from './local-store.ts';
 import { onFreePort } from './on-free-port.ts';
+import { loginUrl, passwordOf } from './process-logins.ts';
 import { redisBinary } from './redis-binary.ts';
 import { startService } from './service-process.ts';
 import { createTempFolder, keptFolder } from './temp-folder.ts';
@@ -15,10 +16,25 @@ const COMMANDS =
   '-@all +@connection +@read +@write +@pubsub +@transaction +eval +evalsha +script|exists +script|load +time -@dangerous ' +
   '+info -scan -randomkey -dbsize -function -pubsub';
 
+/**
+ * What capture's user of Redis may do: take the words of live sources that API processes share, and look whether one of
+ * them reads these. As in docker-compose.yml.
+ */
+export const captureRules = (prefix: string): readonly string[] =>
+  `~${prefix}:reads-*:source-reader &${prefix}:reads-*:words ${CAPTURE_COMMANDS}`.split(' ');
+
+const CAPTURE_COMMANDS = '-@all +@connection -@dangerous +info +exists +subscribe +unsubscribe';
+
+/** The URL of a Redis of ours with the login of a process: capture has one of its own. */
+export const redisUrlFor = (url: string, main: string): string => (main === 'capture' ? loginUrl(url, main) : url);
+
 export interface RedisOptions {
   /** Writes every change to disk before it answers, so that nothing is lost by a kill; off by default. */
   readonly durable?: boolean;
-  /** Its URL is of a user who may use names with this `QUEUE_PREFIX` alone; by default of one who may do everything. */
+  /**
+   * Its URL is of a user who may use names with this `QUEUE_PREFIX` alone, {@link redisUrlFor} gives that of capture; by
+   * default it is of one who may do everything.
+   */
   readonly prefix?: string;
   /** Keeps its data there. */
   readonly kept?: Kept | undefined;
@@ -38,9 +54,9 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   const command = await redisBinary();
   const folder = await (kept ? keptFolder(kept.folder) : createTempFolder('redis'));
   const password = kept?.password ?? randomBytes(16).toString('hex');
-  const user = prefix === undefined ? [] : ['--user', prefix, 'on', `>${password}`, ...userRules(prefix)];
+  const users = prefix === undefined ? [] : usersOf(prefix, password);
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
-  const serveOn = (port: number) => startService(serverOptions(command, folder.path, port, durable, user));
+  const serveOn = (port: number) => startService(serverOptions(command, folder.path, port, durable, users));
   try {
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
     return storeControls(service, () => serveOn(port), folder, { url: `redis://${login}127.0.0.1:${port}`, port });
@@ -50,7 +66,13 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   }
 }
 
-function serverOptions(command: string, folder: string, port: number, durable: boolean, user: readonly string[]) {
+function usersOf(prefix: string, password: string): string[] {
+  const [process, capture] = [userRules(prefix), captureRules(prefix)];
+  const user = (name: string, secret: string) => ['--user', name, 'on', `>${secret}`];
+  return [...user(prefix, password), ...process, ...user('capture', passwordOf('capture', password)), ...capture];
+}
+
+function serverOptions(command: string, folder: string, port: number, durable: boolean, users: readonly string[]) {
   const settings = {
     bind: '127.0.0.1',
     port,
@@ -65,7 +87,7 @@ function serverOptions(command: string, folder: string, port: number, durable: b
   return {
     name: 'Redis',
     command,
-    args: [...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]), ...user],
+    args: [...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]), ...users],
     cwd: folder,
     ready: /Ready to accept connections/,
   };

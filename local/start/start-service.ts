@@ -35,10 +35,12 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
   await rename(data.nextChains, data.chains);
-  const shared = { CHAINS_CONFIG: data.chains, REDIS_URL: redis.url, QUEUE_PREFIX };
-  await writeShellSettings(data.settings, { ...shared, DATABASE_URL: database.urlFor('keys') });
+  const shared = { CHAINS_CONFIG: data.chains, QUEUE_PREFIX };
+  const ofCommands = { ...shared, REDIS_URL: redis.url, DATABASE_URL: database.urlFor('keys') };
+  await writeShellSettings(data.settings, ofCommands);
   const envOf = (main: string) => ({
     ...shared,
+    REDIS_URL: redis.urlFor(main),
     DATABASE_URL: database.urlFor(main),
     DATABASE_REPLICA_URL: '',
     // Clients reach the API alone.

@@ -10,7 +10,7 @@ import { connectGivenRedis } from '../services/given-redis.ts';
 import type { LocalStore } from '../services/local-store.ts';
 import { startPostgres } from '../services/postgres.ts';
 import { createLogins, loginUrl } from '../services/process-logins.ts';
-import { startRedis } from '../services/redis.ts';
+import { redisUrlFor, startRedis } from '../services/redis.ts';
 import type { DataFolder } from './data-folder.ts';
 
 /** What all names in Redis begin with. */
@@ -19,17 +19,15 @@ export const QUEUE_PREFIX = 'start';
 interface Store extends Part {
   /** With the login of its owner. */
   readonly url: string;
+  /** Gives the URL for the bundle of a process or a command. */
+  readonly urlFor: (main: string) => string;
 }
 
 /**
  * The database of `DATABASE_URL`, or a Postgres with its data in the folder, brought to the newest schema, with a login
- * for each process: `urlFor` gives the URL for the bundle of a process or a command.
+ * for each process.
  */
-export async function startDatabase(
-  data: DataFolder,
-  given: string | undefined,
-  kept: KeepOptions,
-): Promise<Store & { readonly urlFor: (main: string) => string }> {
+export async function startDatabase(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Store> {
   if (given) readEnvironment(['DATABASE_URL'], { DATABASE_URL: given });
   const logins = given ? { prefix: `${new URL(given).pathname.slice(1)}_`, secret: data.secret } : {};
   const settings = { folder: data.postgres, password: data.secret };
@@ -50,10 +48,11 @@ export async function startDatabase(
 export async function startQueues(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Store> {
   if (given) {
     (await connectGivenRedis(given)).disconnect();
-    return { url: given, note: 'REDIS_URL', stop: nothing };
+    return { url: given, urlFor: () => given, note: 'REDIS_URL', stop: nothing };
   }
   const settings = { folder: data.redis, password: data.secret };
-  return keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
+  const store = await keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
+  return { ...store, urlFor: (main) => redisUrlFor(store.url, main) };
 }
 
 /** Makes a first Trading API key, when there is none: it cannot be read again. */

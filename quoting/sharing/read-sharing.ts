@@ -8,7 +8,7 @@ import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
 import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
 import { FORMAT } from './messages.ts';
-import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
+import { LEASE_MS, RENEW_MS, SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 
 export interface ReadSharingDeps {
   readonly redisUrl: string;
@@ -96,19 +96,37 @@ export class ReadSharing {
 
   /** Starts to share the sources of a chain's live prices, which one process reads for all. */
   shareFeed(chain: ChainConfig, feed: LiveFeed): void {
-    const name = nameOf(chain, this.#deps.prefix);
     const redis = this.#redis;
-    const shared = new SharedFeed({
+    this.#openFeed(chain, (channel, key) => ({
       feed,
-      publish: (text) => this.#publish(`${name}:words`, text),
+      publish: (text) => this.#publish(channel, text),
       hold: async (id) => {
-        const key = `${name}:source-reader`;
         const holder = await redis.set(key, id, 'PX', LEASE_MS, 'NX', 'GET');
         if (holder === id) await redis.pexpire(key, LEASE_MS);
         return holder === null || holder === id;
       },
-    });
-    this.#subscribe(`${name}:words`, (text) => shared.take(text));
+    }));
+  }
+
+  /**
+   * Starts to take the words of a chain's sources from the process that reads these for all. While there is none, this
+   * process reads them for itself.
+   */
+  followFeed(chain: ChainConfig, feed: LiveFeed): void {
+    this.#openFeed(chain, (_, key) => ({
+      feed,
+      hold: async () => {
+        if ((await this.#redis.exists(key)) === 0) throw new Error('no process reads the sources for all');
+        return false;
+      },
+    }));
+  }
+
+  #openFeed(chain: ChainConfig, depsOf: (channel: string, key: string) => SharedFeedDeps): void {
+    const name = nameOf(chain, this.#deps.prefix);
+    const channel = `${name}:words`;
+    const shared = new SharedFeed(depsOf(channel, `${name}:source-reader`));
+    this.#subscribe(channel, (text) => shared.take(text));
     this.#stopTicks.push(startRepeating(() => shared.tick(), RENEW_MS));
   }
 

@@ -6,10 +6,13 @@ import { IntegerText, isWrittenBy } from './messages.ts';
 
 export interface SharedFeedDeps {
   readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'merged' | 'onFrame'>;
-  /** Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer. */
+  /**
+   * Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer, or
+   * no process reads them.
+   */
   readonly hold: (id: string) => Promise<boolean>;
-  /** Sends a text to all other processes. Handles its failures itself. */
-  readonly publish: (text: string) => void;
+  /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
+  readonly publish?: (text: string) => void;
 }
 
 /** How long a process reads for all after it last said so. */
@@ -18,7 +21,7 @@ export const LEASE_MS = 1_500;
 export const RENEW_MS = 250;
 /** Least time between two changes that are sent. */
 const PUBLISH_MS = 80;
-/** A process reads the sources by itself once Redis has not answered for this long: not while it connects. */
+/** A process reads the sources by itself after this long without Redis or a reader: not while it connects, or readers change. */
 const ALONE_AFTER_MS = 1_000;
 
 const mapOf = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
@@ -82,13 +85,14 @@ export class SharedFeed {
   }
 
   #publish(): void {
-    const words = this.#deps.feed.merged();
+    const { feed, publish } = this.#deps;
+    const words = publish && feed.merged();
     if (!words) return;
     const { receivedAt, ...content } = words;
     this.#publishedAt = performance.now();
     this.#published = words.digest;
     const ageMs = Math.max(0, this.#publishedAt - receivedAt);
-    this.#deps.publish(JSON.stringify({ id: this.#id, ageMs, ...content }, asJson));
+    publish(JSON.stringify({ id: this.#id, ageMs, ...content }, asJson));
   }
 }
 

@@ -1,9 +1,11 @@
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
-import { REDIS_DATABASES, userRules } from '../../local/services/redis.ts';
+import { captureRules, REDIS_DATABASES, userRules } from '../../local/services/redis.ts';
 
 export interface TestRedis {
   readonly url: string;
+  /** As capture's user, if there is a prefix. */
+  readonly captureUrl: string;
   /** Removes everything in it. */
   readonly drop: () => Promise<void>;
 }
@@ -18,14 +20,18 @@ export async function createRedisDatabase(prefix?: string): Promise<TestRedis> {
   if (number >= REDIS_DATABASES) throw new Error(`the run's Redis has no more than ${REDIS_DATABASES} databases`);
   const url = `${inject('redisUrl')}/${number}`;
   const user = `user-${number}`;
+  const capture = `capture-${number}`;
   if (prefix !== undefined) {
     await withClient(url, (client) => client.acl('SETUSER', user, 'on', `>${user}`, ...userRules(prefix)));
+    await withClient(url, (client) => client.acl('SETUSER', capture, 'on', `>${capture}`, ...captureRules(prefix)));
   }
+  const urlOf = (login: string) => (prefix === undefined ? url : url.replace('://', `://${login}:${login}@`));
   return {
-    url: prefix === undefined ? url : url.replace('://', `://${user}:${user}@`),
+    url: urlOf(user),
+    captureUrl: urlOf(capture),
     drop: async () => {
       await withClient(url, (client) => client.flushdb());
-      await withClient(url, (client) => client.acl('DELUSER', user));
+      await withClient(url, (client) => client.acl('DELUSER', user, capture));
     },
   };
 }

@@ -6,7 +6,7 @@ import { type CollectionTag, parse, Scalar } from 'yaml';
 import { settings } from '../../config/environment.ts';
 import { migrate } from '../../db/migrate.ts';
 import { ownMain } from '../../local/services/own-process.ts';
-import { userRules } from '../../local/services/redis.ts';
+import { captureRules, userRules } from '../../local/services/redis.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase } from '../harness/database.ts';
 
@@ -135,17 +135,19 @@ describe('docker-compose.yml', () => {
       expect(files, name).toEqual(name === 'migrate' ? undefined : ['chains.env']);
       const [user, password] = name === 'migrate' ? ['postgres', 'POSTGRES'] : [name, name.toUpperCase()];
       for (const [setting, value] of Object.entries(environment).filter(([, text]) => text.includes('PASSWORD'))) {
-        const login = setting === 'REDIS_URL' ? 'redis://ptd:${REDIS_' : `postgres://${user}:\${${password}_`;
+        const ofRedis = name === 'capture' ? 'redis://capture:${CAPTURE_' : 'redis://ptd:${REDIS_';
+        const login = setting === 'REDIS_URL' ? ofRedis : `postgres://${user}:\${${password}_`;
         expect(value.startsWith(`${login}PASSWORD:?`), `${name}: ${value}`).toBe(true);
       }
-      expect(environment.REDIS_URL !== undefined, name).toBe(['api', 'builders'].includes(name));
+      expect(environment.REDIS_URL !== undefined, name).toBe(['api', 'builders', 'capture'].includes(name));
     }
   });
 
-  test('lets its user of Redis do what the one of the tests may, and anyone only ping', () => {
-    const [, anyone, user] = compose.services.redis?.command?.join(' ').split(' --user ') ?? [];
+  test('lets its users of Redis do what those of the tests may, and anyone only ping', () => {
+    const [, anyone, user, capture] = compose.services.redis?.command?.join(' ').split(' --user ') ?? [];
     expect(anyone).toBe('default on nopass -@all +ping');
     expect(user).toBe(`ptd on >\${REDIS_PASSWORD:?set it in .env} ${userRules('pamm').join(' ')}`);
+    expect(capture).toBe(`capture on >\${CAPTURE_PASSWORD:?set it in .env} ${captureRules('pamm').join(' ')}`);
   });
 
   test('holds no secret: passwords come from variables that the example of .env lists', () => {
