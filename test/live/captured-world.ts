@@ -7,6 +7,7 @@ import type { LiveConfig } from '../../config/live-schema.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
 import { ONE } from '../../devnet/live/live-pools.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
+import type { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../harness/indexed-database.ts';
 import { setIndexedBlock } from '../harness/onchain-tables.ts';
@@ -31,6 +32,8 @@ export interface CaptureOptions {
   readonly callsPerMinute?: number;
   /** Default: the node of the market. */
   readonly rpcUrls?: readonly string[];
+  /** Takes live words of other processes. Default: it reads sources by itself. */
+  readonly sharing?: ReadSharing;
 }
 
 export interface Capture {
@@ -102,6 +105,7 @@ function openJobs(
     live,
     callsPerMinute = 10_000,
     rpcUrls = world.config.rpcUrls,
+    sharing,
   }: CaptureOptions & Pick<Required<CaptureOptions>, 'live'>,
 ): Capture {
   const { live: _, ...chain } = world.config;
@@ -119,6 +123,7 @@ function openJobs(
     statusMaxAgeSecs: 600,
     llamaUrl: 'http://127.0.0.1:1',
     countCall: (_chainId, method) => calls.push(method),
+    sharing,
     onStop: (_name, stop) => stops.push(stop),
     logger: createLogger('test', 'silent'),
   });

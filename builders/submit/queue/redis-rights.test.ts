@@ -5,18 +5,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../../runtime/project-root.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 
-/* That every process works with these rights is tested where all of them run: test/operations/operations.test.ts. */
+/*
+ * That every process works with these rights is tested where all of them run, test/operations/operations.test.ts; capture
+ * in test/live-capture-shared.test.ts.
+ */
 
 let database: TestRedis;
 let redis: Redis;
+let capture: Redis;
+
+const WORDS = 'pamm:reads-5-1-abc:words';
+const LEASE = 'pamm:reads-5-1-abc:source-reader';
 
 beforeAll(async () => {
   database = await createRedisDatabase('pamm');
   redis = new Redis(database.url);
+  capture = new Redis(database.captureUrl);
 });
 
 afterAll(async () => {
   redis.disconnect();
+  capture.disconnect();
   await database.drop();
 });
 
@@ -45,6 +54,42 @@ test.each([
   ['shutdown'],
 ])('a user of the prefix may not %s %s %s', async (command, ...args) => {
   await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM|can't (run this command|access at least one)/);
+});
+
+test.each([
+  ['get', LEASE],
+  ['set', LEASE, 'capture'],
+  ['del', LEASE],
+  ['pexpire', LEASE, '60000'],
+  ['publish', WORDS, '{}'],
+  ['exists', 'pamm:epoch'],
+  ['exists', 'other:reads-5-1-abc:source-reader'],
+  ['subscribe', 'pamm:own-updates-1-1'],
+  ['subscribe', 'pamm:answers:1'],
+  ['subscribe', 'pamm:reads-5-1-abc-live:reads'],
+  ['subscribe', 'other:reads-5-1-abc:words'],
+  ['psubscribe', 'pamm:*'],
+  ['pubsub', 'channels'],
+  ['eval', 'return 1', '0'],
+  ['keys', '*'],
+  ['client', 'list'],
+  ['client', 'kill', 'type', 'normal'],
+  ['acl', 'list'],
+  ['flushdb'],
+])('the user of capture may not %s %s %s', async (command, ...args) => {
+  await expect(capture.call(command, ...args)).rejects.toThrow(/NOPERM|can't (run this command|access at least one)/);
+});
+
+test('the user of capture sees whether a process reads the sources, and gets its words', async () => {
+  expect(await capture.exists(LEASE)).toBe(0);
+  await redis.set(LEASE, 'one', 'PX', 10_000);
+  expect(await capture.exists(LEASE)).toBe(1);
+  const listener = capture.duplicate();
+  const received = new Promise((resolve) => listener.once('message', (_, text) => resolve(text)));
+  await listener.subscribe(WORDS);
+  await redis.publish(WORDS, 'words');
+  expect(await received).toBe('words');
+  listener.disconnect();
 });
 
 test('scripts touch keys that they declare, and no others', () => {
