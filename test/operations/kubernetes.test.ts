@@ -95,6 +95,11 @@ test('each process of ours runs as in compose, with settings that it knows and t
     for (const { name: setting, valueFrom } of container.env) {
       expect(Object.keys(settings), name).toContain(setting);
       expect(/URL$/.test(setting), setting).toBe(valueFrom !== undefined);
+      if (setting === 'REDIS_URL') {
+        const key = name === 'capture' ? 'CAPTURE_REDIS_URL' : setting;
+        // Capture runs without, too.
+        expect(valueFrom?.secretKeyRef).toEqual({ name: 'redis', key, ...(name === 'capture' && { optional: true }) });
+      }
       if (setting === 'DATABASE_URL') expect(valueFrom?.secretKeyRef.key).toBe(`${name.toUpperCase()}_DATABASE_URL`);
     }
     const secrets = [container.envFrom?.map(({ secretRef }) => secretRef.name)].flat();
@@ -165,4 +170,9 @@ test('traffic that no policy names is denied', () => {
   );
   const names = [...selected].flatMap(([, name = '', values = '']) => [name, ...values.replaceAll('"', '').split(',')]);
   for (const name of names.filter(Boolean)) expect(workloads.map((each) => each.name)).toContain(name);
+  const reachesRedis = ofKind('NetworkPolicy').find(({ metadata }) => metadata.name === 'redis')?.spec.podSelector;
+  const needRedis = workloads.filter(({ container }) => container.env.some((each) => each.name === 'REDIS_URL'));
+  expect(reachesRedis).toMatchObject({
+    matchExpressions: [{ values: expect.arrayContaining(needRedis.map(({ name }) => name)) }],
+  });
 });

@@ -39,6 +39,8 @@ export type OperatedWorld = {
   readonly providers: Readonly<Record<'stream' | 'otherStream' | 'bundle', string>>;
   readonly processes: Readonly<Record<ProcessName, OperatedProcess>>;
   readonly databaseUrl: string;
+  /** As capture's user. */
+  readonly captureRedisUrl: string;
   readonly database: pg.Pool;
   readonly stop: () => Promise<void>;
 };
@@ -59,7 +61,10 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
   const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(chainsOf([first, second], builder)));
   const env = { ...settings, CHAINS_CONFIG: chainsFile, DATABASE_URL: database.url, REDIS_URL: redis.url };
-  const started = await Promise.all(PROCESSES.map(async (name) => [name, await startProcess(name, env)] as const));
+  const envOf = (name: ProcessName) => (name === 'capture' ? { ...env, REDIS_URL: redis.captureUrl } : env);
+  const started = await Promise.all(
+    PROCESSES.map(async (name) => [name, await startProcess(name, envOf(name))] as const),
+  );
   const pool = new pg.Pool({ connectionString: database.url, max: 2 });
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
   const endpoints = loadChainsFile(chainsFile).chains.flatMap((chain) => chainEndpoints(chain, env));
@@ -74,6 +79,7 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
     },
     processes: Object.fromEntries(started) as Record<ProcessName, OperatedProcess>,
     databaseUrl: database.url,
+    captureRedisUrl: redis.captureUrl,
     database: pool,
     stop: async () => {
       await Promise.all(started.map(([, process]) => process.stop()));
@@ -103,6 +109,7 @@ function chainsOf(chains: readonly (OperatedChain & { kind: 'ethereum' | 'bsc' }
     name: chain.kind,
     url: chain.anvil.url,
     hasSocket: chain.kind === 'bsc',
+    live: { sources: [{ kind: 'own' as const }] },
   }));
   const file = buildChainsFile(served, {
     builders: { ethereum: [stream], bsc: [{ ...stream, id: 'other-stream' }, bundle] },

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/indexing-watch.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
@@ -38,6 +39,17 @@ test('every process logs in to Postgres as itself', async () => {
     `SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'`,
   );
   expect(rows.map(({ login }) => login).sort()).toEqual([...PROCESSES].sort());
+});
+
+test('capture logs in to Redis as itself, and takes what the API reads of live sources', async () => {
+  const admin = new Redis(inject('redisUrl'));
+  const user = `user=${new URL(world.captureRedisUrl).username} `;
+  const channels = async () => {
+    const connections = String(await admin.client('LIST')).split('\n');
+    return connections.flatMap((line) => (line.includes(user) ? [/ sub=(\d+)/.exec(line)?.[1]] : []));
+  };
+  await expect.poll(channels, EVENTUALLY).toEqual(expect.arrayContaining(['0', String(world.chains.length)]));
+  admin.disconnect();
 });
 
 type Readiness = {
