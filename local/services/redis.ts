@@ -67,9 +67,9 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
 }
 
 function usersOf(prefix: string, password: string): string[] {
-  const [process, capture] = [userRules(prefix), captureRules(prefix)];
   const user = (name: string, secret: string) => ['--user', name, 'on', `>${secret}`];
-  return [...user(prefix, password), ...process, ...user('capture', passwordOf('capture', password)), ...capture];
+  const capture = user('capture', passwordOf('capture', password));
+  return [...user(prefix, password), ...userRules(prefix), ...capture, ...captureRules(prefix)];
 }
 
 function serverOptions(command: string, folder: string, port: number, durable: boolean, users: readonly string[]) {

@@ -7,8 +7,8 @@ import { IntegerText, isWrittenBy } from './messages.ts';
 export interface SharedFeedDeps {
   readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'merged' | 'onFrame'>;
   /**
-   * Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer, or
-   * no process reads them.
+   * Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer, and
+   * where another is to read them but none does.
    */
   readonly hold: (id: string) => Promise<boolean>;
   /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
