@@ -5,6 +5,7 @@ import { swap } from '../indexer/ponder.schema.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
 import { runs } from '../test/harness/property-seed.ts';
+import { publicQueries } from '../test/harness/public-queries.ts';
 import { FACTORY, openSeeder, type Seeder, seedAddress, seedPools, seedToken } from '../test/harness/seed-pools.ts';
 
 const CHAIN = 5;
@@ -186,3 +187,27 @@ test('each swap is a row with what its log, its tokens and the prices of its min
   await fc.assert(fc.asyncProperty(trades, check), { numRuns: runs(10) });
   expect(Math.min(seen.dollars, seen.unknown)).toBeGreaterThan(20);
 }, 120_000);
+
+test('the queries of docs/use/dex-trades.sql sum up the trades', async () => {
+  const now = String(START + 7 * HOUR);
+  const [pairs = '', takers = '', prices = ''] = publicQueries('dex-trades').map((query) =>
+    query.replace('8453', String(CHAIN)).replaceAll('extract(epoch FROM now())::int8', now),
+  );
+  const { rows: trades } = await client.query('SELECT * FROM read_model.dex_trades');
+  const usd = (rows: readonly { amount_usd?: number; volume_usd?: number }[]) =>
+    rows.reduce((sum, row) => sum + (row.amount_usd ?? row.volume_usd ?? 0), 0);
+  const { rows: byPair } = await client.query(pairs);
+  expect(byPair.reduce((sum, { trades: count }) => sum + Number(count), 0)).toBe(trades.length);
+  expect(usd(byPair)).toBeCloseTo(usd(trades), -Math.ceil(Math.log10(usd(trades) + 1)) + 9);
+  const { rows: byTaker } = await client.query(takers);
+  expect(byTaker.every(({ transactions }) => Number(transactions) > 0)).toBe(true);
+  expect(byTaker.length).toBe(Math.min(20, new Set(trades.map(({ taker }) => taker)).size));
+  const { rows: byHour } = await client.query(prices);
+  const known = trades.filter((row) => row.token_bought_amount !== null && row.token_sold_amount !== null);
+  const groups = known.map((row) =>
+    [+row.block_time - (+row.block_time % 3_600_000), row.token_sold_symbol, row.token_bought_symbol].join(),
+  );
+  expect(new Set(byHour.map((row) => [+row.hour, row.token_sold_symbol, row.token_bought_symbol].join()))).toEqual(
+    new Set(groups),
+  );
+});

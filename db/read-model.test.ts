@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../test/harness/onchain-tables.ts';
+import { publicQueries } from '../test/harness/public-queries.ts';
 import { migrate } from './migrate.ts';
 
 let database: TestDatabase;
@@ -111,8 +112,9 @@ describe('docs/use/sql.md', () => {
   });
 
   test('has examples that run, as an analyst', async () => {
-    const examples = [...document.matchAll(/```sql\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
-    expect(examples.length).toBeGreaterThanOrEqual(5);
+    const inPage = [...document.matchAll(/```sql\n([\s\S]*?)```/g)].map((match) => match[1] ?? '');
+    const examples = [...inPage, ...publicQueries('dex-trades'), ...publicQueries('pool-yields')];
+    expect(examples.length).toBeGreaterThanOrEqual(10);
     await client.query('SET ROLE analyst');
     try {
       for (const example of examples) await client.query(example);

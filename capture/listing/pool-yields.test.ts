@@ -6,6 +6,7 @@ import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import { publicQueries } from '../../test/harness/public-queries.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import { refreshListing } from './refresh-listing.ts';
@@ -187,3 +188,16 @@ test('yields and volumes of listed pools are those of their trades, one by one, 
   );
   expect(Math.min(seen.yields, seen.unknown)).toBeGreaterThan(5);
 }, 120_000);
+
+test('the queries of docs/use/pool-yields.sql sum up the pools', async () => {
+  const { rows: pools } = await analyst.query('SELECT * FROM read_model.pool_yields');
+  const [best = '', chains = '', tokens = ''] = publicQueries('pool-yields');
+  const { rows: large } = await analyst.query(best);
+  expect(new Set(large.map(({ pool }) => pool))).toEqual(
+    new Set(pools.filter(({ tvlUsd }) => tvlUsd >= 10_000).map(({ pool }) => pool)),
+  );
+  const { rows: byChain } = await analyst.query(chains);
+  expect(byChain).toMatchObject([{ chain: 'devnet-a', pools: String(pools.length) }]);
+  const { rows: byToken } = await analyst.query(tokens);
+  expect(byToken).toHaveLength(2 * pools.filter(({ volumeUsd1d }) => volumeUsd1d > 0).length);
+});
