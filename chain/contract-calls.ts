@@ -69,7 +69,7 @@ const CLOCK_CALL: BoundedCall = { ...BOUNDED_CANARY_CALL, target: CLOCK };
  */
 export async function multicall(
   target: MulticallTarget,
-  block: BlockRef,
+  block: BlockRef | 'latest',
   groups: readonly (readonly ContractCall[])[],
   signal?: AbortSignal,
   overrides?: CodeOverrides,
@@ -209,7 +209,7 @@ export function packCalls(groups: readonly (readonly ContractCall[])[]): (readon
 
 async function runChunk(
   { rpc, chainId, multicall3 }: MulticallTarget,
-  block: BlockRef,
+  block: BlockRef | 'latest',
   chunk: readonly (readonly ContractCall[])[],
   overrides: CodeOverrides | undefined,
   signal: AbortSignal | undefined,
@@ -217,21 +217,22 @@ async function runChunk(
   const calls = chunk
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
-  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(block.pending ? [CLOCK_CALL] : [])];
+  const pending = block === 'latest' ? undefined : block.pending;
+  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(pending ? [CLOCK_CALL] : [])];
   const data = encodeAggregate3([...checks, ...calls]);
-  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides: withClock(block.pending, overrides) };
-  const results = await rpc.call(call, (result) => checkedResults(result, chainId, block, calls.length), signal);
+  const call = { to: multicall3, data, gas: CALL_GAS_CAP, block, overrides: withClock(pending, overrides) };
+  const results = await rpc.call(call, (result) => checkedResults(result, chainId, pending, calls.length), signal);
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
   return byGroup;
 }
 
-function checkedResults(result: Hex, chainId: number, block: BlockRef, count: number): CallResult[] {
+function checkedResults(result: Hex, chainId: number, pending: PendingState | undefined, count: number): CallResult[] {
   const [chain, ...results] = decodeAggregate3(result);
-  const clock = block.pending && results.shift();
+  const clock = pending && results.shift();
   if (!chain?.success || results.length !== count)
     throw new RpcFailure('malformed', 'a multicall gave too few results');
   checkChain(chainId, BigInt(chain.data));
-  if (block.pending) checkClock(block.pending, clock);
+  if (pending) checkClock(pending, clock);
   return results;
 }

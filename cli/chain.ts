@@ -3,8 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
 import { measureBlockTime } from '../chain/block-time.ts';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
+import type { MulticallTarget } from '../chain/contract-calls.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
-import type { ChainConfig } from '../config/chains-schema.ts';
+import { type ChainConfig, MULTICALL3 } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { parseChainsFile, readWrittenChains, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
 import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
@@ -79,7 +80,8 @@ async function add(options: Options): Promise<void> {
   const name = options.name ?? existing?.name ?? (await ask('Name of the chain', '--name', String, `chain-${chainId}`));
   const blockTimeMs = existing?.blockTimeMs ?? options.blockTime ?? (await blockTimeOf(rpc));
   const node = await nodeAbilities(rpc, chainId, ws ? resolveWsUrl(ws, process.env, chainId) : null);
-  const factories = await readFactories(rpc, chainId, options, existing);
+  const target = { rpc, chainId, multicall3: existing?.multicall3 ?? MULTICALL3 };
+  const factories = await readFactories(target, options, existing);
   const trusted = await askTrust(factories, new Set(options.trust), JSON.stringify(existing ?? {}));
   const versionOf = ({ poolFactory }: FoundDeployment) =>
     existing?.deployments.find((it) => it.poolFactory === poolFactory)?.contractVersion ?? options.contractVersion;
@@ -120,7 +122,7 @@ async function blockTimeOf(rpc: ChainRpc): Promise<number> {
   return ask(question, '--block-time', chainIdArgument);
 }
 
-async function readFactories(rpc: ChainRpc, chainId: number, options: Options, existing: ChainConfig | undefined) {
+async function readFactories(target: MulticallTarget, options: Options, existing: ChainConfig | undefined) {
   const ofFile = existing?.deployments.filter(({ enabled }) => enabled) ?? [];
   const inFile = ofFile.map(({ poolFactory }) => poolFactory);
   const named =
@@ -131,16 +133,16 @@ async function readFactories(rpc: ChainRpc, chainId: number, options: Options, e
     const known = ofFile.find((deployment) => deployment.poolFactory === poolFactory);
     const layout = known?.layout ?? options.layout;
     const fromBlock = known?.fromBlock ?? options.fromBlock;
-    facts.push(await findDeployment(rpc, chainId, { poolFactory, layout, fromBlock }));
+    facts.push(await findDeployment(target, { poolFactory, layout, fromBlock }));
   }
   return facts;
 }
 
 /** Asks for each contract that is not proven and that the file does not name. */
 async function askTrust(factories: readonly FoundDeployment[], trusted: Set<Address>, inFile: string) {
-  for (const { role, address, maker, isProven } of factories.flatMap(({ contracts }) => contracts)) {
+  for (const { role, address, isProven } of factories.flatMap(({ contracts }) => contracts)) {
     if (isProven || trusted.has(address) || inFile.includes(address)) continue;
-    const question = `${address} looks like ${role}, but ${maker ?? 'an unknown account'} made it. Take it for one? (yes/no)`;
+    const question = `${address} looks like ${role}, but nothing shows that who made the factory made it. Take it for one? (yes/no)`;
     if ((await ask(question, '--trust', String, 'no')) === 'yes') trusted.add(address);
   }
   return trusted;

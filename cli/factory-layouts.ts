@@ -38,13 +38,14 @@ export async function factoryLayouts(rpc: ChainRpc, chain: ChainConfig): Promise
 
 async function factoryLayout(
   rpc: ChainRpc,
-  { chainId }: ChainConfig,
+  chain: ChainConfig,
   { poolFactory: factory, layout }: DeploymentConfig,
 ): Promise<FactoryLayout> {
-  const pools = await listPools(rpc, factory, { newest: NEWEST });
-  const found = await recogniseAll({ rpc, chainId }, pools);
+  const target = { ...chain, rpc };
+  const pools = await listPools(target, factory, { newest: NEWEST });
+  const found = await recogniseAll(target, pools);
   const isAsConfigured = found.every((each) => each?.layout === layout);
-  return { chainId, factory, layout, pools: pools.length, answersLike: namesOf(found), isAsConfigured };
+  return { chainId: chain.chainId, factory, layout, pools: pools.length, answersLike: namesOf(found), isAsConfigured };
 }
 
 /** The layouts that pools respond like, null where none fits, and their names for humans. */

@@ -1,8 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { EXIT_RETRY } from '../config/app-error.ts';
+import type { ChainConfig } from '../config/chains-schema.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { completeChain, missingRoles } from '../db/complete-chain.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -13,13 +16,15 @@ import { deployContract } from '../devnet/deploy.ts';
 import { connectDevChain } from '../devnet/dev-chain.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { createPool, evenBins, stopLossExtension } from '../devnet/pools.ts';
+import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { contractsOfIndex } from '../indexer/discovery.ts';
 import { ownEnvironment, ownMain } from '../local/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../local/services/temp-folder.ts';
 import { PoolCatalog } from '../quoting/pools/pool-catalog.ts';
+import { freePort } from '../runtime/free-port.ts';
 import { createLogger } from '../runtime/logger.ts';
-import { createDatabase } from './harness/database.ts';
+import { createDatabase, type TestDatabase } from './harness/database.ts';
 import { classesUnder } from './metadata/pool-classes.ts';
 
 /* The indexer finds standard extensions and provider factories that the chains file does not name. */
@@ -163,6 +168,107 @@ test('what the file names stays, one list of provider factories is complete for 
   expect(completed.deployments[0]).toEqual(other.deployments[0]);
   expect(completed.deployments[1]).toMatchObject({ stopLoss: '0x8', anchoredProviderFactories: ['0x8'] });
 });
+
+/** The chain of a file that names nothing, with another node and changed deployments. */
+async function namelessChains(rpcUrl: string, change: object = {}): Promise<ChainConfig[]> {
+  const path = await fileWith('nameless', (deployment) => ({ ...nameless(deployment), ...change }));
+  return loadChainsFile(path).chains.map((chain) => ({ ...chain, rpcUrls: [rpcUrl] }));
+}
+
+/** Runs a test before a node that lies on demand, with a database of its own. */
+async function beforeProxy(run: (proxy: RpcProxy, home: TestDatabase, database: pg.Pool) => Promise<void>) {
+  const [proxy, home] = await Promise.all([startRpcProxy(anvil.url), createDatabase()]);
+  await migrate(home.url);
+  const database = new pg.Pool({ connectionString: home.url, max: 2 });
+  await run(proxy, home, database);
+  await database.end();
+  await Promise.all([proxy.stop(), home.drop()]);
+}
+
+const silent = createLogger('test', 'silent');
+
+test('while a node fails no index is begun: one line, and the exit code for another start, which finds all', () =>
+  beforeProxy(async (proxy, home, database) => {
+    const busy = { kind: 'text', status: 503, body: 'busy' } as const;
+    proxy.misbehave(busy, ({ method }) => method === 'eth_getTransactionCount');
+    const chains = await namelessChains(proxy.url);
+    const path = join(folder.path, 'failing.json');
+    const file = JSON.parse(await readFile(await fileWith('honest', nameless), 'utf8'));
+    await writeFile(
+      path,
+      JSON.stringify({ ...file, chains: file.chains.map((it: object) => ({ ...it, rpcUrls: [proxy.url] })) }),
+    );
+    const env = ownEnvironment('indexer', {
+      DATABASE_URL: home.url,
+      CHAINS_CONFIG: path,
+      PORT: String(await freePort()),
+    });
+    const ended = await execa('node', ownMain('indexer'), { env, reject: false });
+    expect(ended.exitCode).toBe(EXIT_RETRY);
+    const lines = ended.stderr.split('\n').filter((line) => !line.startsWith('{'));
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^chain 31337: no index is begun, since its nodes did not show what pools of 0x\w{40} use .*: 127\.0\.0\.1:\d+ gave no answer to eth_getTransactionCount$/,
+      ),
+    ]);
+    expect((await database.query('SELECT FROM operator.found_contract')).rows).toEqual([]);
+    proxy.misbehave(null);
+    const found = await contractsOfIndex(database, 'onchain_1', chains, silent);
+    expect(found.map(({ address }) => address)).toContain(scenario.packed?.stopLoss);
+  }));
+
+test('what nodes do not show in time is left out with a warning, and what is proven by then counts', () =>
+  beforeProxy(async (proxy, _home, database) => {
+    const refusal = { kind: 'error', code: -32_000, message: 'query exceeds max block range' } as const;
+    const narrow = await startRpcProxy(proxy.url);
+    narrow.misbehave(refusal, ({ method }) => method === 'eth_getLogs');
+    // The creation of a provider is never shown; that of the factory need not be.
+    proxy.misbehave({ kind: 'hanging' }, ({ method, params }) => method === 'eth_getCode' && params[1] !== 'latest');
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    const chains = await namelessChains(narrow.url, { fromBlock: (scenario.packed?.fromBlock ?? 0) + 1 });
+    const found = await contractsOfIndex(database, 'onchain_1', chains, logger, 3_000);
+    expect(found.map(({ role, address }) => [role, address])).toContainEqual(['stopLoss', scenario.packed?.stopLoss]);
+    expect(found.map(({ role }) => role)).not.toContain('anchored');
+    expect(lines).toContainEqual(expect.stringMatching(/"unsearchedProviders":[1-9].*nodes did not show in time/));
+    await narrow.stop();
+    // Nothing at all in time is a fault of the node.
+    proxy.misbehave({ kind: 'hanging' });
+    await expect(contractsOfIndex(database, 'onchain_2', chains, silent, 500)).rejects.toMatchObject({
+      exitCode: EXIT_RETRY,
+    });
+  }));
+
+test('untrusted pools that name any number of contracts lengthen a start by few calls', () =>
+  beforeProxy(async (proxy, _home, database) => {
+    const refusal = { kind: 'error', code: -32_000, message: 'query exceeds max block range' } as const;
+    proxy.misbehave(refusal, ({ method, params: [filter] }) => {
+      const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: string; toBlock?: string };
+      return method === 'eth_getLogs' && fromBlock !== toBlock;
+    });
+    const chains = await namelessChains(proxy.url, { discover: true });
+    const honest = await contractsOfIndex(database, 'onchain_1', chains, silent);
+    expect(honest.map(({ role }) => role)).toEqual(expect.arrayContaining(['stopLoss', 'anchored', 'regular']));
+    const before = proxy.requests.length;
+    const chain = await connectDevChain(anvil.url);
+    const [pool] = scenario.pools;
+    if (!pool) throw new Error('no pool');
+    for (let index = 1; index <= 45; index += 1) {
+      const named = [1, 2, 3, 4, 5, 6, 7].map((slot) => `0x${String(index * 10 + slot).padStart(40, '7')}` as const);
+      await createPool(chain, scenario.deployment, {
+        ...pool,
+        salt: `0x${String(index).padStart(64, '9')}`,
+        bins: evenBins(-1, 1, 1_000),
+        initialAmount0PerShareE18: 10n ** 18n,
+        initialAmount1PerShareE18: 10n ** 18n,
+        extensions: named.map((address) => ({ address, phases: ['afterSwap'] })),
+        creator: chain.roles.untrusted,
+      });
+    }
+    expect(await contractsOfIndex(database, 'onchain_2', chains, silent)).toEqual(honest);
+    // They name 315 contracts; the code of 16 is looked at, and more blocks take a step more in each search.
+    expect(proxy.requests.length - before).toBeLessThan(before + 60);
+  }));
 
 async function query(connectionString: string, text: string) {
   const client = new pg.Client({ connectionString });

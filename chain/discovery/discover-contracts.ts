@@ -8,15 +8,14 @@ import {
   roleInCode,
 } from '../../protocol/layouts/contract-roles.ts';
 import type { ChainRpc } from '../chain-rpc.ts';
-import { creationBlock, madeBy, makerOf } from './creation.ts';
+import { isRefusal, RpcFailure } from '../rpc-failure.ts';
+import { creationBlock, madeBy } from './creation.ts';
 
 /** A contract around the pools of a factory that has the code or the events of a standard one. */
 export interface FoundContract {
   readonly address: Address;
   /** A role of an extension, or what a factory of providers makes. */
   readonly role: ExtensionRole | ProviderKind;
-  /** The account that made it; null when that is not known. */
-  readonly maker: Address | null;
   /**
    * Whether the account that made the pool factory made it, too. Any other contract may look the same and do something
    * else: pools that use it are to be treated as if it were unknown.
@@ -34,7 +33,15 @@ export interface FactoryContracts {
   readonly providers: readonly Address[];
 }
 
-/** Contracts whose creation is searched, 26 calls each: pools of anybody may name any number of them. */
+/** What was found, and how many providers nodes did not show the factory of, or not in time. */
+export interface Discovery {
+  readonly contracts: readonly FoundContract[];
+  readonly unsearchedProviders: number;
+}
+
+/** Pools of anybody may name any number of contracts: so many extensions are looked at that nothing proves. */
+const MAX_UNPROVEN = 16;
+/** Providers whose creation is searched, 26 calls each, where nodes do not search all blocks at once. */
 const MAX_SEARCHES = 16;
 
 const Logs = z.array(z.object({ address: HexAddress, topics: z.tuple([HexBytes32]).rest(HexBytes32) }));
@@ -48,51 +55,48 @@ const Logs = z.array(z.object({ address: HexAddress, topics: z.tuple([HexBytes32
 export async function discoverContracts(
   rpc: ChainRpc,
   { layout, maker, extensions, providers }: FactoryContracts,
-): Promise<FoundContract[]> {
-  const { block } = await rpc.head();
-  const candidates: Pick<FoundContract, 'address' | 'role'>[] = [];
-  for (const address of extensions) {
-    const role = roleInCode(await rpc.code(address, 'latest'), layout);
-    if (role) candidates.push({ address, role });
-  }
-  candidates.push(...(await providerFactories(rpc, providers, block.number)));
-  const children = maker === null ? new Set() : await madeBy(rpc, maker);
-  const found: FoundContract[] = [];
-  let searches = 0;
-  for (const candidate of candidates) {
-    const isChild = children.has(candidate.address);
-    const isSearched = !isChild && ++searches <= MAX_SEARCHES;
-    const account = isChild ? maker : isSearched ? await searchMaker(rpc, candidate.address, block.number) : null;
-    found.push({ ...candidate, maker: account, isProven: account !== null && account === maker });
-  }
-  return found;
-}
-
-async function searchMaker(rpc: ChainRpc, address: Address, head: bigint): Promise<Address | null> {
-  const created = await creationBlock(rpc, address, head);
-  return created === null ? null : makerOf(rpc, address, created);
-}
-
-/** The contracts that announced these providers. */
-async function providerFactories(rpc: ChainRpc, providers: readonly Address[], head: bigint) {
-  if (providers.length === 0) return [];
-  const search = () => searchedAnnouncements(rpc, providers.slice(0, MAX_SEARCHES), head);
-  const logs = await announcements(rpc, providers, 0n, head).catch(search);
-  const roles = new Map(
-    logs.map(({ address, topics: [topic] }) => [address, PROVIDER_TOPICS.get(topic) as ProviderKind]),
+): Promise<Discovery> {
+  const made: ReadonlySet<Address> = maker === null ? new Set() : await madeBy(rpc, maker);
+  const unproven = extensions.filter((address) => !made.has(address)).slice(0, MAX_UNPROVEN);
+  const looked = [...extensions.filter((address) => made.has(address)), ...unproven];
+  const codes = await Promise.all(looked.map((address) => rpc.code(address, 'latest')));
+  const { factories, unsearchedProviders } = await providerFactories(rpc, providers);
+  const candidates = [
+    ...looked.map((address, at) => [address, roleInCode(codes[at] ?? '0x', layout)] as const),
+    ...factories,
+  ];
+  const contracts = candidates.flatMap(([address, role]) =>
+    role ? [{ address, role, isProven: made.has(address) }] : [],
   );
-  return [...roles].map(([address, role]) => ({ address, role }));
+  return { contracts, unsearchedProviders };
 }
 
-/** For nodes that refuse a search of all blocks, or give none in time: finds the block of each provider first. */
-async function searchedAnnouncements(rpc: ChainRpc, providers: readonly Address[], head: bigint) {
-  const logs: z.infer<typeof Logs> = [];
-  for (const provider of providers) {
+/** The contracts that announced these providers, with what they make. */
+async function providerFactories(rpc: ChainRpc, providers: readonly Address[]) {
+  if (providers.length === 0) return { factories: [], unsearchedProviders: 0 };
+  const { block } = await rpc.head();
+  const search = (provider: Address) => searchedAnnouncements(rpc, provider, block.number);
+  const all = await announcements(rpc, providers, 0n, block.number).catch(() => null);
+  const searched = all ? [] : await Promise.all(providers.slice(0, MAX_SEARCHES).map(search));
+  const logs = all ?? searched.flatMap((each) => each ?? []);
+  const factories = new Map(logs.map(({ address, topics: [topic] }) => [address, PROVIDER_TOPICS.get(topic) ?? null]));
+  const unsearchedProviders = all ? 0 : providers.length - searched.filter((each) => each !== null).length;
+  return { factories: [...factories], unsearchedProviders };
+}
+
+/**
+ * For nodes that refuse a search of all blocks, or give none in time: finds the block of the provider first.
+ *
+ * @returns null when nodes do not show it, or not in time
+ */
+async function searchedAnnouncements(rpc: ChainRpc, provider: Address, head: bigint) {
+  try {
     const created = await creationBlock(rpc, provider, head);
-    if (created === null) return logs;
-    logs.push(...(await announcements(rpc, [provider], created, created)));
+    return created === null ? null : await announcements(rpc, [provider], created, created);
+  } catch (error) {
+    if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'aborted')) return null;
+    throw error;
   }
-  return logs;
 }
 
 function announcements(rpc: ChainRpc, providers: readonly Address[], from: bigint, to: bigint) {

@@ -45,18 +45,27 @@ function added(chainId: number, written: readonly string[]): string {
 const answer = (does: boolean | null) => (does === null ? 'unknown' : does ? 'yes' : 'no');
 const text = (value: unknown) => JSON.stringify(value);
 
-function factoryLines({ poolFactory, layout, fromBlock, maker, contracts }: FoundDeployment): string[] {
+function factoryLines({
+  poolFactory,
+  layout,
+  fromBlock,
+  maker,
+  contracts,
+  unsearchedProviders,
+}: FoundDeployment): string[] {
   return [
     `factory ${poolFactory}: ${layout}, since block ${fromBlock}, made by ${maker ?? 'an unknown account'}`,
     ...contracts
       .filter(({ isProven }) => isProven)
       .map(({ role, address }) => `found: ${role} ${address}, made by the same account`),
+    ...(unsearchedProviders > 0
+      ? [`not shown: which contracts made ${unsearchedProviders} providers of its pools`]
+      : []),
   ];
 }
 
-function unwrittenLine({ poolFactory, role, address, maker, reason }: UnwrittenContract): string {
+function unwrittenLine({ poolFactory, role, address, reason }: UnwrittenContract): string {
   const place = `not added: ${role} ${address} of pools of ${poolFactory}`;
   if (reason === 'other') return `${place}: more pools use another one`;
-  const by = maker ? `${maker} made it, not who made the factory` : 'who made it is unknown';
-  return `${place}: ${by}, so it may only look like one; --trust ${address} takes it`;
+  return `${place}: nothing shows that who made the factory made it, so it may only look like one; --trust ${address} takes it`;
 }

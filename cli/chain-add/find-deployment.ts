@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { MulticallTarget } from '../../chain/contract-calls.ts';
 import { type FactoryFacts, listPools, readFactory } from '../../chain/discovery/read-factory.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -27,16 +27,16 @@ export interface KnownFactory {
  *
  * @throws ConfigError when the chain does not show its layout or its first block; RpcFailure when no node answers
  */
-export async function findDeployment(rpc: ChainRpc, chainId: number, known: KnownFactory): Promise<FoundDeployment> {
+export async function findDeployment(target: MulticallTarget, known: KnownFactory): Promise<FoundDeployment> {
   const { poolFactory } = known;
   const place = `factory ${poolFactory}`;
-  if ((await rpc.code(poolFactory, 'latest')) === '0x') throw new ConfigError(`${place}: it has no code`);
-  const pools = await listPools(rpc, poolFactory, { newest: LAYOUT_POOLS }).catch((error) => {
+  if ((await target.rpc.code(poolFactory, 'latest')) === '0x') throw new ConfigError(`${place}: it has no code`);
+  const pools = await listPools(target, poolFactory, { newest: LAYOUT_POOLS }).catch((error) => {
     if (error instanceof RpcFailure && !isRefusal(error)) throw error;
     throw new ConfigError(`${place}: it does not list its pools as a pool factory does`);
   });
-  const layout = known.layout ?? (await layoutOf(rpc, chainId, poolFactory, pools));
-  const facts = await readFactory(rpc, { poolFactory, layout }, known.fromBlock);
+  const layout = known.layout ?? (await layoutOf(target, poolFactory, pools));
+  const facts = await readFactory(target, { poolFactory, layout }, known.fromBlock);
   const fromBlock = facts.created ?? known.fromBlock;
   if (fromBlock === undefined)
     throw new ConfigError(
@@ -45,8 +45,8 @@ export async function findDeployment(rpc: ChainRpc, chainId: number, known: Know
   return { ...facts, poolFactory, layout, fromBlock };
 }
 
-async function layoutOf(rpc: ChainRpc, chainId: number, factory: Address, pools: readonly Address[]): Promise<string> {
-  const { layouts, names } = await layoutsOf({ rpc, chainId }, pools);
+async function layoutOf(target: MulticallTarget, factory: Address, pools: readonly Address[]): Promise<string> {
+  const { layouts, names } = await layoutsOf(target, pools);
   const [layout, ...others] = layouts;
   if (layout && others.length === 0) return layout;
   throw new ConfigError(

@@ -42,7 +42,7 @@ function missingContracts(chain: ChainConfig): string[] {
   const deployments = chain.deployments.filter((deployment) => deployment.enabled);
   const hope = (role: FoundContract['role']) =>
     deployments.some((deployment) => missingRoles(chain, deployment).includes(role))
-      ? ', unless the indexer finds it'
+      ? ', unless the indexer finds it: "npm run status -- --contracts" lists what it found'
       : '';
   if (deployments.length === 0) return [];
   const problems: string[] = [];
