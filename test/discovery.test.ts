@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import pg from 'pg';
 import { pino } from 'pino';
+import { getContractAddress, zeroHash } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readFactory } from '../chain/discovery/read-factory.ts';
+import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
@@ -11,9 +14,10 @@ import { completeChain, missingRoles } from '../db/complete-chain.ts';
 import { openDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { loadArtifact } from '../devnet/artifacts.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
 import { deployContract } from '../devnet/deploy.ts';
-import { connectDevChain } from '../devnet/dev-chain.ts';
+import { connectDevChain, send } from '../devnet/dev-chain.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
 import { createPool, evenBins, stopLossExtension } from '../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
@@ -238,6 +242,26 @@ test('what nodes do not show in time is left out with a warning, and what is pro
       exitCode: EXIT_RETRY,
     });
   }));
+
+test('an account has not made what a proxy for CREATE2 made from its transaction', async () => {
+  const chain = await connectDevChain(anvil.url);
+  const { untrusted } = chain.roles;
+  // Whoever sends the code of a factory first makes the true one, at the same address.
+  const { bytecode } = loadArtifact('PoolFactory');
+  const proxy = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+  const byProxy = getContractAddress({ opcode: 'CREATE2', from: proxy, salt: zeroHash, bytecode });
+  const { blockNumber } = await send(chain, {
+    from: untrusted,
+    to: proxy,
+    data: `${zeroHash}${bytecode.slice(2)}`,
+    gas: 12_000_000n,
+  });
+  const own = await deployContract(chain, 'PoolFactory', [], untrusted);
+  const target = { rpc: openRetryingRpc([anvil.url]), ...scenario.deployment };
+  const factsOf = (poolFactory: typeof own) => readFactory(target, { poolFactory, layout: 'flat' });
+  expect(await factsOf(byProxy)).toMatchObject({ created: Number(blockNumber), maker: null });
+  expect(await factsOf(own)).toMatchObject({ created: Number(blockNumber) + 1, maker: untrusted.toLowerCase() });
+});
 
 test('untrusted pools that name any number of contracts lengthen a start by few calls', () =>
   beforeProxy(async (proxy, _home, database) => {

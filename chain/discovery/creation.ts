@@ -1,21 +1,16 @@
-import { type Address, getContractAddress, type Hex, isAddressEqual, numberToHex, size, sliceHex } from 'viem';
+import { type Address, getContractAddress, type Hex, isAddressEqual, numberToHex, size } from 'viem';
 import { z } from 'zod';
 import { HexAddress } from '../../config/scalars.ts';
 import type { ChainRpc } from '../chain-rpc.ts';
 import { isRefusal } from '../rpc-failure.ts';
 
-/** A contract that anybody may call to create another: the address of what it makes commits to the code. */
-const CREATE2_PROXY = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
-const SALT_BYTES = 32;
 /** Transactions of an account that are looked at: their addresses take half a second. */
 const MAX_TRANSACTIONS = 10_000;
 
 const Hexadecimal = z.templateLiteral(['0x', z.string()]);
-const Transactions = z.object({
-  transactions: z.array(
-    z.object({ from: HexAddress, to: HexAddress.nullish(), nonce: Hexadecimal, input: Hexadecimal }),
-  ),
-});
+const Transactions = z
+  .object({ transactions: z.array(z.object({ from: HexAddress, to: HexAddress.nullish(), nonce: Hexadecimal })) })
+  .nullable();
 
 /**
  * Finds the block that created a contract, by bisection of its code. About 26 calls, one after the other.
@@ -41,8 +36,9 @@ export async function creationBlock(rpc: ChainRpc, address: Address, head: bigin
 }
 
 /**
- * Finds the account whose transaction created a contract, directly or by the usual proxy for `CREATE2`. The contract's
- * address commits to that transaction, so that no node has to be believed.
+ * Finds the account whose transaction created a contract directly. The contract's address commits to that account, so
+ * that no node has to be believed. The address of a contract that a proxy made by `CREATE2` commits to its code alone:
+ * anybody may have sent that code first, on a chain that lacked it.
  *
  * @param block the block that created it
  * @returns null when another contract made it, or when it was created in another block
@@ -50,13 +46,10 @@ export async function creationBlock(rpc: ChainRpc, address: Address, head: bigin
  */
 export async function makerOf(rpc: ChainRpc, address: Address, block: bigint): Promise<Address | null> {
   const params = [numberToHex(block), true];
-  const { transactions } = await rpc.request('eth_getBlockByNumber', params, (it) => Transactions.parse(it));
-  const made = transactions.find(({ from, to, nonce, input }) => {
-    if (!to) return isAddressEqual(getContractAddress({ from, nonce: BigInt(nonce) }), address);
-    if (to !== CREATE2_PROXY || size(input as Hex) <= SALT_BYTES) return false;
-    const parts = { salt: sliceHex(input as Hex, 0, SALT_BYTES), bytecode: sliceHex(input as Hex, SALT_BYTES) };
-    return isAddressEqual(getContractAddress({ opcode: 'CREATE2', from: to, ...parts }), address);
-  });
+  const found = await rpc.request('eth_getBlockByNumber', params, (it) => Transactions.parse(it));
+  const made = found?.transactions.find(
+    ({ from, to, nonce }) => !to && isAddressEqual(getContractAddress({ from, nonce: BigInt(nonce) }), address),
+  );
   return made?.from ?? null;
 }
 
