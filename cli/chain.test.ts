@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { type Address, encodeFunctionData } from 'viem';
@@ -15,6 +15,7 @@ import { runScenario, type Scenario } from '../devnet/scenario.ts';
 import { ownMain } from '../local/services/own-process.ts';
 import { createTempFolder, type TempFolder } from '../local/services/temp-folder.ts';
 import { classesUnder } from '../test/metadata/pool-classes.ts';
+import { complete } from './chain-add/complete-file.ts';
 import type { Finding } from './config-check/finding.ts';
 
 // Each command is a process of its own, and two indexers follow all that happened.
@@ -91,10 +92,18 @@ test('what a person wrote stays, and what the chain shows instead is said', asyn
   const path = pathOf('kept');
   const stopLoss = `0x${'5'.repeat(40)}`;
   const deployment = { contractVersion: 'mine', layout: 'flat', fromBlock: 0, poolFactory: factories[0], stopLoss };
-  const chain = { ...OTHER, chainId: CHAIN_ID, rpcUrls: [anvil.url, anvil.url], deployments: [deployment] };
-  await writeFile(path, JSON.stringify({ chains: [chain] }));
-  const { exitCode, report } = await add(path, ['--chain', String(CHAIN_ID)]);
+  // Keys of nodes are in the URLs, so that only the operator may read the file, which may be elsewhere.
+  const keys = ['KEY_OF_ONE', 'KEY_OF_TWO'];
+  const rpcUrls = keys.map((key) => `${anvil.url}/?key=${key}`);
+  const wsUrls = rpcUrls.map((url) => url.replace(/^http/, 'ws'));
+  const chain = { ...OTHER, chainId: CHAIN_ID, rpcUrls, wsUrls, deployments: [deployment] };
+  await writeFile(path, JSON.stringify({ chains: [chain] }), { mode: 0o600 });
+  const link = pathOf('link');
+  await symlink(path, link);
+  const { exitCode, report } = await add(link, ['--chain', String(CHAIN_ID)]);
   expect(exitCode).toBe(0);
+  expect(JSON.stringify(report)).not.toContain('KEY_OF');
+  expect([(await lstat(link)).isSymbolicLink(), (await stat(path)).mode & 0o777]).toEqual([true, 0o600]);
   const [written] = JSON.parse(await readFile(path, 'utf8')).chains;
   expect(written).toMatchObject({ ...chain, deployments: [deployment] });
   const { priceVelocityGuard, anchoredProviderFactories } = scenario.deployment;
@@ -105,6 +114,13 @@ test('what a person wrote stays, and what the chain shows instead is said', asyn
     { key: `${place}.stopLoss`, file: stopLoss, found: scenario.deployment.stopLoss },
   ]);
   expect(report.written).toContain(`${place}.priceVelocityGuard`);
+});
+
+test('of a URL that the file has otherwise, the scheme and the host are said', () => {
+  const urls = (key: string) => ({ chainId: 1, rpcUrls: [`https://node.example/v2/${key}`], deployments: [] });
+  const { left } = complete({ chains: [urls('KEY_OF_ONE')] }, urls('KEY_OF_TWO'));
+  const shown = ['https://node.example'];
+  expect(left).toEqual([{ key: '1.rpcUrls', file: shown, found: shown }]);
 });
 
 test('copies that others made are not written unless the operator trusts them, and their codes are said', async () => {
@@ -129,7 +145,7 @@ test('copies that others made are not written unless the operator trusts them, a
     extensions: [stopLossExtension(own, { drawdownE6: 10, decayPerSecondE8: 0, timelockSecs: 100 })],
   });
   const path = pathOf('copy');
-  const parameters = ['--node', anvil.url, '--block-time', '1000', '--factory', poolFactory];
+  const parameters = ['--node', `${anvil.url}/?key=1`, '--block-time', '1000', '--factory', poolFactory];
   const { exitCode, report } = await add(path, parameters);
   expect(exitCode).toBe(0);
   expect(report.unwritten).toMatchObject([{ role: 'stopLoss', address: copy, isProven: false, pools: 1 }]);
@@ -139,7 +155,10 @@ test('copies that others made are not written unless the operator trusts them, a
   );
   expect(problems).toContainEqual(expect.stringContaining('fiatPrices has no price of its tokens'));
   expect(await readFile(path, 'utf8')).not.toContain(copy);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  await chmod(path, 0o640);
   const trusting = await add(path, [...parameters, '--trust', copy]);
+  expect((await stat(path)).mode & 0o777).toBe(0o640);
   expect(trusting.report.written).toEqual([`${CHAIN_ID}.deployments.${poolFactory}.stopLoss`]);
   expect(JSON.parse(await readFile(path, 'utf8')).chains[0].deployments[0].stopLoss).toBe(copy);
 });
@@ -209,6 +228,8 @@ test('on a terminal it asks for what is missing, again after a wrong answer', {
   const { exitCode } = await terminal;
   expect([exitCode, answers]).toEqual([0, []]);
   const [chain] = JSON.parse(await readFile(path, 'utf8')).chains;
+  // Its URL has no room for a key.
+  expect((await stat(path)).mode & 0o077).toBe(0o066 & ~process.umask());
   expect(chain).toMatchObject({ chainId: CHAIN_ID, name: 'chain-31337', rpcUrls: [anvil.url], blockTimeMs: 1000 });
   expect(chain.deployments).toMatchObject([{ stopLoss: deployment.stopLoss }]);
 });

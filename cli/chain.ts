@@ -90,7 +90,7 @@ async function add(options: Options): Promise<void> {
     chainId,
     name,
     rpcUrls: existing?.rpcUrls ?? urls,
-    ...(ws && { wsUrls: [ws] }),
+    ...(ws && !existing?.wsUrls && { wsUrls: [ws] }),
     blockTimeMs,
     deployments: chosen.map(({ entry }) => entry),
   });

@@ -1,6 +1,7 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { ConfigError } from '../../config/config-error.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
+import { hideUrlSecrets } from '../../config/url-secrets.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,7 +12,7 @@ export type DeploymentEntry = Json & { readonly poolFactory: string };
 /** What was done to a chains file. Both lists name keys by their place, such as `8453.deployments.0x….stopLoss`. */
 export interface Completion {
   readonly written: readonly string[];
-  /** Keys that the file has, with another value than was found. */
+  /** Keys that the file has, with another value than was found. URLs are cut to scheme and host. */
   readonly left: readonly { readonly key: string; readonly file: unknown; readonly found: unknown }[];
 }
 
@@ -23,7 +24,8 @@ export function complete(file: { chains: Json[] }, { deployments, ...chain }: Ch
     for (const [name, found] of Object.entries(from)) {
       const key = `${place}.${name}`;
       if (!(name in into)) written.push(key);
-      else if (spelling(into[name]) !== spelling(found)) left.push({ key, file: into[name], found });
+      else if (spelling(into[name]) !== spelling(found))
+        left.push({ key, file: shown(into[name]), found: shown(found) });
       into[name] ??= found;
     }
   };
@@ -49,13 +51,26 @@ function findOrAdd(list: Json[], test: (entry: Json) => boolean): Json {
 /** Equal for values that mean the same: addresses in any case. */
 const spelling = (value: unknown) => JSON.stringify(value)?.toLowerCase();
 
-/** Writes a chains file whole or not at all. @throws ConfigError when it would be wrong, or cannot be written */
+const shown = (value: unknown): unknown => JSON.parse(hideUrlSecrets(JSON.stringify(value)));
+
+/**
+ * Writes a chains file whole or not at all. Who may read it stays; a new one with URLs that may hold keys, this account
+ * alone may.
+ *
+ * @throws ConfigError when it would be wrong, or cannot be written
+ */
 export async function writeChainsJson(path: string, file: unknown): Promise<void> {
   parseChainsFile(file, path, null);
-  const unfinished = `${path}.${process.pid}.tmp`;
+  const target = await realpath(path).catch(() => path);
+  const unfinished = `${target}.${process.pid}.tmp`;
   try {
-    await writeFile(unfinished, `${JSON.stringify(file, null, 2)}\n`, { flag: 'wx' });
-    await rename(unfinished, path);
+    const text = `${JSON.stringify(file, null, 2)}\n`;
+    const old = await stat(target).catch(() => null);
+    const isOpen = old === null && hideUrlSecrets(text) === text;
+    await writeFile(unfinished, text, { flag: 'wx', mode: isOpen ? 0o666 : 0o600 });
+    if (old) await chown(unfinished, old.uid, old.gid);
+    if (old) await chmod(unfinished, old.mode);
+    await rename(unfinished, target);
   } catch (cause) {
     await rm(unfinished, { force: true });
     throw new ConfigError(`cannot write ${path} (${(cause as NodeJS.ErrnoException).code})`, { cause });
