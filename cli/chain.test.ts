@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { type Address, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { MULTICALL3 } from '../config/chains-schema.ts';
 import { factoryOwnerAbi } from '../devnet/abi.ts';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { buildChainsFile } from '../devnet/chains-config.ts';
@@ -175,6 +176,11 @@ test('an unknown factory, a factory without pools and a node without history: on
   expect((await run(young)).stderr).toBe(
     `factory ${young}: its newest pools answer like nothing: it has no pools: its layout is unknown, give --layout`,
   );
+  const bare = await startAnvil({ chainId: 1 });
+  const alone = await deployContract(await connectDevChain(bare.url), 'PoolFactory');
+  const { stderr: lacking } = await add(path, ['--node', bare.url, '--block-time', '1000', '--factory', alone]);
+  expect(lacking).toBe(`multicall3: ${MULTICALL3} has no code: name another one in the file`);
+  await bare.stop();
   const other = await add(path, ['--node', anvil.url, '--chain', '1']);
   expect(other).toMatchObject({ exitCode: 1, stderr: `--chain: the node is of chain ${CHAIN_ID}` });
   expect(await add(path, [])).toMatchObject({

@@ -25,12 +25,16 @@ export interface KnownFactory {
 /**
  * Finds what a chains file says of a factory.
  *
- * @throws ConfigError when the chain does not show its layout or its first block; RpcFailure when no node answers
+ * @throws ConfigError when the chain does not show its layout or its first block, or lacks Multicall3; RpcFailure when no
+ *   node answers
  */
 export async function findDeployment(target: MulticallTarget, known: KnownFactory): Promise<FoundDeployment> {
   const { poolFactory } = known;
   const place = `factory ${poolFactory}`;
-  if ((await target.rpc.code(poolFactory, 'latest')) === '0x') throw new ConfigError(`${place}: it has no code`);
+  const hasCode = async (address: Address) => (await target.rpc.code(address, 'latest')) !== '0x';
+  if (!(await hasCode(poolFactory))) throw new ConfigError(`${place}: it has no code`);
+  if (!(await hasCode(target.multicall3)))
+    throw new ConfigError(`multicall3: ${target.multicall3} has no code: name another one in the file`);
   const pools = await listPools(target, poolFactory, { newest: LAYOUT_POOLS }).catch((error) => {
     if (error instanceof RpcFailure && !isRefusal(error)) throw error;
     throw new ConfigError(`${place}: it does not list its pools as a pool factory does`);
