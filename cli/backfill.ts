@@ -28,7 +28,8 @@ const program = new Command('backfill')
     'after',
     `
 Every chain is indexed from its first block. Logs come from the cache in the database where it has them; those of
---chains are removed from it first. Killed or stopped at any point, the same command continues where it was.
+--chains are removed from it first. Killed or stopped at any point, the same command continues where it was, unless
+code or CHAINS_CONFIG changed: then it starts over.
 
 Examples:
   npm run backfill                                  after an update of the code or of CHAINS_CONFIG

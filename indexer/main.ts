@@ -100,6 +100,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const options = ['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL];
   await becomePonder(options).catch((cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
+    if (build) process.send?.('other code');
     throw new ConfigError(
       `DATABASE_SCHEMA: other code, or code for other chains, wrote "${index.schema}": "npm run backfill" builds a new index`,
       { cause },

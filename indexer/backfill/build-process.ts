@@ -20,6 +20,9 @@ class BuildEndedError extends AppError {
   }
 }
 
+/** The schema has rows of other code, or of code for other chains. */
+export class OtherCodeError extends BuildEndedError {}
+
 /** A running indexer that fills a schema and leaves the readers' views alone. */
 export interface BuildProcess {
   /** Rejects with a BuildEndedError when it ends. */
@@ -39,19 +42,19 @@ export async function startBuild(schema: string): Promise<BuildProcess> {
     stdio: ['ignore', 2, 2, 'ipc'],
     env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
   });
-  let isComplete = false;
-  child.once('message', () => {
-    isComplete = true;
+  let told: unknown;
+  child.on('message', (message) => {
+    told = message;
   });
   const ended = once(child, 'close');
   const failure = ended.then(([exitCode]): never => {
-    throw new BuildEndedError(exitCode);
+    throw told === 'other code' ? new OtherCodeError(exitCode) : new BuildEndedError(exitCode);
   });
   // Without a handler, Node reports the rejection as unhandled before a caller awaits it.
   failure.catch(() => undefined);
   return {
     failure,
-    isComplete: () => isComplete,
+    isComplete: () => told === 'complete',
     stop: async () => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);

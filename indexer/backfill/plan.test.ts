@@ -8,7 +8,7 @@ import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { serveSchema } from '../publication/live-views.ts';
 import { SchemaLock } from '../publication/schema-lock.ts';
 import { dropSchema } from './drop.ts';
-import { planBackfill, ReadersOfCacheError, recordServed } from './plan.ts';
+import { isUnfinished, planBackfill, ReadersOfCacheError, recordServed } from './plan.ts';
 import { assertNoMissingPools } from './start-block.ts';
 
 const NOTHING_CHOSEN = { refetch: null, fresh: false };
@@ -55,8 +55,17 @@ test('an unfinished run is gone on with, a finished one is not', async () => {
   await createIndex('onchain_2');
   const again = await planBackfill(database, NOTHING_CHOSEN);
   expect(again).toEqual({ ...first, resumed: true });
+  expect(await isUnfinished(database, first, NOTHING_CHOSEN)).toBe(false);
+  expect(await isUnfinished(database, again, NOTHING_CHOSEN)).toBe(true);
+  expect(await isUnfinished(database, again, { ...NOTHING_CHOSEN, schema: 'onchain_2' })).toBe(false);
   await serveSchema(database, 'onchain_2', (client) => recordServed(client, again));
   expect(await planBackfill(database, NOTHING_CHOSEN)).toMatchObject({ schema: 'onchain_3', replaces: 'onchain_2' });
+  // A way back that was begun: the index has served.
+  await database.query('DELETE FROM operator.backfill WHERE served_at IS NULL');
+  await planBackfill(database, { ...NOTHING_CHOSEN, schema: 'onchain_1' });
+  const back = await planBackfill(database, NOTHING_CHOSEN);
+  expect(back).toMatchObject({ schema: 'onchain_1', resumed: true });
+  expect(await isUnfinished(database, back, NOTHING_CHOSEN)).toBe(false);
 });
 
 test('the cached logs of the chosen chains are removed once, and no others', async () => {

@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { listIndexSchemas, nextSchemaName } from '../publication/index-schemas.ts';
+import { listIndexSchemas, nextSchemaName, wasReplaced } from '../publication/index-schemas.ts';
 import { deleteCachedLogs } from '../publication/ponder-tables.ts';
 import { tryLockCache } from '../publication/schema-lock.ts';
 import { assertIndexOrFree, dropSchema } from './drop.ts';
@@ -79,6 +79,13 @@ export async function planBackfill(
   });
   return { schema, replaces, refetched, resumed: false };
 }
+
+/** Whether the index of a plan has nothing but rows of an unfinished run: none that served once, nor one that was chosen. */
+export const isUnfinished = async (
+  database: Queryable,
+  { schema, resumed }: BackfillPlan,
+  { schema: chosen }: PlanRequest,
+) => resumed && chosen === undefined && !(await wasReplaced(database, schema));
 
 /** Records that the index serves now. Called in the transaction that switches readers to it. */
 export async function recordServed(client: Queryable, { schema, replaces }: BackfillPlan): Promise<void> {

@@ -8,8 +8,8 @@ import { pause } from '../../runtime/pause.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { serveSchema } from '../publication/live-views.ts';
 import { indexedBlocks } from '../publication/ponder-tables.ts';
-import { type BuildProcess, startBuild } from './build-process.ts';
-import { type BackfillPlan, type PlanRequest, planBackfill, recordServed } from './plan.ts';
+import { type BuildProcess, OtherCodeError, startBuild } from './build-process.ts';
+import { type BackfillPlan, isUnfinished, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { behindHeads, countBlocks } from './progress.ts';
 import { assertNoMissingPools, assertStartBlock, type FollowedFactory, followedFactories } from './start-block.ts';
 
@@ -42,7 +42,7 @@ export type BackfillReport =
 
 /**
  * Fills a new index next to the one that serves, then switches readers to it. A run that was killed continues when it
- * is started again.
+ * is started again, and starts over when code or chains have changed.
  *
  * @param interrupted rejects when the operator stops the run
  * @throws ConfigError, RpcFailure, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
@@ -60,9 +60,19 @@ export async function runBackfill(
   const timer = setInterval(() => report({ type: 'progress', ...progress }), REPORT_EVERY_MS);
   try {
     await assertStartBlock(database, await servedSchema(database), factories);
-    const plan = await planBackfill(database, request);
-    report({ type: 'begin', ...plan });
-    await build({ database, plan, factories, progress }, interrupted);
+    const fillAs = async (asked: PlanRequest): Promise<BackfillPlan> => {
+      const plan = await planBackfill(database, asked);
+      report({ type: 'begin', ...plan });
+      try {
+        await build({ database, plan, factories, progress }, interrupted);
+        return plan;
+      } catch (error) {
+        if (!(error instanceof OtherCodeError && (await isUnfinished(database, plan, asked)))) throw error;
+        // What it had removed from the cache has come from the nodes since.
+        return fillAs({ ...asked, refetch: null, fresh: true });
+      }
+    };
+    const plan = await fillAs(request);
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     const schemas = (await listIndexSchemas(database)).map(({ name }) => name);
     const removable = schemas.filter((name) => name !== plan.schema);

@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'test/start.test.ts',
+  'test/start-faults.test.ts',
   'test/backup.test.ts',
   'test/indexer-new-pools.test.ts',
   'test/backfill.test.ts',
