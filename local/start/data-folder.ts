@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
 
@@ -28,15 +28,21 @@ export async function openDataFolder(name: string) {
       settings: join(path, 'settings.sh'),
     };
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     throw new ConfigError(`--data: ${path} cannot be used (${(cause as NodeJS.ErrnoException).code})`, { cause });
   }
 }
 
+/** @throws ConfigError what is there was not written whole */
 async function readOrMake(path: string): Promise<string> {
-  const made = randomBytes(24).toString('hex');
-  // "wx": a secret that is there stays, whoever made it first.
-  await writeFile(path, made, { flag: 'wx', mode: 0o600, flush: true }).catch((error: NodeJS.ErrnoException) => {
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}`;
+  await writeFile(unfinished, randomBytes(24).toString('hex'), { mode: 0o600, flush: true });
+  // A secret that is there stays, whoever made it first.
+  await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  return readFile(path, 'utf8');
+  await rm(unfinished);
+  const secret = await readFile(path, 'utf8');
+  if (/^[0-9a-f]{48}$/.test(secret)) return secret;
+  throw new ConfigError(`${path} is damaged: restore it; without a Postgres in the folder, remove it`);
 }
