@@ -9,7 +9,7 @@ import type { Part } from '../processes/supervisor.ts';
 import { connectGivenRedis } from '../services/given-redis.ts';
 import type { LocalStore } from '../services/local-store.ts';
 import { startPostgres } from '../services/postgres.ts';
-import { createLogins, loginUrl } from '../services/process-logins.ts';
+import { createLogins, loginUrl, passwordOf } from '../services/process-logins.ts';
 import { redisUrlFor, startRedis } from '../services/redis.ts';
 import type { DataFolder } from './data-folder.ts';
 
@@ -50,7 +50,8 @@ export async function startQueues(data: DataFolder, given: string | undefined, k
     (await connectGivenRedis(given)).disconnect();
     return { url: given, urlFor: () => given, note: 'REDIS_URL', stop: nothing };
   }
-  const settings = { folder: data.redis, password: data.secret };
+  // The secret is the owner's of Postgres: it is for no process to know.
+  const settings = { folder: data.redis, password: passwordOf('redis', data.secret) };
   const store = await keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
   return { ...store, urlFor: (main) => redisUrlFor(store.url, main) };
 }
