@@ -154,6 +154,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     expect((await readdir(data)).sort()).toEqual([
       'chains.json',
       'chains.json.indexed',
+      'lock',
       'logs',
       'secret',
       'settings.sh',

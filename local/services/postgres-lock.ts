@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runningProcess } from './running-process.ts';
 import { ServiceError } from './service-error.ts';
 
 /** Longer than the watchdog of a run that was killed takes to end its Postgres. */
@@ -27,16 +28,8 @@ export async function awaitLock(data: string): Promise<void> {
   }
 }
 
-/** Whether this is a running Postgres. Where there is no /proc, a process of that number is taken for one. */
+/** Whether this is a running Postgres. Where the system does not say, a process of that number is taken for one. */
 async function isPostgres(pid: number): Promise<boolean> {
-  if (process.platform !== 'linux') {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false; // No such process.
-    }
-  }
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [, name, state] = /\((.*)\) (\S)/.exec(stat) ?? [];
-  return name === 'postgres' && state !== 'Z';
+  const found = await runningProcess(pid);
+  return found !== null && (found.name ?? 'postgres') === 'postgres';
 }

@@ -3,6 +3,7 @@ import { EXIT_RETRY } from '../../config/app-error.ts';
 import { runSupervised } from '../processes/run-supervised.ts';
 import { type ChosenChains, chooseChains } from './choose-chains.ts';
 import { openDataFolder } from './data-folder.ts';
+import { lockFolder } from './folder-lock.ts';
 import { startService } from './start-service.ts';
 import { showSync } from './sync-display.ts';
 
@@ -33,6 +34,7 @@ await runSupervised({
   name: 'start',
   start: async (supervisor, progress) => {
     const folder = await openDataFolder(data);
+    await lockFolder(folder.path);
     await chooseChains(folder, chosen);
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
     const api = await startService(supervisor, progress, folder);

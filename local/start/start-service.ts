@@ -14,7 +14,7 @@ import { issueFirstKey, QUEUE_PREFIX, startDatabase, startQueues } from './store
  * Starts the stores and every process of the service, each with its own login, and keeps them running. The API is up
  * when it listens: its index may still be filled. Shows what the chains file lacks, and a first key once.
  *
- * @param data its next chains file becomes its chains file when that is right and no other run has the folder
+ * @param data locked; its next chains file becomes its chains file when that is right
  * @returns address of the API
  * @throws ConfigError the chains file is wrong, or a node is not one of its chain or does not answer
  * @throws StartError a process rejected its settings: its own line
@@ -30,7 +30,6 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   });
   const checked = checkChains(data.nextChains);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
-  // Postgres locks its data: it keeps a second run away from those of Redis, too.
   const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
