@@ -22,7 +22,7 @@ import { welcome } from './welcome.ts';
 
 /** Starts every part, side by side where they do not need each other, and returns the text that greets the user. */
 export async function startEverything(supervisor: Supervisor, ports: Ports, options: DemoOptions): Promise<string> {
-  const logOf = await openLogs(options.logs);
+  const logOf = await openLogs(options.logs, (line) => process.stderr.write(`${line}\n`));
   const queuePrefix = `demo-${process.pid}`;
   const [database, redis, builders, ...markets] = await Promise.all([
     supervisor.start('postgres', startDatabase),
