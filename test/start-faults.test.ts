@@ -1,8 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
+import type { ServiceError } from '../local/services/service-error.ts';
 import { startService } from '../local/services/service-process.ts';
+import { createDatabase } from './harness/database.ts';
 import {
   EVENTUALLY,
   type LocalChain,
@@ -14,6 +18,15 @@ import {
 } from './harness/local-service.ts';
 
 let chain: LocalChain;
+
+/** Their settings, by the names of their bundles. */
+function environmentsOf(parent: number): Readonly<Record<string, { readonly pid: number; readonly text: string }>> {
+  const rows = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' }).split('\n');
+  const found = rows.map((row) => /^ *(\d+) .*dist\/(\w+)\.mjs/.exec(row)).filter((match) => match !== null);
+  return Object.fromEntries(
+    found.map(([, pid, main]) => [main, { pid: Number(pid), text: readFileSync(`/proc/${pid}/environ`, 'utf8') }]),
+  );
+}
 
 beforeAll(async () => {
   chain = await startLocalChain({ onlyTrading: true });
@@ -28,7 +41,7 @@ test('a chains file that changes again before its index is filled gets one all t
   const data = join(chain.temp, 'twice');
   const env = { RPC_OF_ONE: proxy.url };
   const file = JSON.parse(await readFile(chain.chains, 'utf8'));
-  /** The same pools, from so many blocks later, before there are any. */
+  /** The same pools: its first block comes later, before there are any. */
   const fileFrom = async (later: number): Promise<string> => {
     const copy = structuredClone(file);
     for (const deployment of copy.chains[0].deployments) deployment.fromBlock += later;
@@ -60,4 +73,58 @@ test('a chains file that changes again before its index is filled gets one all t
     );
   await vi.waitFor(filled, EVENTUALLY);
   expect(await indexes()).toEqual({ count: '2' });
+});
+
+test('a folder has one run, whose processes do not know its secret, and which a full disk and a silent node do not hold up', {
+  timeout: START_LIMIT_MS,
+}, async () => {
+  const [proxy, database] = await Promise.all([startRpcProxy(chain.anvil.url), createDatabase()]);
+  onTestFinished(async () => {
+    await Promise.all([proxy.stop(), database.drop()]);
+  });
+  const data = join(chain.temp, 'one');
+  const env = { RPC_OF_ONE: proxy.url, DATABASE_URL: database.url };
+  await mkdir(join(data, 'logs'), { recursive: true });
+  await symlink('/dev/full', join(data, 'logs/capture.log'));
+  const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
+
+  const secret = await readFile(join(data, 'secret'), 'utf8');
+  const processes = environmentsOf(run.pid);
+  expect(Object.keys(processes).sort()).toEqual(['api', 'builders', 'capture', 'indexer']);
+  for (const [main, { text }] of Object.entries(processes)) {
+    expect(text, main).toContain('REDIS_URL=redis://start:');
+    expect(text.includes(secret), main).toBe(false);
+  }
+
+  const files = async () => {
+    const names = ['chains.json', 'settings.sh', 'redis/appendonlydir'].map((name) => join(data, name));
+    return [await readdir(data), ...(await Promise.all(names.map(async (name) => (await stat(name)).mtimeMs)))];
+  };
+  const before = await files();
+  const others = join(chain.temp, 'others.json');
+  await writeFile(others, (await readFile(chain.chains, 'utf8')).replace('"one"', '"other"'));
+  const second = localCommand('start', ['--chains', others, '--data', data], env);
+  const refused = await startService({ ...second, ready: /never/ }).catch((error: ServiceError) => error.log);
+  const line = `start: ${data} is in use by process ${run.pid}`;
+  expect(String(refused).trim().split(/\s*\n/).sort()).toEqual(['Stopped.', line]);
+  expect(await files()).toEqual(before);
+
+  const full = /logs\/capture\.log lacks lines: ENOSPC/g;
+  process.kill(processes.capture?.pid ?? 0, 'SIGKILL');
+  const again = () => expect(environmentsOf(run.pid).capture?.pid).not.toBe(processes.capture?.pid);
+  await vi.waitFor(again, EVENTUALLY);
+  expect(run.recentOutput().match(full)).toHaveLength(1);
+
+  proxy.misbehave({ kind: 'hanging' });
+  process.kill(processes.indexer?.pid ?? 0, 'SIGKILL');
+  await vi.waitFor(() => {
+    const { indexer } = environmentsOf(run.pid);
+    expect(indexer?.pid).toBeDefined();
+    expect(indexer?.pid).not.toBe(processes.indexer?.pid);
+  }, EVENTUALLY);
+  const stoppedAt = performance.now();
+  process.kill(run.pid, 'SIGTERM');
+  expect(await run.ended).toBe('exit code 0');
+  expect(performance.now() - stoppedAt).toBeLessThan(20_000);
+  expect(await readdir(data)).not.toContain('lock');
 });

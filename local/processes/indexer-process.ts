@@ -30,10 +30,20 @@ export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStar
     if (!(error instanceof ServiceError && OTHER_CODE.test(error.log))) throw error;
   }
   const main = 'backfill';
-  const backfill = await startOwnProcess({ main, env: backfillEnv, ready: BEGUN, output: start.logOf(main) });
-  const asBefore = { ...start, env: { ...start.env, CHAINS_CONFIG: indexedChains } };
+  const backfill = await startOwnProcess({
+    main,
+    env: backfillEnv,
+    ready: BEGUN,
+    output: start.logOf(main),
+    signal: start.signal,
+  });
+  const asBefore = (stopped: AbortSignal) => ({
+    ...start,
+    env: { ...start.env, CHAINS_CONFIG: indexedChains },
+    signal: AbortSignal.any([start.signal, stopped]),
+  });
   const old = OLD_SERVES.test(backfill.recentOutput())
-    ? await keepRunning(() => startProcess(asBefore), { rule: () => FOLLOW_AGAIN_MS }).catch(() => null)
+    ? await keepRunning((stopped) => startProcess(asBefore(stopped)), { rule: () => FOLLOW_AGAIN_MS }).catch(() => null)
     : null;
   const ended = backfill.ended.then(async (how) => {
     await old?.stop();

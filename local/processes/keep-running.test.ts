@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startService } from '../services/service-process.ts';
 import { always, keepRunning, type RestartRule, whenAsked } from './keep-running.ts';
 
 /** Parts that end one after the other in these ways; the last one runs until it is stopped. */
@@ -57,6 +58,20 @@ test('a stop during a pause ends it', async () => {
   const part = await keepRunning(start, { rule: () => 3_600_000 });
   await part.stop();
   expect(await part.ended).toBe('exit code 1');
+  expect(started).toHaveLength(1);
+});
+
+test('a stop during a start gives that up', async () => {
+  const { start, started } = startsThatEnd(['exit code 1']);
+  let starts = 0;
+  const second = (signal: AbortSignal) =>
+    ++starts === 1 ? start() : startService({ name: 'it', command: 'sleep', args: ['60'], ready: /never/, signal });
+  const part = await keepRunning(async (signal) => ({ ...(await second(signal)), note: '' }), { rule: atOnce });
+  await expect.poll(() => starts).toBe(2);
+  const stoppedAt = performance.now();
+  await part.stop();
+  expect(performance.now() - stoppedAt).toBeLessThan(5_000);
+  expect(await part.ended).toBe('ServiceError: it is given up while starting');
   expect(started).toHaveLength(1);
 });
 

@@ -37,12 +37,16 @@ export interface KeepOptions {
  * Keeps a part running, as a supervisor in production does: what ends is started again by the rule. The part that this
  * returns ends when the rule gives up.
  *
+ * @param start its signal gives up a start that is under way
  * @throws what the first start throws
  */
-export async function keepRunning<T extends Running>(start: () => Promise<T>, options: KeepOptions): Promise<T> {
+export async function keepRunning<T extends Running>(
+  start: (signal: AbortSignal) => Promise<T>,
+  options: KeepOptions,
+): Promise<T> {
   const { rule, onEnd } = options;
-  let current = await start();
   const stopping = new AbortController();
+  let current = await start(stopping.signal);
   const watch = async (): Promise<string> => {
     for (let ends = 1, startedAt = performance.now(); ; ends += 1) {
       const how = await current.ended;
@@ -54,7 +58,7 @@ export async function keepRunning<T extends Running>(start: () => Promise<T>, op
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return how;
       startedAt = performance.now();
-      const again = await start().catch((error: unknown) => String(error));
+      const again = await start(stopping.signal).catch((error: unknown) => String(error));
       current = typeof again === 'string' ? { ...current, ended: Promise.resolve(again) } : again;
       if (stopping.signal.aborted) await current.stop();
     }

@@ -25,10 +25,19 @@ export interface ProcessStart {
   readonly port?: number | undefined;
   /** Path that answers 200 when it is up; default: `/ready`. */
   readonly ready?: '/ready' | '/health';
+  /** Gives the start up. */
+  readonly signal: AbortSignal;
 }
 
 /** Starts one of the project's processes on a port, and waits until it is up. */
-export async function startProcess({ main, env, logOf, port, ready = '/ready' }: ProcessStart): Promise<ProcessPart> {
+export async function startProcess({
+  main,
+  env,
+  logOf,
+  port,
+  ready = '/ready',
+  signal,
+}: ProcessStart): Promise<ProcessPart> {
   const start = async (chosen: number): Promise<ProcessPart> => {
     const { HOST: host = HOST } = env;
     const url = `http://${EVERYWHERE.includes(host) ? HOST : host}:${chosen}`;
@@ -39,6 +48,7 @@ export async function startProcess({ main, env, logOf, port, ready = '/ready' }:
       startTimeoutMs: START_TIMEOUT_MS,
       stopTimeoutMs: STOP_TIMEOUT_MS,
       output: logOf(main),
+      signal,
     });
     return { ...service, url, note: url };
   };

@@ -23,8 +23,10 @@ export async function startServiceProcesses(
   { ports, envOf, keepOf, ...common }: ServiceProcessesOptions,
 ): Promise<{ readonly api: ProcessPart; readonly indexer: ProcessPart }> {
   const start = (main: string, port?: number) => {
-    const options = { main, port, env: envOf(main), ...common };
-    const startOnce = () => (main === 'indexer' ? startIndexer(options, envOf('backfill')) : startProcess(options));
+    const startOnce = (signal: AbortSignal) => {
+      const options = { main, port, env: envOf(main), signal, ...common };
+      return main === 'indexer' ? startIndexer(options, envOf('backfill')) : startProcess(options);
+    };
     return supervisor.start(main, () => keepRunning(startOnce, keepOf(main)).catch(rethrowAsLine));
   };
   const [api, indexer] = await Promise.all([

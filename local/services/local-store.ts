@@ -20,13 +20,13 @@ export interface LocalStore {
   /** Ends it as a crash would; what it has on disk stays for {@link LocalStore.restart}. */
   readonly kill: () => Promise<void>;
   /** Starts it again on the same port with what it has on disk, after a {@link LocalStore.kill}. */
-  readonly restart: () => Promise<void>;
+  readonly restart: (signal?: AbortSignal) => Promise<void>;
 }
 
 /** The controls of a store that runs. */
 export function storeControls(
   first: ServiceProcess,
-  serveAgain: () => Promise<ServiceProcess>,
+  serveAgain: (signal?: AbortSignal) => Promise<ServiceProcess>,
   folder: TempFolder,
   { url, port }: Pick<LocalStore, 'url' | 'port'>,
 ): LocalStore {
@@ -42,8 +42,8 @@ export function storeControls(
       await service.stop();
       await folder.remove();
     },
-    restart: async () => {
-      service = await serveAgain();
+    restart: async (signal) => {
+      service = await serveAgain(signal);
     },
   };
 }

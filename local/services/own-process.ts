@@ -13,6 +13,7 @@ export interface OwnProcessOptions {
   readonly startTimeoutMs?: number;
   readonly stopTimeoutMs?: number;
   readonly output?: NodeJS.WritableStream | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

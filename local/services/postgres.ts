@@ -55,9 +55,10 @@ export async function startPostgres({ durable = false, kept }: PostgresOptions =
     if (existsSync(data)) await awaitLock(data);
     else await initialise(bin, folder, data, password, account);
     const settings = kept ? SAFE : {};
-    const serveOn = (port: number) => servePostgres({ bin, data, port, durable, account, settings });
+    const serveOn = (port: number, signal?: AbortSignal) =>
+      servePostgres({ bin, data, port, durable, account, settings, signal });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    const postgres = postgresControls(service, () => serveOn(port), folder, port, password);
+    const postgres = postgresControls(service, (signal) => serveOn(port, signal), folder, port, password);
     await createLogins(postgres.url);
     return postgres;
   } catch (error) {
@@ -118,6 +119,7 @@ export interface PostgresServer {
   readonly account: Account | undefined;
   /** Settings besides the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Serves a data folder, and waits until it takes connections: a standby takes those that only read. */
@@ -128,6 +130,7 @@ export function servePostgres({
   durable,
   account,
   settings: more,
+  signal,
 }: PostgresServer): Promise<ServiceProcess> {
   const settings = Object.entries({ ...SETTINGS, synchronous_commit: durable ? 'on' : 'off', port, ...more }).flatMap(
     ([key, value]) => ['-c', `${key}=${value}`],
@@ -139,6 +142,7 @@ export function servePostgres({
     cwd: data,
     env: ENVIRONMENT,
     user: account,
+    signal,
     ready: /database system is ready to accept (read-only )?connections/,
     // "Fast": ends the sessions instead of waiting for clients to leave.
     stopSignal: 'SIGINT',
@@ -147,7 +151,7 @@ export function servePostgres({
 
 export function postgresControls(
   first: ServiceProcess,
-  serveAgain: () => Promise<ServiceProcess>,
+  serveAgain: (signal?: AbortSignal) => Promise<ServiceProcess>,
   folder: TempFolder,
   port: number,
   password: string,

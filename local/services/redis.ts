@@ -56,10 +56,14 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   const password = kept?.password ?? randomBytes(16).toString('hex');
   const users = prefix === undefined ? [] : usersOf(prefix, password);
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
-  const serveOn = (port: number) => startService(serverOptions(command, folder.path, port, durable, users));
+  const serveOn = (port: number, signal?: AbortSignal) =>
+    startService({ ...serverOptions(command, folder.path, port, durable, users), signal });
   try {
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    return storeControls(service, () => serveOn(port), folder, { url: `redis://${login}127.0.0.1:${port}`, port });
+    return storeControls(service, (signal) => serveOn(port, signal), folder, {
+      url: `redis://${login}127.0.0.1:${port}`,
+      port,
+    });
   } catch (error) {
     await folder.remove();
     throw error;

@@ -14,6 +14,8 @@ export interface ServiceOptions extends Command, StopOptions {
   /** Ready when its output matches, or when this function says so (asked every 50 ms). */
   readonly ready: RegExp | (() => Promise<boolean>);
   readonly startTimeoutMs?: number | undefined;
+  /** Gives the start up. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ServiceProcess extends GuardedProcess {
@@ -30,7 +32,7 @@ const running = new Set<ServiceProcess>();
  * Starts a process in a group of its own, watched so that the group never outlives this process, and waits until it is
  * ready.
  *
- * @throws ServiceError when it ends, cannot be run or is not ready in time
+ * @throws ServiceError when it ends, cannot be run, is not ready in time or is given up
  */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
   const spawned = await spawnGuarded(options).catch(async (error: unknown) => {
@@ -85,7 +87,7 @@ function controls(
 
 /** Undefined when ready, otherwise why not. */
 async function waitUntilReady(
-  { ready, startTimeoutMs = 30_000 }: ServiceOptions,
+  { ready, startTimeoutMs = 30_000, signal }: ServiceOptions,
   service: ServiceProcess,
 ): Promise<string | undefined> {
   const isReady = ready instanceof RegExp ? async () => ready.test(service.recentOutput()) : ready;
@@ -98,6 +100,7 @@ async function waitUntilReady(
     const answer = await isReady();
     if (end !== undefined) return `ended while starting (${end})`;
     if (answer) return undefined;
+    if (signal?.aborted) return 'is given up while starting';
     await sleep(ready instanceof RegExp ? 10 : 50);
   }
   return `was not ready after ${startTimeoutMs / 1000} s`;

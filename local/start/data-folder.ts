@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
@@ -35,14 +36,19 @@ export async function openDataFolder(name: string) {
 
 /** @throws ConfigError what is there was not written whole */
 async function readOrMake(path: string): Promise<string> {
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}`;
-  await writeFile(unfinished, randomBytes(24).toString('hex'), { mode: 0o600, flush: true });
-  // A secret that is there stays, whoever made it first.
+  if (!existsSync(path)) await make(path);
+  const secret = await readFile(path, 'utf8');
+  if (/^[0-9a-f]{48}$/.test(secret)) return secret;
+  throw new ConfigError(`${path} is damaged: restore it; without a Postgres in the folder, remove it`);
+}
+
+/** Makes a secret, whole; one that is there stays, whoever made it first. */
+async function make(path: string): Promise<void> {
+  const secret = randomBytes(24).toString('hex');
+  const unfinished = `${path}.${randomUUID()}`;
+  await writeFile(unfinished, secret, { mode: 0o600, flush: true });
   await link(unfinished, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
   await rm(unfinished);
-  const secret = await readFile(path, 'utf8');
-  if (/^[0-9a-f]{48}$/.test(secret)) return secret;
-  throw new ConfigError(`${path} is damaged: restore it; without a Postgres in the folder, remove it`);
 }

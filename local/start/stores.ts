@@ -70,9 +70,9 @@ export async function issueFirstKey(url: string): Promise<string | null> {
 /** A store that is started again on its port, with its data, when it ends. */
 function keepStore(start: () => Promise<LocalStore>, kept: KeepOptions) {
   let store: LocalStore | undefined;
-  return keepRunning(async () => {
+  return keepRunning(async (signal) => {
     if (store === undefined) store = await start();
-    else await store.restart();
+    else await store.restart(signal);
     const { url, stop, recentOutput } = store;
     return { url, stop, recentOutput, note: new URL(url).host, ended: store.end() };
   }, kept);
