@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -81,7 +81,8 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     });
     expect(await readFile(own, 'utf8')).toBe(before);
 
-    // What ends is started again.
+    // What ends is started again. Postgres says every ten seconds how long it recovers, and here every millisecond.
+    await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 1\n');
     for (const [name, command] of [
       ['capture', 'dist/capture.mjs'],
       ['postgres', 'bin/postgres -D'],
@@ -92,6 +93,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     }
     await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
     await healthyQuote(chain, second);
+    expect(second.recentOutput()).toContain('postgres recovers what a crash left: 0 s');
 
     const last = processesOf(second.pid);
     process.kill(second.pid, 'SIGTERM');

@@ -5,6 +5,8 @@ import type { TempFolder } from './temp-folder.ts';
 export interface Kept {
   readonly folder: string;
   readonly password: string;
+  /** Gets all output. */
+  readonly output?: NodeJS.WritableStream | undefined;
 }
 
 /** A store on a port of the loopback interface, with its data in a temporary folder or in one that is kept. */

@@ -9,7 +9,7 @@ import { onFreePort } from './on-free-port.ts';
 import { preparePostgres } from './postgres-binaries.ts';
 import { awaitLock } from './postgres-lock.ts';
 import { createLogins } from './process-logins.ts';
-import { runToEnd, type ServiceProcess, startService } from './service-process.ts';
+import { runToEnd, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
 import type { TempFolder } from './temp-folder.ts';
 
 export interface PostgresOptions {
@@ -54,9 +54,10 @@ export async function startPostgres({ durable = false, kept }: PostgresOptions =
   try {
     if (existsSync(data)) await awaitLock(data);
     else await initialise(bin, folder, data, password, account);
-    const settings = kept ? SAFE : {};
+    // It recovers for as long as that takes: a kill would only make it begin again.
+    const forKept = kept && { settings: SAFE, startTimeoutMs: Number.POSITIVE_INFINITY, output: kept.output };
     const serveOn = (port: number, signal?: AbortSignal) =>
-      servePostgres({ bin, data, port, durable, account, settings, signal });
+      servePostgres({ bin, data, port, durable, account, signal, ...forKept });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
     const postgres = postgresControls(service, (signal) => serveOn(port, signal), folder, port, password);
     await createLogins(postgres.url);
@@ -111,7 +112,7 @@ async function initialise(
   await rename(unfinished, data);
 }
 
-export interface PostgresServer {
+export interface PostgresServer extends Pick<ServiceOptions, 'signal' | 'startTimeoutMs' | 'output'> {
   readonly bin: string;
   readonly data: string;
   readonly port: number;
@@ -119,7 +120,6 @@ export interface PostgresServer {
   readonly account: Account | undefined;
   /** Settings besides the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Serves a data folder, and waits until it takes connections: a standby takes those that only read. */
@@ -130,7 +130,7 @@ export function servePostgres({
   durable,
   account,
   settings: more,
-  signal,
+  ...rest
 }: PostgresServer): Promise<ServiceProcess> {
   const settings = Object.entries({ ...SETTINGS, synchronous_commit: durable ? 'on' : 'off', port, ...more }).flatMap(
     ([key, value]) => ['-c', `${key}=${value}`],
@@ -142,7 +142,7 @@ export function servePostgres({
     cwd: data,
     env: ENVIRONMENT,
     user: account,
-    signal,
+    ...rest,
     ready: /database system is ready to accept (read-only )?connections/,
     // "Fast": ends the sessions instead of waiting for clients to leave.
     stopSignal: 'SIGINT',

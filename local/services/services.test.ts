@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
@@ -25,6 +27,28 @@ describe('crash and restart', () => {
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     await postgres.stop();
     await expect(query(postgres.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  });
+
+  test.runIf(process.platform === 'linux')('Postgres with data that are kept may take long to start', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'slow-postgres-'));
+    await chmod(folder, 0o755); // Postgres runs as another user when this is root.
+    const postgres = await startPostgres({ kept: { folder: join(folder, 'postgres'), password: 'p' } });
+    await postgres.kill();
+    // It waits for what it reads at its start.
+    const access = join(folder, 'postgres/data/pg_hba.conf');
+    const rules = await readFile(access);
+    await rm(access);
+    execFileSync('mkfifo', ['-m', '666', access]);
+    const restarted = postgres.restart();
+    await sleep(500);
+    vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 3_600_000);
+    await sleep(500);
+    await writeFile(access, rules);
+    await restarted;
+    vi.restoreAllMocks();
+    expect(await query(postgres.url, 'SELECT 42 AS answer')).toEqual([{ answer: 42 }]);
+    await postgres.stop();
+    await rm(folder, { recursive: true });
   });
 
   test.each([true, false])('Redis that is durable (%s) keeps its data accordingly', async (durable) => {

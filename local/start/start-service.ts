@@ -1,4 +1,5 @@
 import { rename } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { always } from '../processes/keep-running.ts';
 import { readPorts } from '../processes/ports.ts';
 import { openLogs } from '../processes/process-logs.ts';
@@ -30,7 +31,9 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   });
   const checked = checkChains(data.nextChains);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
-  const database = await supervisor.start('postgres', () => startDatabase(data, env.DATABASE_URL, keepOf('postgres')));
+  const database = await supervisor.start('postgres', () =>
+    startDatabase(data, env.DATABASE_URL, keepOf('postgres'), showRecovery(progress)),
+  );
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
   const { warnings } = await supervisor.start('chains', () => checked);
   await rename(data.nextChains, data.chains);
@@ -53,3 +56,13 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   if (firstKey !== null) progress.print(`  key   ${firstKey}   (of the Trading API; it is not shown again)`);
   return url;
 }
+
+/** Takes what Postgres prints: every ten seconds for how long it has recovered what a crash left. */
+const showRecovery = (progress: Progress): NodeJS.WritableStream =>
+  new Writable({
+    write: (lines: Buffer, _, done) => {
+      const [, seconds] = /elapsed time: (\d+)/.exec(lines.toString()) ?? [];
+      if (seconds !== undefined) progress.print(`  postgres recovers what a crash left: ${seconds} s`);
+      done();
+    },
+  });

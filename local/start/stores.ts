@@ -26,11 +26,18 @@ interface Store extends Part {
 /**
  * The database of `DATABASE_URL`, or a Postgres with its data in the folder, brought to the newest schema, with a login
  * for each process.
+ *
+ * @param output gets what that Postgres prints
  */
-export async function startDatabase(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Store> {
+export async function startDatabase(
+  data: DataFolder,
+  given: string | undefined,
+  kept: KeepOptions,
+  output: NodeJS.WritableStream,
+): Promise<Store> {
   if (given) readEnvironment(['DATABASE_URL'], { DATABASE_URL: given });
   const logins = given ? { prefix: `${new URL(given).pathname.slice(1)}_`, secret: data.secret } : {};
-  const settings = { folder: data.postgres, password: data.secret };
+  const settings = { folder: data.postgres, password: data.secret, output };
   const store = given
     ? { url: given, note: 'DATABASE_URL', stop: nothing }
     : await keepStore(() => startPostgres({ durable: true, kept: settings }), kept);
