@@ -33,47 +33,57 @@ beforeAll(async () => {
 });
 afterAll(() => chain?.remove());
 
-test('a chains file that changes again before its index is filled gets one all the same', {
-  timeout: START_LIMIT_MS,
-}, async () => {
-  const proxy = await startRpcProxy(chain.anvil.url);
-  onTestFinished(() => proxy.stop());
-  const data = join(chain.temp, 'twice');
-  const env = { RPC_OF_ONE: proxy.url };
-  const file = JSON.parse(await readFile(chain.chains, 'utf8'));
-  /** The same pools: its first block comes later, before there are any. */
-  const fileFrom = async (later: number): Promise<string> => {
-    const copy = structuredClone(file);
-    for (const deployment of copy.chains[0].deployments) deployment.fromBlock += later;
-    const path = join(chain.temp, `from-${later}.json`);
-    await writeFile(path, JSON.stringify(copy));
-    return path;
-  };
-  await (await startLocal(chain, ['--chains', chain.chains, '--data', data], env)).stop();
+test.each(['serves', 'is filled'])(
+  'a chains file that changes twice while the first index %s gets one all the same',
+  {
+    timeout: START_LIMIT_MS,
+  },
+  async (state) => {
+    const proxy = await startRpcProxy(chain.anvil.url);
+    onTestFinished(() => proxy.stop());
+    const data = join(chain.temp, `twice-${state.length}`);
+    const env = { RPC_OF_ONE: proxy.url };
+    const file = JSON.parse(await readFile(chain.chains, 'utf8'));
+    /** The same pools: its first block comes later, before there are any. */
+    const optionsFrom = async (later: number): Promise<readonly string[]> => {
+      const copy = structuredClone(file);
+      for (const deployment of copy.chains[0].deployments) deployment.fromBlock += later;
+      const path = join(chain.temp, `from-${later}.json`);
+      await writeFile(path, JSON.stringify(copy));
+      return ['--chains', path, '--data', data];
+    };
+    const indexes = async () => {
+      const sql = "SELECT count(*) FROM pg_class WHERE relname = '_ponder_meta' AND relkind = 'r'";
+      return Number((await readData(data, sql)).count);
+    };
+    /** Begins an index and is stopped before that is filled. */
+    const begin = async (options: readonly string[], count: number) => {
+      const until = Promise.withResolvers<void>();
+      proxy.misbehave({ kind: 'held', until: until.promise }, ({ method }) => method === 'eth_getLogs');
+      const run = await startService({
+        ...localCommand('start', options, env),
+        ready: / API {2}/,
+        startTimeoutMs: START_LIMIT_MS,
+      });
+      onTestFinished(run.stop);
+      await vi.waitFor(async () => expect(await indexes()).toBe(count), EVENTUALLY);
+      await run.stop();
+      until.resolve();
+      proxy.misbehave(null);
+    };
 
-  const until = Promise.withResolvers<void>();
-  proxy.misbehave({ kind: 'held', until: until.promise }, ({ method }) => method === 'eth_getLogs');
-  const second = await startService({
-    ...localCommand('start', ['--chains', await fileFrom(1), '--data', data], env),
-    ready: /backfill fills a new index/,
-    startTimeoutMs: START_LIMIT_MS,
-  });
-  onTestFinished(second.stop);
-  const indexes = () =>
-    readData(data, "SELECT count(*) FROM pg_class WHERE relname = '_ponder_meta' AND relkind = 'r'");
-  await vi.waitFor(async () => expect(await indexes()).toEqual({ count: '2' }), EVENTUALLY);
-  await second.stop();
-  until.resolve();
-  proxy.misbehave(null);
-
-  await startLocal(chain, ['--chains', await fileFrom(2), '--data', data], env);
-  const filled = async () =>
-    expect(await readFile(join(data, 'logs/backfill.log'), 'utf8')).toMatch(
-      /Resuming "onchain_2".*Filling "onchain_2".*Readers are served from "onchain_2"/s,
-    );
-  await vi.waitFor(filled, EVENTUALLY);
-  expect(await indexes()).toEqual({ count: '2' });
-});
+    if (state === 'serves') await (await startLocal(chain, await optionsFrom(0), env)).stop();
+    else await begin(await optionsFrom(0), 1);
+    await begin(await optionsFrom(1), 2);
+    await startLocal(chain, await optionsFrom(2), env);
+    const filled = async () =>
+      expect(await readFile(join(data, 'logs/backfill.log'), 'utf8')).toMatch(
+        /Resuming "onchain_2".*Filling "onchain_2".*Readers are served from "onchain_2"/s,
+      );
+    await vi.waitFor(filled, EVENTUALLY);
+    expect(await indexes()).toBe(2);
+  },
+);
 
 test('a folder has one run, whose processes do not know its secret, and which a full disk and a silent node do not hold up', {
   timeout: START_LIMIT_MS,
