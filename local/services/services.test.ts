@@ -61,6 +61,18 @@ describe('crash and restart', () => {
   });
 });
 
+test('Redis with data that are kept goes on with them under another password', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'kept-redis-'));
+  const start = (password: string) => startRedis({ durable: true, prefix: 'it', kept: { folder, password } });
+  const first = await start('one');
+  await command(first.url, (client) => client.set('it:key', 'value'));
+  await first.stop();
+  const second = await start('two');
+  expect(await command(second.url, (client) => client.get('it:key'))).toBe('value');
+  await second.stop();
+  await rm(folder, { recursive: true });
+});
+
 const ANYBODY = '0x000000000000000000000000000000000000dEaD';
 
 describe('anvil', () => {
