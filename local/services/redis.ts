@@ -55,6 +55,8 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   const folder = await (kept ? keptFolder(kept.folder) : createTempFolder('redis'));
   const password = kept?.password ?? randomBytes(16).toString('hex');
   const users = prefix === undefined ? [] : usersOf(prefix, password);
+  // Others of the machine reach the port of a real service, too.
+  if (kept) users.push('--user', 'default', 'on', 'nopass', '-@all', '+ping');
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
   const serveOn = (port: number, signal?: AbortSignal) =>
     startService({ ...serverOptions(command, folder.path, port, durable, users), signal });

@@ -66,6 +66,9 @@ test('Redis with data that are kept goes on with them under another password', a
   const start = (password: string) => startRedis({ durable: true, prefix: 'it', kept: { folder, password } });
   const first = await start('one');
   await command(first.url, (client) => client.set('it:key', 'value'));
+  const nobody = `redis://127.0.0.1:${first.port}`;
+  expect(await command(nobody, (client) => client.ping())).toBe('PONG');
+  await expect(command(nobody, (client) => client.get('it:key'))).rejects.toThrow('NOPERM');
   await first.stop();
   const second = await start('two');
   expect(await command(second.url, (client) => client.get('it:key'))).toBe('value');
