@@ -43,8 +43,8 @@ export interface LiveBlocks extends Pick<LiveHeads, 'reject' | 'suspend'> {
   close(): void;
 }
 
-/** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way. */
-const FRAME_WAIT_MS = 600;
+/** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way, to a busy machine. */
+const FRAME_WAIT_MS = 1_000;
 /** A source is silent that sent no frame for this long, even one without words. */
 const SILENT_AFTER_MS = 5_000;
 

@@ -87,7 +87,13 @@ export function startLocal(
   return started;
 }
 
-const apiOf = (run: ServiceProcess): string => /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
+/** Addresses of APIs: what is printed later takes the place of the line. */
+const apis = new WeakMap<ServiceProcess, string>();
+function apiOf(run: ServiceProcess): string {
+  const api = apis.get(run) ?? /API +(http:[^\s,]+)/.exec(run.recentOutput())?.[1] ?? '';
+  if (api !== '') apis.set(run, api);
+  return api;
+}
 
 /** The key that was shown once. */
 export const keyOf = (run: ServiceProcess): string => /key +(ptd_\S+)/.exec(run.recentOutput())?.[1] ?? '';
