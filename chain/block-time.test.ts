@@ -33,7 +33,8 @@ test('a chain whose file is off by more than a third is paced by its headers, an
   for (const blockTimeMs of [750, 5_000]) {
     const { pacedByMs, warnings } = await paceOf(url, blockTimeMs);
     expect(pacedByMs).toBeGreaterThan(1_900);
-    expect(pacedByMs).toBeLessThanOrEqual(2_000);
+    // The head may be a second late, of 80 blocks.
+    expect(pacedByMs).toBeLessThan(2_050);
     expect(warnings).toEqual([{ chainId: 31_337, blockTimeMs, blocks: 80, meanMs: pacedByMs, pacedByMs }]);
   }
 });

@@ -47,7 +47,9 @@ describe('what an owner leaves behind', () => {
     await sleep(delay);
     owner.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
-    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(temp);
+    // What removed the last folder may still be ending.
+    const commands = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+    await vi.waitFor(() => expect(commands()).not.toContain(temp), EVENTUALLY);
   });
 
   test('no command that was started and not yet guarded when its owner died', () => {
