@@ -53,7 +53,10 @@ export class FrameFeeds {
     };
   }
 
-  /** Makes frames while there are readers, at changes and as time passes, each one once for all readers that take it. */
+  /**
+   * Makes frames while there are readers: at each change, and after the longest time without one. A frame is made once
+   * and goes to all readers that are ready; none is made while no reader is.
+   */
   async #run(key: string, feed: RunningFeed, { start, make, minMs, maxMs }: FrameSource): Promise<void> {
     const { readers } = feed;
     this.#feeds.set(key, feed);

@@ -54,7 +54,7 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
   const seen = { open: 0, active: 0, most: 0, made: 0 };
   const frames = new FrameFeeds(logger);
   const connections = new Connections(StreamConfig.parse({}));
-  const live = { countTermination: (reason: string) => terminations.push(reason) };
+  const live = { countTimeout: () => terminations.push('timeout') };
   const streams = { connections, chains: new Map([[1, { live }]]) } as unknown as SocketDeps['streams'];
   const app = new Hono();
   app.get('/:chain_id', (c) =>

@@ -90,9 +90,9 @@ export class ChainStream {
     for (const subscriber of this.#subscribers) subscriber.tick();
   }
 
-  /** Counts a client that was terminated: it answered no pings, or did not read. */
-  countTermination(reason: 'timeout' | 'unread'): void {
-    this.deps.metrics.terminations.inc({ chain: this.deps.chain.chainId, reason });
+  /** Counts a client that was terminated, since it answered no pings or did not read the answers to its own. */
+  countTimeout(): void {
+    this.deps.metrics.terminations.inc({ chain: this.deps.chain.chainId, reason: 'timeout' });
   }
 
   get #common(): SubscriberSource {

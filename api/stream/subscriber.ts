@@ -32,7 +32,7 @@ const OUTDATED = 0;
 /** A heartbeat follows when nothing was sent for this many seconds. */
 const MAX_IDLE_SECS = 14;
 /** A connection to which nothing more can be sent for this many seconds is terminated. */
-export const MAX_FULL_SECS = 10;
+const MAX_FULL_SECS = 10;
 /**
  * The state of one connection. It holds no texts, only which version of each pool was sent. A client that reads slowly
  * gets the latest quotes when its socket takes more, and nothing in between.

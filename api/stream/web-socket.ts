@@ -105,7 +105,7 @@ export function openSocket(
       onOpen: (_event, { raw: socket }) => {
         if (!socket) return;
         const opened: OpenSocket = { socket, tcp, connection, largestMessage: 0 };
-        keepAlive(opened, () => live.countTermination('timeout'), pingMs);
+        keepAlive(opened, () => live.countTimeout(), pingMs);
         end = open(opened);
       },
     },
