@@ -16,7 +16,7 @@ export const ReadBudgetConfig = z.strictObject({
 
 /** What reading requested pools at each new block may cost the nodes of one chain, for each API process. */
 export const WarmBudgetConfig = z.strictObject({
-  callsPerMinute: PositiveInt.default(720).describe(
+  callsPerMinute: PositiveInt.default(1_500).describe(
     'Requests to the nodes; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it.',
   ),
 });

@@ -1,10 +1,12 @@
 import type { BlockHeader, ChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
+import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { chainBounds } from './chain-bounds.ts';
 import type { Heads } from './heads/heads.ts';
 import type { LiveHeads } from './live/live-heads.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
+import { AccessLists } from './reads/access-lists.ts';
 import { createPoolReader } from './reads/create-pool-reader.ts';
 import { LiveReader } from './reads/live-reader.ts';
 import { SnapshotCache } from './reads/snapshot-cache.ts';
@@ -39,6 +41,8 @@ export interface ChainQuotes {
   readonly schedule: WarmSchedule;
 }
 
+const now = () => performance.now();
+
 /**
  * Opens the quotes at some heads.
  *
@@ -58,12 +62,22 @@ export function openQuotes(
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
   const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
+  const schedule = new WarmSchedule({ ...warmBudget, isFunded });
+  const reserve = () => schedule.budget.reserve('remaining');
+  const { readTimeoutMs } = bounds;
+  const keepMs = config.live && live ? liveMaxAgeMs(config.live, config.blockTimeMs) : 0;
   const reader = live
-    ? new LiveReader({ reader: pools, committed: live.committed.snapshots, heads: live.heads })
+    ? new LiveReader({
+        reader: pools,
+        committed: live.committed.snapshots,
+        heads: live.heads,
+        accessLists: new AccessLists({ rpc, reserve, readTimeoutMs, logger, now }),
+        reuseMs: keepMs / 2,
+        now,
+      })
     : pools;
   const snapshots = new SnapshotCache({ ...bounds, heads, reader, committed, observer });
-  const schedule = new WarmSchedule({ ...warmBudget, isFunded });
   const parts = { heads, snapshots, requested, schedule };
-  const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, curveMethodOf, logger });
+  const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, curveMethodOf, keepMs, logger, now });
   return { ...parts, warmer };
 }

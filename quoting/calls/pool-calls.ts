@@ -46,14 +46,22 @@ export function quoteCall({ address, layout }: ServedPool, isCertain = false): C
 export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
 
+/** The call that reads the pool's prices. */
+export const priceCall = ({ address, layout }: ServedPool): BoundedCall => ({
+  target: address,
+  data: layoutAdapter(layout).prices.call,
+  ...PRICES,
+});
+
 /**
  * Calls that read the pool's prices, its balances of both tokens, and the code of both tokens.
  *
  * @param watched accounts whose code must stay the same for a formula to count
  */
-export function priceCalls({ address, layout, token0, token1 }: ServedPool, watched: Watched = []): BoundedCall[] {
+export function priceCalls(pool: ServedPool, watched: Watched = []): BoundedCall[] {
+  const { address, token0, token1 } = pool;
   return [
-    { target: address, data: layoutAdapter(layout).prices.call, ...PRICES },
+    priceCall(pool),
     balanceCall(token0.address, address),
     balanceCall(token1.address, address),
     codeHashCall(token0.address),
@@ -102,8 +110,7 @@ export function decodePool(
   const fingerprint = fingerprintOf(answers);
   const { pending } = block;
   const hasLivePrice = pending !== undefined && isPricedByWords(answers);
-  const sourceAge = pending && { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) };
-  const read = { block, readAt, hasLivePrice, ...sourceAge };
+  const read = { block, readAt, hasLivePrice, ...sourceAge(block) };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
@@ -124,6 +131,10 @@ export function decodePool(
     return new SnapshotError('read_failed', `${address} does not decode`, { cause });
   }
 }
+
+/** How old the overrides of a block are now, milliseconds. */
+export const sourceAge = ({ pending }: BlockRef): Pick<PriceSnapshot, 'sourceAgeMs'> =>
+  pending ? { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) } : {};
 
 /** Whether the provider's quote would be another, or none, without the words of sources. */
 const isPricedByWords = ({ quote, wordless }: PoolAnswers): boolean =>

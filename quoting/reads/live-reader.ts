@@ -1,40 +1,155 @@
-import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import type { PoolRead } from '../calls/pool-calls.ts';
+import { type PoolRead, sourceAge } from '../calls/pool-calls.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, PriceSnapshot } from '../types.ts';
+import type { AccessLists } from './access-lists.ts';
 import type { PoolReader } from './pool-reader.ts';
 import type { Kinds, SnapshotCache } from './snapshot-cache.ts';
 
 export interface LiveReaderDeps {
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** The snapshots at the committed head. */
-  readonly committed: Pick<SnapshotCache, 'read'>;
+  readonly committed: Pick<SnapshotCache, 'read' | 'isRead' | 'cached'>;
   readonly heads: Pick<LiveHeads, 'suspend'>;
+  readonly accessLists: AccessLists;
+  /** How long a read is used again while no override that it depends on changes, milliseconds. */
+  readonly reuseMs: number;
+  readonly now: Clock;
 }
+
+/** What was read of a pool in a block that is being built. */
+interface LiveRead {
+  readonly pool: ServedPool;
+  readonly hash: BlockRef['hash'];
+  readonly pending: PendingState;
+  /** Names the overrides that the price depends on; null: unknown. */
+  readonly touching: string | null;
+  readonly readAt: number;
+  /** Null without a live price. Rejects when the budget is exhausted. */
+  readonly prices: Promise<PriceSnapshot | null>;
+  /** Undefined until prices are read. */
+  outcome?: PriceSnapshot | null;
+  /** Null where it could not be read. Undefined until it is needed. */
+  depth?: Promise<DepthSnapshot | null> | undefined;
+}
+
+/** For how many pools the last live read is kept: those read last. */
+const MAX_READS = 10_000;
 
 /**
  * Reads pools in the block that is being built. A pool without a live price there, or that cannot be read there, is
  * read at the committed head, as its snapshot says.
+ *
+ * 1. A pool whose price reads no override is not read there.
+ * 2. While no override changes that its price reads, a pool is read there once in `reuseMs`.
  */
 export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: LiveReaderDeps;
+  readonly #reads = new LRUCache<Address, LiveRead>({ max: MAX_READS });
 
   constructor(deps: LiveReaderDeps) {
     this.#deps = deps;
   }
 
+  /** Throws as the reader does, where the budget of a scheduled read is exhausted. */
   async prices(head: ReportedHead, read: PoolRead): Promise<PriceSnapshot> {
-    const live = head.block.pending ? await this.#orNull(head, this.#deps.reader.prices(head, read)) : null;
-    return live?.hasLivePrice ? live : this.#committed('prices', head, read.pool);
+    const { block } = head;
+    if (!this.#mayBeLive(block, read.pool)) return this.#committed('prices', head, read.pool);
+    const live = await (this.#lastRead(block, read.pool) ?? this.#start(head, read)).prices;
+    return live ? atState(live, block) : this.#committed('prices', head, read.pool);
   }
 
   async depth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot> {
-    const live = prices.block.pending ? await this.#orNull(head, this.#deps.reader.depth(head, prices)) : null;
-    return live ?? this.#committed('depths', head, prices.pool);
+    const { block, pool } = prices;
+    if (!block.pending) return this.#committed('depths', head, pool);
+    const last = this.#lastRead(block, pool);
+    const isSame = last?.outcome?.fingerprint === prices.fingerprint;
+    const live = await (last && isSame ? this.#sharedDepth(last, head, prices) : this.#ownDepth(head, prices));
+    return live ? atState(live, block) : this.#committed('depths', head, pool);
+  }
+
+  /** Whether a pool is read already, or being read, so that to read it at this block costs no call. */
+  isRead(kind: keyof Kinds, { block }: ReportedHead, pool: ServedPool): boolean {
+    const last = this.#mayBeLive(block, pool) ? this.#lastRead(block, pool) : null;
+    if (last === undefined) return false;
+    if (!last || last.outcome === null) return this.#deps.committed.isRead(pool, kind);
+    return kind === 'prices' || last.depth !== undefined;
+  }
+
+  #mayBeLive({ pending }: BlockRef, pool: ServedPool): boolean {
+    return pending !== undefined && !this.#deps.accessLists.isUntouched(pool, pending.words);
+  }
+
+  /** The last read of a pool, if another one at this block would give the same. */
+  #lastRead({ hash, pending }: BlockRef, pool: ServedPool): LiveRead | undefined {
+    const { accessLists, reuseMs, now } = this.#deps;
+    const last = this.#reads.get(pool.address);
+    if (!pending || last?.pool !== pool || !isSameBlock(last, hash, pending)) return undefined;
+    if (last.pending.digest === pending.digest) return last;
+    const isSame = last.touching !== null && last.touching === accessLists.touching(pool, pending.words);
+    return isSame && now() - last.readAt < reuseMs ? last : undefined;
+  }
+
+  #start(head: ReportedHead, read: PoolRead): LiveRead {
+    const { accessLists, reader, now } = this.#deps;
+    const { pool } = read;
+    const { hash, pending } = head.block;
+    if (!pending) throw new Error('a committed block has no live price');
+    const touching = accessLists.touching(pool, pending.words);
+    const before = this.#reads.get(pool.address);
+    const prices = this.#orNull(head, reader.prices(head, read)).then(
+      (found) => {
+        started.outcome = found?.hasLivePrice ? found : null;
+        if (found) this.#check(started, before, found);
+        return started.outcome;
+      },
+      (error) => {
+        if (this.#reads.peek(pool.address) === started) this.#reads.delete(pool.address);
+        throw error;
+      },
+    );
+    const started: LiveRead = { pool, hash, pending, touching, readAt: now(), prices };
+    this.#reads.set(pool.address, started);
+    return started;
+  }
+
+  /** Compares what was read with the access list of the pool. */
+  #check({ pool, hash, pending, touching }: LiveRead, before: LiveRead | undefined, found: PriceSnapshot): void {
+    const { accessLists, committed } = this.#deps;
+    const isUntouchedLive = touching === '' && found.hasLivePrice;
+    const isChanged =
+      touching !== null &&
+      before?.touching === touching &&
+      isSameBlock(before, hash, pending) &&
+      before.outcome !== undefined &&
+      before.outcome?.fingerprint !== (found.hasLivePrice ? found.fingerprint : undefined);
+    if (isUntouchedLive || isChanged) accessLists.forget(pool);
+    else accessLists.confirm(pool);
+    const atHead = committed.cached(pool, 'prices');
+    if (atHead?.block.hash === hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
+  }
+
+  #sharedDepth(last: LiveRead, head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
+    if (last.depth) return last.depth;
+    const depth = this.#ownDepth(head, prices);
+    last.depth = depth;
+    const forget = () => {
+      if (last.depth === depth) last.depth = undefined;
+    };
+    depth.then((found) => found || forget(), forget);
+    return depth;
+  }
+
+  #ownDepth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
+    return this.#orNull(head, this.#deps.reader.depth(head, prices));
   }
 
   /** Null for a pool that cannot be read in the block being built. */
@@ -42,6 +157,8 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     try {
       return await read;
     } catch (error) {
+      // A scheduled read that is not made leaves what was read before.
+      if (error instanceof RpcFailure && error.code === 'exhausted') throw error;
       if (error instanceof RpcFailure) this.#deps.heads.suspend(head, error);
       else if (!(error instanceof SnapshotError)) throw error;
       return null;
@@ -57,6 +174,13 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return outcome;
   }
 }
+
+const isSameBlock = (read: LiveRead, hash: BlockRef['hash'], { blockNumber, timestamp }: PendingState): boolean =>
+  read.hash === hash && read.pending.blockNumber === blockNumber && read.pending.timestamp === timestamp;
+
+/** The same snapshot with all overrides of a block, of which it depends on none that changed. */
+const atState = <S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: BlockRef): S =>
+  snapshot.block.pending?.digest === block.pending?.digest ? snapshot : { ...snapshot, block, ...sourceAge(block) };
 
 /** The same object for the same head: pools that are read at one object share calls. */
 const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: ReportedHead): ReportedHead => {

@@ -14,7 +14,10 @@ import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
   readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isTooOld'>;
-  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'> & {
+    /** Whether a pool is read already at a block where this cache has not read it. Default: no. */
+    isRead?(kind: Kind, head: ReportedHead, pool: ServedPool): boolean;
+  };
   /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
   readonly committed?: Pick<SnapshotCache, 'read'> | undefined;
   /** Longest wait for a read that another request started. */
@@ -74,9 +77,11 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   isRead(pool: ServedPool, kind: Kind): boolean {
+    const { current } = this.#deps.heads;
     const entry = this.#entries.peek(pool.address);
-    const read = entry?.reads[readKind(pool, kind)];
-    return read !== undefined && !read.mayRetry && entry !== undefined && this.#isCurrent(entry.head);
+    const read = entry && this.#isCurrent(entry.head) ? entry.reads[readKind(pool, kind)] : undefined;
+    if (read) return !read.mayRetry;
+    return (current && this.#deps.reader.isRead?.(readKind(pool, kind), current, pool)) ?? false;
   }
 
   async prices(pools: readonly ServedPool[], options: ReadOptions = {}): Promise<SnapshotMap> {

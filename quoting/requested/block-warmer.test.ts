@@ -17,7 +17,7 @@ const settle = async (turns = 20) => {
   for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
 };
 
-function start(chain: SimulatedChain, budget = RICH) {
+function start(chain: SimulatedChain, budget: { callsPerMinute: number; keepMs?: number } = RICH) {
   const process = chain.startProcess(budget);
   const results: WarmResult[] = [];
   process.warmer.onResult((result) => result && results.push(result));
@@ -86,6 +86,65 @@ test('a read for which the budget has no calls is reported, and a request that j
   const [scheduled, joined] = await Promise.all([snapshots.prices([pool], { at: unpaid }), snapshots.prices([pool])]);
   expect(scheduled.get(pool.address)).toMatchObject({ code: 'timed_out' });
   expect(joined.get(pool.address)).toMatchObject({ status: 'healthy', block: chain.head.block });
+});
+
+test('short of calls, pools come less often, evenly, and none is reported as not read before its last read is too old', async () => {
+  const chain = new SimulatedChain(12);
+  const { requested, nextBlock, outcomes, warmer } = start(chain, { callsPerMinute: 300, keepMs: 60_000 });
+  for (const { address } of chain.pools) requested.pin(address, 'prices', false);
+  const readAt = new Map<number, number[]>();
+  const unreadAt = new Set<number>();
+  for (let block = 0; block < 200; block++) {
+    await nextBlock();
+    const { read, unread } = outcomes('prices');
+    for (const index of read) readAt.set(index, [...(readAt.get(index) ?? []), chain.now]);
+    // What was never read is reported at once.
+    for (const index of unread) {
+      expect(readAt.has(index)).toBe(false);
+      unreadAt.add(block);
+    }
+    expect(warmer.coverage).toEqual({ requested: 12, unread: 12 - readAt.size });
+  }
+  expect(readAt.size).toBe(12);
+  const gaps = [...readAt.values()].flatMap((times) => times.slice(1).map((at, n) => at - (times[n] ?? 0)));
+  expect(Math.max(...gaps)).toBeLessThan(60_000);
+  expect(Math.max(...unreadAt)).toBeLessThan(60);
+});
+
+/** Requests a pool until the budget, of two reads and one a minute, is exhausted. @returns when it was last read */
+async function startShort(chain: SimulatedChain, keepMs: number) {
+  const process = start(chain, { callsPerMinute: 8, keepMs });
+  process.requested.pin(chain.pools[0]?.address ?? '0x', 'prices', true);
+  let lastReadAt = chain.now;
+  for (let blocks = 0; blocks < 10; blocks++) {
+    await process.nextBlock();
+    if (process.outcomes('prices').read.length === 0) return { ...process, lastReadAt };
+    lastReadAt = chain.now;
+  }
+  throw new Error('the budget was not exhausted');
+}
+
+test('a pool whose last read is too old is reported as not read, and counted', async () => {
+  const chain = new SimulatedChain(1);
+  const { nextBlock, outcomes, warmer, lastReadAt } = await startShort(chain, 2_500);
+  for (let block = 0; block < 4; block++) {
+    const isKept = chain.now - lastReadAt < 2_500;
+    expect(outcomes('prices')).toEqual({ read: [], unread: isKept ? [] : [0] });
+    expect(warmer.coverage).toEqual({ requested: 1, unread: isKept ? 0 : 1 });
+    await nextBlock();
+  }
+  expect(chain.now - lastReadAt).toBeGreaterThan(2_500);
+});
+
+test('the newest state is read when the budget has calls again, though no head comes', async () => {
+  const chain = new SimulatedChain(1);
+  const { outcomes } = await startShort(chain, 60_000);
+  expect(outcomes('prices')).toEqual({ read: [], unread: [] });
+  // Less than after what a read that failed is tried again.
+  chain.now += 50_000;
+  await vi.advanceTimersByTimeAsync(500);
+  await settle();
+  expect(outcomes('prices').read).toEqual([0]);
 });
 
 test('a simulated pool is read ahead for keys only', async () => {

@@ -26,6 +26,8 @@ export interface BlockWarmerDeps {
   readonly shared?: Pick<SharedReads, 'claim' | 'end'> | undefined;
   /** How the curve of a pool became known at its last read; undefined before, and where fees are public. */
   readonly curveMethodOf: (pool: ServedPool) => CurveReport['method'] | undefined;
+  /** For so long after its last read a pool that the budget has no calls for is not reported, milliseconds. Default: 0. */
+  readonly keepMs?: number;
   readonly logger: Logger;
   readonly now?: Clock;
 }
@@ -36,7 +38,10 @@ export interface WarmResult {
   /** The block and those below it. */
   readonly branch: ChainTail;
   readonly kind: QuoteKind;
-  /** Snapshots of this block. A pool is `timed_out` if the budget had no calls for it or it is read for keys only. */
+  /**
+   * Snapshots of this block. A pool is `timed_out` if it is read for keys only, or the budget had no calls for it; it is
+   * left out while its last read is young enough to be kept.
+   */
   readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
   /** When the chain's head was seen and when the reads were done, by `performance.now()`. */
   readonly seenAt: number;
@@ -79,6 +84,10 @@ export class BlockWarmer {
   #done: { readonly state: string; readonly keys: Set<string> } = { state: '', keys: new Set() };
   /** Ends the polls and retries that run while pools are requested. */
   #stopWatching: (() => void) | undefined;
+  /** Of the last run, what was not read at its state. */
+  #undone: readonly WarmRead[] = [];
+  /** When each requested read last succeeded. */
+  #lastReads = new Map<string, number>();
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -154,9 +163,10 @@ export class BlockWarmer {
     await this.#readAt(seen, reads, failure);
     if (isForAll) await this.#shared.end(seen.head.block);
     const ahead = reads.filter((read) => !this.#isForKeys(read));
+    this.#undone = ahead.filter((read) => !this.#isDone(read));
     this.coverage = {
       requested: poolCount(ahead),
-      unread: poolCount(ahead.filter((read) => !this.#isDone(read))),
+      unread: poolCount(this.#undone.filter((read) => !this.#isKept(read))),
     };
   }
 
@@ -172,6 +182,11 @@ export class BlockWarmer {
   async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
     const { schedule, snapshots } = this.#deps;
     const { head } = seen;
+    const lastReads = requested.flatMap((read) => {
+      const at = this.#lastReads.get(warmKey(read));
+      return at === undefined ? [] : [[warmKey(read), at] as const];
+    });
+    this.#lastReads = new Map(lastReads);
     const pending = requested.filter((read) => !this.#isDone(read));
     const isThere = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
     const there = pending.filter(isThere);
@@ -197,7 +212,7 @@ export class BlockWarmer {
     for (const kind of KINDS) {
       const outcomes = await found[kind];
       this.#report(seen, kind, pending, (read) => {
-        const outcome = outcomes.get(read.address) ?? notRead();
+        const outcome = outcomes.get(read.address);
         if (isExhausted(outcome)) exhausted.add(read);
         return this.#atBlock(head, read, outcome);
       });
@@ -215,12 +230,25 @@ export class BlockWarmer {
     return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
   }
 
-  #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError) {
-    if (isExhausted(outcome)) return notRead();
+  /** What to report of a read; undefined: nothing new. */
+  #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError | undefined) {
+    const isOfBlock = outcome instanceof SnapshotError || outcome?.block.hash === block.hash;
+    if (!outcome || isExhausted(outcome) || !isOfBlock) return this.#isKept(read) ? undefined : notRead();
     if (outcome instanceof SnapshotError) return outcome;
-    if (outcome.block.hash !== block.hash) return notRead();
+    this.#lastReads.set(warmKey(read), this.#now());
     if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
     return outcome;
+  }
+
+  /** Whether pools wait for calls while their last reads are kept: nothing else may come that starts a run. */
+  #isBehind(): boolean {
+    return this.#undone.some((read) => this.#isKept(read));
+  }
+
+  /** Whether the last read of a pool is used although it is not of the newest state. */
+  #isKept(read: RequestedPool): boolean {
+    const at = this.#lastReads.get(warmKey(read));
+    return at !== undefined && this.#now() - at < (this.#deps.keepMs ?? 0);
   }
 
   /** Reports to listeners what became of the reads of one kind. */
@@ -228,10 +256,13 @@ export class BlockWarmer {
     { head: { block }, branch, seenAt }: SeenHead,
     kind: QuoteKind,
     reads: readonly WarmRead[],
-    outcomeOf: (read: WarmRead) => Snapshot | SnapshotError,
+    outcomeOf: (read: WarmRead) => Snapshot | SnapshotError | undefined,
   ): void {
-    const ofKind = reads.filter((read) => read.kind === kind);
-    const outcomes = new Map(ofKind.map((read) => [read.address, outcomeOf(read)]));
+    const outcomes = new Map<Address, Snapshot | SnapshotError>();
+    for (const read of reads) {
+      const outcome = read.kind === kind ? outcomeOf(read) : undefined;
+      if (outcome) outcomes.set(read.address, outcome);
+    }
     const readyAt = this.#now();
     for (const listener of this.#listeners) listener({ block, branch, kind, outcomes, seenAt, readyAt });
   }
@@ -243,7 +274,7 @@ export class BlockWarmer {
       ticks += 1;
       // A run reports to clients at once that the head became too old.
       const isOutdated = this.#done.state !== '' && !this.#deps.heads.known;
-      if (isOutdated || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
+      if (isOutdated || this.#isBehind() || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
     const retry = setInterval(tick, TICK_MS).unref();
     return () => {
@@ -256,6 +287,8 @@ export class BlockWarmer {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
     this.#done = { state: '', keys: new Set() };
+    this.#undone = [];
+    this.#lastReads.clear();
     this.coverage = { requested: 0, unread: 0 };
     for (const listener of this.#listeners) listener(null);
   }

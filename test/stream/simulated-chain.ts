@@ -77,7 +77,10 @@ export class SimulatedChain {
   }
 
   /** What an API process knows and does of the chain; with only the heads that it is pushed or polls for. */
-  startProcess(warmBudget: { callsPerMinute: number }, directory: PoolDirectory = { table: async () => this.table }) {
+  startProcess(
+    { keepMs = 0, ...warmBudget }: { callsPerMinute: number; keepMs?: number },
+    directory: PoolDirectory = { table: async () => this.table },
+  ) {
     const source = {
       head: () => this.#answer(this.head),
       heads: () => this.#answer([this.head]),
@@ -113,6 +116,7 @@ export class SimulatedChain {
       directory,
       schedule,
       curveMethodOf,
+      keepMs,
       now,
       logger: createLogger('test', 'silent'),
     });
