@@ -17,7 +17,7 @@ export const ReadBudgetConfig = z.strictObject({
 /** What reading requested pools at each new block may cost the nodes of one chain, for each API process. */
 export const WarmBudgetConfig = z.strictObject({
   callsPerMinute: PositiveInt.default(1_500).describe(
-    'Requests to the nodes; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it.',
+    'Requests to the nodes, of each basis; below 120 the costliest pools may never be read ahead. Pools that no key requests have a fifth of it. The default is 25 a second, as free nodes allow.',
   ),
 });
 

@@ -5,6 +5,7 @@ import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { stopRunningServices } from '../../local/services/service-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { staleShare } from '../../test/stream/stale-share.ts';
 import { peakMemory, serverCpuMs } from '../hostile/cpu-time.ts';
 import { Samples } from '../route/measure.ts';
 import { type CountingNode, startCountingNode } from '../stream/counting-node.ts';
@@ -18,6 +19,10 @@ const POOLS = 100;
 const IDLE_MS = 15_000;
 const QUOTES_MS = 15_000;
 const CHANGED = 10;
+/** At default settings: pools that are followed, those of them that change, four times a second, and for how long. */
+const FOLLOWED = 100;
+const LIVE = 20;
+const FOLLOWED_MS = 60_000;
 const random = seededRandom(27);
 const write = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -49,7 +54,9 @@ async function bench(rounds: number): Promise<void> {
     const calm = await measureQuotes(market, base, () => undefined);
     const attack = hostileFrames(market);
     const attacked = await measureQuotes(market, base, () => market.builder.sendRaw(attack.next().value));
-    report({ idle, frames, blocks, calls, calm, attacked, memoryMb: peakMemory(server.pid) / 1e6 });
+    const keyed = await measureFreshness(market, node, 'good');
+    const anonymous = await measureFreshness(market, node, undefined);
+    report({ idle, frames, blocks, calls, calm, attacked, memoryMb: peakMemory(server.pid) / 1e6, keyed, anonymous });
   } finally {
     await server.stop();
     await node.stop();
@@ -176,6 +183,37 @@ async function measureCalls(market: LiveMarket, node: CountingNode, base: string
   };
 }
 
+/** A reader of many pools at default settings, while some of them change four times a second. */
+async function measureFreshness(market: LiveMarket, node: CountingNode, key: string | undefined) {
+  const server = await serveLiveMarket(market, node.url, {});
+  const base = `${server.urls[0]}/public/v1/evm/${market.chain.chainId}`;
+  // Half of the pools are flat, the others packed.
+  const pools = market.pools.filter((_, index) => index % (market.pools.length / FOLLOWED) === 0);
+  const updates = setInterval(
+    () =>
+      void update(
+        market,
+        pools.filter((_, index) => index % (FOLLOWED / LIVE) === 0),
+      ),
+    250,
+  );
+  const blocks = setInterval(() => void market.builder.buildBlock().catch(() => undefined), 12_000);
+  try {
+    const before = node.calls();
+    const { share, readings } = await staleShare(
+      base,
+      pools.map(({ address }) => address),
+      { ms: FOLLOWED_MS, key },
+    );
+    const secs = FOLLOWED_MS / 1_000;
+    return { share, callsPerSec: (node.calls() - before) / secs, readingsPerSec: readings / secs };
+  } finally {
+    clearInterval(updates);
+    clearInterval(blocks);
+    await server.stop();
+  }
+}
+
 /** Quotes of any pools while prices change and a source also sends something else, 20 times a second. */
 async function measureQuotes(market: LiveMarket, base: string, send: () => void): Promise<Samples> {
   const times = new Samples();
@@ -201,9 +239,13 @@ interface Result {
   readonly calm: Samples;
   readonly attacked: Samples;
   readonly memoryMb: number;
+  readonly keyed: Freshness;
+  readonly anonymous: Freshness;
 }
 
-function report({ idle, frames, blocks, calls, calm, attacked, memoryMb }: Result): void {
+type Freshness = Awaited<ReturnType<typeof measureFreshness>>;
+
+function report({ idle, frames, blocks, calls, calm, attacked, memoryMb, keyed, anonymous }: Result): void {
   const line = (name: string, value: string, target: string, isMet: boolean) =>
     write(`${name.padEnd(52)}${value.padStart(24)}   target ${target.padEnd(8)} ${isMet ? 'pass' : 'MISS'}`);
   const ms = (samples: Samples, quantile: number) => samples.quantile(quantile) ?? Number.NaN;
@@ -229,4 +271,11 @@ function report({ idle, frames, blocks, calls, calm, attacked, memoryMb }: Resul
   );
   line('memory, peak MB', memoryMb.toFixed(0), '600', memoryMb <= 600);
   line('CPU without requests, % of a core', (100 * idle).toFixed(2), '2', idle <= 0.02);
+  write(
+    `at default settings, ${FOLLOWED} pools, ${LIVE} of them live with four changes a second: stale, calls/s, reads/s`,
+  );
+  for (const [name, { share, callsPerSec, readingsPerSec }] of Object.entries({ keyed, anonymous })) {
+    const figures = `${((share ?? 1) * 100).toFixed(1)}%, ${callsPerSec.toFixed(1)}, ${readingsPerSec.toFixed(1)}`;
+    line(`${name} reader`, figures, '0%', share === 0);
+  }
 }

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { Heads } from '../heads/heads.ts';
@@ -64,6 +65,8 @@ const RUN_MS = 3_000;
 const RETRY_MS = 5_000;
 const TICK_MS = 500;
 
+/** Whether it is the chain, not the pool, that gave no snapshot. */
+const mayRetry = ({ code, cause }: SnapshotError): boolean => code === 'timed_out' || cause instanceof RpcFailure;
 const notRead = () => new SnapshotError('timed_out', 'the pool was not read at this block');
 const unreachable = (cause: unknown) => new SnapshotError('timed_out', 'no node gives the head', { cause });
 
@@ -232,12 +235,13 @@ export class BlockWarmer {
 
   /** What to report of a read; undefined: nothing new. */
   #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError | undefined) {
-    const isOfBlock = outcome instanceof SnapshotError || outcome?.block.hash === block.hash;
-    if (!outcome || isExhausted(outcome) || !isOfBlock) return this.#isKept(read) ? undefined : notRead();
-    if (outcome instanceof SnapshotError) return outcome;
-    this.#lastReads.set(warmKey(read), this.#now());
-    if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
-    return outcome;
+    if (outcome && !(outcome instanceof SnapshotError) && outcome.block.hash === block.hash) {
+      this.#lastReads.set(warmKey(read), this.#now());
+      if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
+      return outcome;
+    }
+    const error = outcome instanceof SnapshotError && !isExhausted(outcome) ? outcome : notRead();
+    return mayRetry(error) && this.#isKept(read) ? undefined : error;
   }
 
   /** Whether pools wait for calls while their last reads are kept: nothing else may come that starts a run. */

@@ -14,10 +14,12 @@ import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { expectClientExamples } from '../client/run-examples.ts';
 import { expectNewcomersWalk } from '../explorer/newcomers-walk.ts';
 import { createPoolTradingDataClient } from '../harness/http-client.ts';
+import { staleShare } from '../stream/stale-share.ts';
 import { IS_LONG } from './settings.ts';
 
 const START_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 30_000;
+const FOLLOWED_MS = 60_000;
 
 const run = promisify(execFile);
 
@@ -44,6 +46,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
       const groups = processGroupsOf(demo.child.pid);
       expect(groups.length).toBeGreaterThanOrEqual(8);
 
+      const fresh = expectNothingStale(demo.output());
       await expectExamplesToWork(demo.output());
       await expectNewcomersWalk(demo.output());
       await expectAnotherApiToReachTheBuilders(demo.output());
@@ -63,6 +66,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
         });
       }
 
+      await fresh;
       demo.child.kill('SIGINT');
       expect(await demo.exitCode()).toBe(0);
       expect(groups.filter(isAlive)).toEqual([]);
@@ -224,6 +228,22 @@ async function expectLivePrice(line: string): Promise<void> {
   const live = { priceProviderStatus: 'healthy', basis: { kind: 'live', sourceAgeMs: expect.any(Number) } };
   const ask = async () => expect(JSON.parse(await runLine(line))).toMatchObject(live);
   await vi.waitFor(ask, { timeout: 30_000, interval: 200 });
+}
+
+/** Follows, for a minute, all pools of the chain with live prices: four of them change four times a second. */
+async function expectNothingStale(output: string): Promise<void> {
+  const [, api = ''] = /API +(http:\S+)/.exec(output) ?? [];
+  const [, key] = /API key +(\S+)/.exec(output) ?? [];
+  const params = { path: { chain_id: 31337 }, query: { count: 500, minTvlFiat: 0 } };
+  const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
+  const pools = (data?.data ?? []).map(({ poolAddress }) => poolAddress);
+  const base = `${api}/public/v1/evm/31337`;
+  const shares = await Promise.all(
+    [key, undefined].map((each) => staleShare(base, pools, { ms: FOLLOWED_MS, key: each })),
+  );
+  expect(shares.map(({ share }) => share)).toEqual([0, 0]);
+  // With live prices for about nine tenths of the time.
+  for (const { readings } of shares) expect(readings).toBeGreaterThan(FOLLOWED_MS / 1_000);
 }
 
 async function runLine(line: string): Promise<string> {

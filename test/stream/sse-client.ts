@@ -16,11 +16,12 @@ export interface SseClient {
   close(): void;
 }
 
-/** Connects to a stream; a given book resumes after its last message. */
+/** Connects to a stream; a given book resumes after its last message. `onMessage` is called for each message. */
 export async function connectSse(
   url: string,
   book = new Book(),
   headers: Record<string, string> = {},
+  onMessage?: (message: Received) => void,
 ): Promise<SseClient> {
   book.reconnect();
   const after = book.lastId === undefined ? {} : { 'Last-Event-ID': book.lastId };
@@ -39,6 +40,7 @@ export async function connectSse(
         text = text.slice(end + 2);
         messages.push(sentBefore);
         book.take(sentBefore);
+        onMessage?.(sentBefore);
       }
     });
   }
