@@ -11,7 +11,7 @@ import { reportedDepth } from './depth-estimates.ts';
 import { liveMetrics } from './live/live-metrics.ts';
 import { type Chain, openChain } from './open-chain.ts';
 import { PoolCatalog } from './pools/pool-catalog.ts';
-import { showRequested } from './requested/requested-metrics.ts';
+import { type RequestedOf, showRequested } from './requested/requested-metrics.ts';
 import { ReadSharing } from './sharing/read-sharing.ts';
 import { snapshotMetrics } from './snapshot-metrics.ts';
 
@@ -65,6 +65,11 @@ export function openChains(
   catalog.onReport((pool, report) => {
     chains.get(pool.chainId)?.estimates.record(pool, report && reportedDepth(pool, report));
   });
-  showRequested(metrics, chains.values());
+  showRequested(metrics, [...chains.values()].flatMap(requestedOf));
   return { chains, catalog };
 }
+
+const requestedOf = ({ chainId: chain, warmer, liveQuotes }: Chain): RequestedOf[] => [
+  { chain, basis: 'committed', warmer },
+  ...(liveQuotes ? [{ chain, basis: 'live', warmer: liveQuotes.warmer } as const] : []),
+];
