@@ -61,6 +61,16 @@ async function titles(page: Page, place: string, column: number): Promise<number
   return texts.map((text) => Number(text.replaceAll(/[$,]/g, '')));
 }
 
+/** Requests a route. */
+const post = async (body: object) => {
+  const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/route`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as RoutePlan;
+};
+
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
@@ -398,14 +408,7 @@ describe('a pool', () => {
   test('quotes a trade in this pool as one types', async () => {
     const page = await open(pathOf(world.pools[1]));
     const result = page.locator('form.trade dl');
-    const quoted = async (body: object) => {
-      const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/route`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, poolAddress: world.pools[1].address }),
-      });
-      return (await response.json()) as { amountIn: string; amountOut: string };
-    };
+    const quoted = (body: object) => post({ ...body, poolAddress: world.pools[1].address });
     const text = (raw: string) => (Number(raw) / 1e6).toLocaleString('en', { maximumSignificantDigits: 7 });
     const { token0, token1 } = world.tokens;
     await page.getByLabel('Amount of WETH').fill('2.5');
@@ -416,6 +419,30 @@ describe('a pool', () => {
     await result.getByText(`${text(bought.amountIn)} USDC`, { exact: true }).waitFor();
     await page.getByLabel('Amount of WETH').fill('99000');
     await page.getByText('not deep enough').waitFor();
+    await close();
+  });
+
+  test('takes amounts as the locale of the reader writes them, refuses ambiguous ones, and has none of it in addresses', async () => {
+    const page = await open(pathOf(world.pools[1]), { locale: 'de-DE' });
+    const { token0, token1 } = world.tokens;
+    const order = { tokenIn: token0, tokenOut: token1, amountIn: String(15n * 10n ** 17n) };
+    const { amountOut } = await post({ ...order, poolAddress: world.pools[1].address });
+    const received = (Number(amountOut) / 1e6).toLocaleString('de', { maximumSignificantDigits: 7 });
+    const amount = page.getByLabel('Amount of WETH');
+    await amount.fill('1,5');
+    await page.locator('form.trade dl').getByText(`${received} USDC`, { exact: true }).waitFor();
+    await amount.fill('1.500');
+    await page.getByText('Type an amount such as 1234,5.').waitFor();
+    await amount.fill('1,5');
+    await page.getByRole('link', { name: 'Quote a trade over all pools' }).click();
+    await page.getByText('You receive').first().waitFor();
+    expect(new URL(page.url()).searchParams.get('amount')).toBe('1.5');
+    expect(await page.getByLabel('Amount').inputValue()).toBe('1,5');
+    await page.getByLabel('Slippage, %').fill('0,25');
+    await expect.poll(() => new URL(page.url()).searchParams.get('slippage'), { timeout: TIMEOUT_MS }).toBe('0.25');
+    await page.getByLabel('Amount').fill('1.500');
+    await page.getByText('Type an amount such as 1234,5.').waitFor();
+    expect(await page.getByLabel('Amount').inputValue()).toBe('1.500');
     await close();
   });
 
@@ -468,14 +495,6 @@ describe('a pool', () => {
 });
 
 describe('a route', () => {
-  const post = async (body: object) => {
-    const response = await fetch(`${world.url}/public/v1/evm/${CHAIN_A}/route`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as RoutePlan;
-  };
   const whole = (raw: string) => (Number(raw) / 1e6).toLocaleString('en', { maximumSignificantDigits: 7 });
 
   test('of the most traded tokens is quoted at first, as a picture, beside single pools; its call can be copied', async () => {

@@ -28,13 +28,15 @@ test('what is shown is read back exactly', () => {
   );
 });
 
-test.each(['', '.', '0', '0.0', '-1', '1e3', '1.2345678', 'x', '1.2.3'])('"%s" is no amount of 6 decimals', (text) => {
-  expect(rawUnits(text, 6)).toBeNull();
-});
+test.each(['', '.', '0', '0.0', '-1', '1e3', '1.2345678', 'x', '1.2.3', '1,5', ' 1'])(
+  '"%s" is no amount of 6 decimals',
+  (text) => {
+    expect(rawUnits(text, 6)).toBeNull();
+  },
+);
 
 test.each([
-  ['1,234.5', 1_234_500_000n],
-  [' 1 000 ', 1_000_000_000n],
+  ['1234.5', 1_234_500_000n],
   ['.5', 500_000n],
 ])('"%s" is an amount', (text, raw) => {
   expect(rawUnits(text, 6)).toBe(raw);

@@ -16,9 +16,9 @@ export function wholeTokens(raw: bigint, decimals: number): string {
   return `${sign}${digits.slice(0, point)}${fraction && `.${fraction}`}`;
 }
 
-/** Converts a decimal that a person typed to raw units; null when it is not a positive amount of the token. */
+/** Converts a decimal of whole tokens to raw units; null when it is not a positive amount of the token. */
 export function rawUnits(text: string, decimals: number): bigint | null {
-  const [, whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text.trim().replaceAll(/[\s_,’']/g, '')) ?? [];
+  const [, whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
   if (whole + fraction === '' || fraction.length > decimals) return null;
   const raw = BigInt(whole + fraction.padEnd(decimals, '0'));
   return raw > 0n ? raw : null;

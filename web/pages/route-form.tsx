@@ -2,8 +2,8 @@ import { chains } from '../chains.ts';
 import { shortHex } from '../format.ts';
 import { go, here } from '../location.ts';
 import type { Token } from '../parts/token.tsx';
-import { textOf, useTyped } from '../typed.ts';
-import { hrefOf, type RouteView, viewOf } from './route-order.ts';
+import { textOf, useTypedDecimal } from '../typed.ts';
+import { DEFAULT_SLIPPAGE_BPS, hrefOf, type RouteView, viewOf } from './route-order.ts';
 
 type Props = { readonly view: RouteView; readonly tokens: readonly Token[] };
 
@@ -11,9 +11,9 @@ type Props = { readonly view: RouteView; readonly tokens: readonly Token[] };
 export function RouteForm({ view, tokens }: Props) {
   const change = (part: Partial<RouteView>) =>
     go(hrefOf({ ...viewOf(here.peek().searchParams), chain: view.chain, ...part }), true);
-  const [amount, typeAmount] = useTyped(view.amount, (typed) => change({ amount: typed }));
-  const [slippage, typeSlippage] = useTyped(String(view.slippageBps / 100), (typed) =>
-    change({ slippageBps: Math.round(Number(typed) * 100) }),
+  const [amount, typeAmount] = useTypedDecimal(view.amount, (typed) => change({ amount: typed }));
+  const [slippage, typeSlippage] = useTypedDecimal(String(view.slippageBps / 100), (typed) =>
+    change({ slippageBps: typed === '' ? DEFAULT_SLIPPAGE_BPS : Math.round(Number(typed) * 100) }),
   );
   return (
     <form class="filters" aria-label="Trade" onSubmit={(event) => event.preventDefault()}>
@@ -57,7 +57,7 @@ export function RouteForm({ view, tokens }: Props) {
       </label>
       <label>
         Slippage, %
-        <input class="short" type="number" min="0" max="50" step="0.01" value={slippage} onInput={typeSlippage} />
+        <input class="short" inputMode="decimal" value={slippage} onInput={typeSlippage} />
       </label>
     </form>
   );

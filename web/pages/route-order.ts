@@ -1,3 +1,4 @@
+import { decimalText } from '../decimal-text.ts';
 import type { Token } from '../parts/token.tsx';
 import { rawUnits } from '../quantities.ts';
 
@@ -7,7 +8,7 @@ export type RouteView = {
   readonly tokenIn: string;
   readonly tokenOut: string;
   readonly tradeType: 'exact_in' | 'exact_out';
-  /** The amount as it was typed, in whole tokens. */
+  /** Whole tokens, with a point as decimal mark in all locales; empty when it was not a number. */
   readonly amount: string;
   /** Basis points. */
   readonly slippageBps: number;
@@ -50,6 +51,9 @@ export type RouteBody = {
   readonly amountOut?: string;
 };
 
+/** Shows how to write an amount in the reader's locale. */
+export const TYPE_AN_AMOUNT = `Type an amount such as ${decimalText('1234.5')}.`;
+
 /** Parts of a price impact. */
 export const ONE_E6 = 1_000_000;
 /** What the page asks for at first, in US dollars. */
@@ -70,7 +74,7 @@ export function bodyOf(view: RouteView, tokens: readonly Token[]): RouteBody | s
   const { tradeType, amount } = view;
   const given = tradeType === 'exact_in' ? tokenIn : tokenOut;
   if (given.decimals === null) return 'This token does not report its decimals: ask the API with raw units.';
-  if (amount === '') return 'Type an amount.';
+  if (amount === '') return TYPE_AN_AMOUNT;
   const raw = rawUnits(amount, given.decimals);
   if (raw === null) return `The amount must be a positive number with at most ${given.decimals} decimals.`;
   const amounts = tradeType === 'exact_in' ? { amountIn: raw.toString() } : { amountOut: raw.toString() };

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Quote } from '../api.ts';
+import { readDecimal } from '../decimal-text.ts';
 import { fillOf } from '../fill.ts';
 import { NOTHING, share } from '../format.ts';
 import { nameOf, type Token } from '../parts/token.tsx';
 import { rawUnits } from '../quantities.ts';
 import { textOf } from '../typed.ts';
-import { DEFAULT_SLIPPAGE_BPS, hrefOf, ONE_E6, type RouteView } from './route-order.ts';
+import { DEFAULT_SLIPPAGE_BPS, hrefOf, ONE_E6, type RouteView, TYPE_AN_AMOUNT } from './route-order.ts';
 import { priceBetween, rawText } from './route-plan.tsx';
 
 type Props = { readonly chainId: number; readonly quote: Quote | null; readonly tokens: readonly [Token, Token] };
@@ -13,7 +14,8 @@ type Props = { readonly chainId: number; readonly quote: Quote | null; readonly 
 /** Quotes a trade of token0 in one pool by its depth, as one types and as the depth changes. */
 export function TradeBox({ chainId, quote, tokens }: Props) {
   const [isSale, sell] = useState(true);
-  const [amount, setAmount] = useState('1');
+  const [typed, type] = useState('1');
+  const amount = readDecimal(typed) ?? '';
   const [token0, token1] = tokens;
   const tradeType = isSale ? 'exact_in' : 'exact_out';
   const given = token0.decimals === null ? null : rawUnits(amount, token0.decimals);
@@ -37,8 +39,8 @@ export function TradeBox({ chainId, quote, tokens }: Props) {
           class="short"
           aria-label={`Amount of ${nameOf(token0)}`}
           inputMode="decimal"
-          value={amount}
-          onInput={(event) => setAmount(textOf(event))}
+          value={typed}
+          onInput={(event) => type(textOf(event))}
         />
       </div>
       <dl class="facts">
@@ -51,7 +53,7 @@ export function TradeBox({ chainId, quote, tokens }: Props) {
           </div>
         ))}
       </dl>
-      {quote && !fill && <p class="mute">{given ? 'This pool is not deep enough now.' : 'Type an amount.'}</p>}
+      {quote && !fill && <p class="mute">{given ? 'This pool is not deep enough now.' : TYPE_AN_AMOUNT}</p>}
       <a href={hrefOf(route)}>Quote a trade over all pools</a>
     </form>
   );
