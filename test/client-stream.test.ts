@@ -93,7 +93,8 @@ test.each([
   const following = follow({
     WebSocket: socket,
     pools: [...names.map((pool) => pool.toUpperCase().replace('0X', '0x')), NO_POOL],
-    silenceMs: 2_000,
+    // A WebSocket is pinged: its default is short.
+    silenceMs: name === 'sse' ? 2_000 : undefined,
   });
   await following.isCurrent(name);
   expect(following.states.at(-1)?.stale).toEqual(new Map([[NO_POOL, { status: 404, error: expect.any(String) }]]));

@@ -9,6 +9,13 @@ const RECONNECT_MS = 500;
 /** How often batches are requested, and after which time the streams are tried again. */
 const BATCH_EVERY_MS = 2_000;
 const BATCHES_MS = 30_000;
+/**
+ * A connection that is silent for this long is dead. Over a WebSocket the service answers pings; of events it sends one
+ * in 15 s.
+ */
+const SILENCE_MS = { websocket: 6_000, sse: 20_000, batch: 20_000 } as const;
+/** Time for the first message, which may take a read of the chain. */
+const FIRST_MS = 20_000;
 /** Statuses after which another attempt would be rejected, too. */
 const FINAL_STATUSES: readonly number[] = [400, 401, 404];
 
@@ -48,9 +55,12 @@ async function followOne(
 ): Promise<{ readonly isRefused: boolean; readonly retryMs: number | undefined }> {
   let last: StreamMessage | undefined;
   held.connect(name);
-  const error: unknown = await whileHeard(connection.silenceMs, signal, (heard, limited) => {
-    const take = (message: StreamMessage) => {
-      heard();
+  const { silenceMs = SILENCE_MS[name] } = connection;
+  const firstMs = connection.silenceMs ?? FIRST_MS;
+  const error: unknown = await whileHeard(firstMs, signal, (heard, limited) => {
+    const take = (message: StreamMessage | null) => {
+      if (message || last) heard(silenceMs);
+      if (!message) return held.confirm();
       last = message;
       held.take(message);
       notify();
@@ -75,7 +85,9 @@ async function requestBatches(
   for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
     let pauseMs = BATCH_EVERY_MS;
     try {
-      await whileHeard(connection.silenceMs, signal, (_, limited) => holdBatch(connection, held, limited));
+      await whileHeard(connection.silenceMs ?? SILENCE_MS.batch, signal, (_, limited) =>
+        holdBatch(connection, held, limited),
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (isFinal(error)) throw error;
@@ -88,23 +100,24 @@ async function requestBatches(
 }
 
 /**
- * Runs work with a signal that aborts when the given one does, when nothing is heard for `silenceMs`, and at its end.
+ * Runs work with a signal that aborts when the given one does, when nothing is heard for `firstMs`, or as long as the
+ * work allowed when it heard something, and at its end.
  */
 async function whileHeard<T>(
-  silenceMs: number,
+  firstMs: number,
   signal: AbortSignal,
-  work: (heard: () => void, signal: AbortSignal) => Promise<T>,
+  work: (heard: (silenceMs: number) => void, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const heard = () => {
+  const heard = (silenceMs: number) => {
     clearTimeout(timer);
     timer = setTimeout(() => controller.abort(new ConnectionError(`Nothing came for ${silenceMs} ms`)), silenceMs);
   };
   signal.throwIfAborted();
   signal.addEventListener('abort', abort);
-  heard();
+  heard(firstMs);
   try {
     return await work(heard, controller.signal);
   } finally {

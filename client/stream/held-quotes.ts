@@ -21,10 +21,18 @@ export class HeldQuotes {
   #confirmedAt = 0;
   #seq: number | null = null;
   #reason = 'Not connected';
+  /** When the present state was last confirmed, by `now`. A state that is replaced keeps its last time. */
+  #confirmation: { at: number };
+  readonly #now: () => number;
 
-  /** @param pools addresses in lower case */
-  constructor(pools: readonly string[]) {
+  /**
+   * @param pools addresses in lower case
+   * @param now milliseconds from any start
+   */
+  constructor(pools: readonly string[], now = () => performance.now()) {
     this.#pools = pools;
+    this.#now = now;
+    this.#confirmation = { at: now() };
   }
 
   /** Notes that a connection begins. It resumes after the last message, or begins from scratch. */
@@ -36,8 +44,14 @@ export class HeldQuotes {
 
   /** Notes that a connection ended, so that no quote is known to be current any more. */
   disconnect(reason: string): void {
+    this.#confirmation = { ...this.#confirmation };
     this.#block = null;
     this.#reason = reason;
+  }
+
+  /** Notes that the service answered, and had sent all that it had to send. */
+  confirm(): void {
+    this.#confirmation.at = this.#now();
   }
 
   /** Applies a message. @throws LostMessagesError when the message does not follow the last one */
@@ -48,6 +62,7 @@ export class HeldQuotes {
       this.#forget();
       throw new LostMessagesError(`Message ${prevSeq} is missing: the last one was ${this.#seq}`);
     }
+    this.#confirmation = { at: this.#now() };
     this.#seq = seq;
     this.resumeId = id;
     if (event === 'gap') this.#forget();
@@ -63,6 +78,7 @@ export class HeldQuotes {
 
   /** Replaces all that is held by the results of batch requests. */
   replace(block: Block | null, quotes: readonly (readonly [string, Quote])[], failures: readonly PoolFailure[]): void {
+    this.#confirmation = { at: this.#now() };
     this.resumeId = '';
     this.#forget();
     for (const [pool, quote] of quotes) this.#put(pool, quote, block?.number ?? 0);
@@ -74,7 +90,7 @@ export class HeldQuotes {
 
   /** Gives the quotes that may be used now. */
   state(): StreamState {
-    const [block, { transport }] = [this.#block, this];
+    const [block, confirmation, { transport }] = [this.#block, this.#confirmation, this];
     const quotes = new Map<string, Quote>();
     const stale = new Map<string, Stale>();
     for (const pool of this.#pools) {
@@ -82,7 +98,7 @@ export class HeldQuotes {
       if (block && held) quotes.set(pool, this.#confirmed(held.quote));
       else stale.set(pool, this.#failures.get(pool) ?? { status: null, error: block ? 'Not read yet' : this.#reason });
     }
-    return { block, quotes, stale, transport };
+    return { block, quotes, stale, transport, ageMs: () => this.#now() - confirmation.at };
   }
 
   /** Dates a quote by the newest block, which also confirms quotes that did not change. */

@@ -30,6 +30,11 @@ export interface StreamState {
   /** Pools without a quote to use. Do not use their earlier quotes. */
   readonly stale: ReadonlyMap<string, Stale>;
   readonly transport: TransportName;
+  /**
+   * Time since the service last confirmed this state, milliseconds, when it is called: by a message, or by an answer over
+   * the same connection that nothing followed. It grows while the connection is silent, and once a newer state exists.
+   */
+  readonly ageMs: () => number;
 }
 
 /** A message of the stream, of either transport. */
@@ -67,18 +72,19 @@ export interface Connection {
   readonly basis: 'live' | 'committed' | undefined;
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** A connection without a message for this long is dead, milliseconds. */
-  readonly silenceMs: number;
+  /** A connection that is silent for this long is dead, milliseconds. */
+  readonly silenceMs: number | undefined;
 }
 
 /**
  * Connects and passes messages on until the connection ends. Then it rejects with the reason.
  *
  * @param after id to resume after; empty: from scratch
+ * @param onMessage is called with null when the service answers, but has no message
  */
 export type Transport = (
   connection: Connection,
   after: string,
-  onMessage: (message: StreamMessage) => void,
+  onMessage: (message: StreamMessage | null) => void,
   signal: AbortSignal,
 ) => Promise<never>;

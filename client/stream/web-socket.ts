@@ -11,6 +11,10 @@ export interface WebSocketLike {
   close(): void;
 }
 
+/** How often the service is asked for a sign of life: a third of the time after which silence means death. */
+const PING_MS = 2_000;
+const PING = JSON.stringify({ op: 'ping', id: 3 });
+
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
 /**
@@ -21,7 +25,9 @@ export const followSocket =
   ({ base, pools, depth, basis, apiKey }, after, onMessage, signal) =>
     new Promise((_, reject) => {
       const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws${basis ? `?basis=${basis}` : ''}`);
+      let pings: ReturnType<typeof setInterval> | undefined;
       const end = (error: unknown) => {
+        clearInterval(pings);
         signal.removeEventListener('abort', abort);
         socket.onmessage = null;
         socket.close();
@@ -32,12 +38,13 @@ export const followSocket =
       socket.onopen = () => {
         if (apiKey !== undefined) socket.send(JSON.stringify({ op: 'auth', id: 1, key: apiKey }));
         socket.send(JSON.stringify({ op: 'subscribe', id: 2, pools, depth, after: after || undefined }));
+        pings = setInterval(() => socket.send(PING), PING_MS);
       };
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
         try {
           const message = JSON.parse(String(data));
           if (message.event === 'error') throw rejected(message);
-          if (message.event !== 'ack') onMessage(message);
+          onMessage(message.event === 'ack' ? null : message);
         } catch (error) {
           end(error);
         }

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type StreamState, stream } from '../stream.ts';
+import type { WebSocketLike } from './web-socket.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const POOL = `0x${'aa'.repeat(20)}`;
+
+/** A service at the other end of WebSockets, which answers until it is dead. */
+function startService() {
+  const service = { isDead: false, opened: 0, send: (_block: number): void => undefined };
+  class Socket implements WebSocketLike {
+    onopen: WebSocketLike['onopen'] = null;
+    onmessage: WebSocketLike['onmessage'] = null;
+    onerror: WebSocketLike['onerror'] = null;
+    onclose: WebSocketLike['onclose'] = null;
+    #seq = 0;
+
+    constructor() {
+      service.opened += 1;
+      service.send = (block) => {
+        const [prevSeq, seq] = [this.#seq || null, ++this.#seq];
+        this.#give({ event: 'heartbeat', seq, prevSeq, blockNumber: block, blockHash: '0x', blockTimestamp: 0 });
+      };
+      setTimeout(() => this.onopen?.(undefined as never), 0);
+    }
+
+    send(text: string): void {
+      const { op, id } = JSON.parse(text);
+      this.#give({ event: 'ack', id });
+      if (op === 'subscribe') service.send(5);
+    }
+
+    close(): void {
+      this.onmessage = null;
+    }
+
+    #give(message: object): void {
+      if (!service.isDead) this.onmessage?.({ data: JSON.stringify(message) } as never);
+    }
+  }
+  return { service, Socket };
+}
+
+async function follow() {
+  const { service, Socket } = startService();
+  const states: StreamState[] = [];
+  const stop = new AbortController();
+  const options = { url: 'http://localhost', chainId: 1, pools: [POOL], signal: stop.signal, WebSocket: Socket };
+  void (async () => {
+    for await (const state of stream(options)) states.push(state);
+  })();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(states.at(-1)?.block?.number).toBe(5);
+  return { service, states, stop };
+}
+
+test('a connection that dies silently is noticed within 6 s, and the age of the state shows it before', async () => {
+  const { service, states, stop } = await follow();
+  service.isDead = true;
+  await vi.advanceTimersByTimeAsync(5_900);
+  expect([states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([5, 5_900]);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(states.at(-1)?.block).toBeNull();
+  expect(states.at(-1)?.ageMs()).toBe(6_100);
+  service.isDead = false;
+  await vi.advanceTimersByTimeAsync(500);
+  expect([states.at(-1)?.block?.number, service.opened]).toEqual([5, 2]);
+  stop.abort();
+});
+
+test('while pings are answered a state without news stays, and young; one that was replaced ages', async () => {
+  const { service, states, stop } = await follow();
+  const [first] = states;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([states.length, service.opened, first?.ageMs()]).toEqual([1, 1, 0]);
+  service.send(6);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([first?.ageMs(), states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([10_000, 6, 0]);
+  stop.abort();
+});
