@@ -14,6 +14,7 @@ export {
   quoteExactIn,
   quoteExactOut,
 } from './math/exact-quotes.ts';
+export { MissingFieldError } from './math/integer-field.ts';
 export { averagePrice, fromDecimalPrice, type RoundedX64, type TokenDecimals, toDecimalPrice } from './math/prices.ts';
 export {
   bestPoolExactIn,

@@ -1,4 +1,5 @@
 import { capacity, fillCurve, foundAt, type TradeType } from '../../protocol/routing/fill-curve.ts';
+import { integerField } from './integer-field.ts';
 
 /** The fields of a depth level that the arithmetic reads, as the API sends them. */
 export interface Level {
@@ -44,7 +45,7 @@ export class InsufficientDepthError extends RangeError {
  * @param levels one side of `depth`: `bids` to sell token0, `asks` to buy it
  * @param amountIn input, raw units, at least 0
  * @returns the output, rounded down; 0 for an input that buys less than one raw unit
- * @throws InsufficientDepthError beyond {@link maxIn}; RangeError below 0
+ * @throws InsufficientDepthError beyond {@link maxIn}; RangeError below 0; MissingFieldError
  * @example const { amountOutFloor } = quoteExactIn(quote.depth.bids, 10n ** 18n);
  */
 export function quoteExactIn(levels: readonly Level[], amountIn: bigint): ExactInQuote {
@@ -57,7 +58,7 @@ export function quoteExactIn(levels: readonly Level[], amountIn: bigint): ExactI
  * @param levels one side of `depth`: `bids` to sell token0, `asks` to buy it
  * @param amountOut output, raw units, at least 0
  * @returns the input, rounded up
- * @throws InsufficientDepthError beyond {@link maxOut}; RangeError below 0
+ * @throws InsufficientDepthError beyond {@link maxOut}; RangeError below 0; MissingFieldError
  */
 export function quoteExactOut(levels: readonly Level[], amountOut: bigint): ExactOutQuote {
   return { amountInCeil: fill(levels, 'exact_out', amountOut), amountOut };
@@ -92,8 +93,8 @@ function fill(levels: readonly Level[], tradeType: TradeType, amount: bigint): b
 
 function curveOf(levels: readonly Level[], tradeType: TradeType) {
   const amounts = levels.map(({ cumulativeInputVolume, cumulativeVolume }) => ({
-    cumulativeInput: BigInt(cumulativeInputVolume),
-    cumulativeOutput: BigInt(cumulativeVolume),
+    cumulativeInput: integerField('cumulativeInputVolume', cumulativeInputVolume),
+    cumulativeOutput: integerField('cumulativeVolume', cumulativeVolume),
   }));
   return fillCurve(amounts, tradeType);
 }

@@ -7,6 +7,8 @@ import {
   fromDecimalPrice,
   InsufficientDepthError,
   isTradable,
+  type Level,
+  MissingFieldError,
   maxIn,
   maxOut,
   quoteExactIn,
@@ -42,6 +44,17 @@ describe('fills', () => {
     expect(() => quoteExactIn([], 1n)).toThrow('Amount 1 exceeds the depth of the side, which takes 0');
     expect(() => quoteExactIn(bids, -1n)).toThrow(RangeError);
   });
+});
+
+test.each([
+  ['cumulativeInputVolume', () => quoteExactIn([{ cumulativeVolume: '1' } as Level], 1n)],
+  ['cumulativeInputVolume', () => maxOut([...levels([1, 1]), { cumulativeVolume: '1' } as Level])],
+  ['cumulativeVolume', () => quoteExactOut([{ cumulativeInputVolume: '1' } as Level], 1n)],
+  ['bidAdj', () => isTradable({ ...quoteOf(), bidAdj: undefined } as unknown as TradableQuote, { maxAgeMs: 1 })],
+  ['askAdj', () => isTradable({ ...quoteOf(), askAdj: null } as unknown as TradableQuote, { maxAgeMs: 1 })],
+])('a body without %s says so', (field, read) => {
+  expect(read).toThrow(new MissingFieldError(field));
+  expect(read).toThrow(`${field} is missing: the service may be older than this client`);
 });
 
 describe('prices', () => {

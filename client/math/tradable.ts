@@ -7,6 +7,7 @@ import {
   quoteExactIn,
   quoteExactOut,
 } from './exact-quotes.ts';
+import { integerField } from './integer-field.ts';
 
 /** `bids` sells token0 for token1, `asks` buys token0 with token1. */
 export type Side = 'bids' | 'asks';
@@ -45,6 +46,7 @@ const CLOSED: Readonly<Record<Side, bigint>> = { bids: 0n, asks: 2n ** 128n - 1n
  * @param quote of the API, requested with depth: without depth a closed side may show a price
  * @param options highest age of a quote to trade on, and the side
  * @returns false in case of doubt
+ * @throws MissingFieldError
  * @example
  * if (!isTradable(quote, { maxAgeMs: 5_000, side: 'bids' })) return;
  */
@@ -52,7 +54,10 @@ export function isTradable(
   { priceProviderStatus, bidAdj, askAdj, serverTs }: TradableQuote,
   { maxAgeMs, side, nowMs = Date.now() }: TradableOptions,
 ): boolean {
-  const isOpen = { bids: BigInt(bidAdj) !== CLOSED.bids, asks: BigInt(askAdj) !== CLOSED.asks };
+  const isOpen = {
+    bids: integerField('bidAdj', bidAdj) !== CLOSED.bids,
+    asks: integerField('askAdj', askAdj) !== CLOSED.asks,
+  };
   const areOpen = side ? isOpen[side] : isOpen.bids && isOpen.asks;
   return priceProviderStatus === 'healthy' && areOpen && Math.abs(nowMs - serverTs * 1_000) <= maxAgeMs;
 }
