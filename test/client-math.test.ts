@@ -22,7 +22,10 @@ afterAll(() => world?.stop());
 const readVectors = async () => JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
 
 test('the committed vectors are those of the independent implementation, on depths that the API shows', async () => {
-  const made = makeVectors(world.sides.map(({ pool: _pool, side: _side, ...raw }) => raw));
+  const made = makeVectors(
+    world.sides.map(({ pool: _pool, side: _side, ...raw }) => raw),
+    await world.priceWalks(),
+  );
   if (process.env.UPDATE_VECTORS) await writeFile(VECTORS, vectorsText(made));
   expect((await readVectors()) as unknown, 'run UPDATE_VECTORS=1 npx vitest run test/client-math.test.ts').toEqual(
     made,
@@ -50,6 +53,19 @@ test('the client gives the result of every vector', async () => {
   }
 });
 
+test('interpolated volume is paid, interpolated prices ask up to 2 bps more than is paid', async () => {
+  const { priceWalks } = await readVectors();
+  const excessBps = priceWalks.flatMap(({ levels, cases }) =>
+    cases.map(({ amountIn, byVolume, byPrice, executed }) => {
+      expect(mathResult(levels, 'in', BigInt(amountIn))).toBe(byVolume);
+      expect(BigInt(byVolume)).toBeLessThanOrEqual(BigInt(executed));
+      return (Number(byPrice) / Number(executed) - 1) * 10_000;
+    }),
+  );
+  expect(excessBps).toHaveLength(30);
+  expect(Math.max(...excessBps)).toBeCloseTo(2, 0);
+});
+
 test('the chain executes the vectors of its pools at most a raw unit worse than they say', async () => {
   const { fills } = await readVectors();
   for (const { side, exact, amount } of fills.slice(0, DEVNET_CASES)) {
@@ -64,8 +80,8 @@ test(`20,000 amounts have one result: of the client, of the contract's text, of 
 });
 
 /** A line per case. */
-function vectorsText({ sides, fills, prices }: Vectors): string {
+function vectorsText({ sides, fills, prices, priceWalks }: Vectors): string {
   const list = (name: string, all: readonly unknown[]) =>
     `  "${name}": [\n${all.map((each) => `    ${JSON.stringify(each)}`).join(',\n')}\n  ]`;
-  return `{\n${[list('sides', sides), list('fills', fills), list('prices', prices)].join(',\n')}\n}\n`;
+  return `{\n${[list('sides', sides), list('fills', fills), list('prices', prices), list('priceWalks', priceWalks)].join(',\n')}\n}\n`;
 }

@@ -2,11 +2,12 @@ import type { Hono } from 'hono';
 import type { Side } from '../../client/math.ts';
 import { swap } from '../../devnet/actions.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
-import { chainConfig, type QuoteWorld, startQuoteWorld } from '../quotes/quote-world.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
+import { chainConfig, type QuoteWorld, startQuoteWorld, type WorldPool } from '../quotes/quote-world.ts';
+import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 import { readDepth } from '../route/plan-check.ts';
 import { routeApp } from '../route/route-app.ts';
 import { createRouteMarket, type MarketPool } from '../route/route-market.ts';
+import { makePriceWalks, makeWidePool, type PriceWalk } from './price-walk.ts';
 import type { RawSide } from './vectors.ts';
 
 const CHAIN_ID = 31337;
@@ -34,6 +35,8 @@ export interface MarketSide extends RawSide {
 export interface FillWorld {
   readonly app: Hono;
   readonly sides: readonly MarketSide[];
+  /** Walks of a pool of wide bins, executed. */
+  readonly priceWalks: () => Promise<readonly PriceWalk[]>;
   /** Swaps, and takes it back. @returns what was paid and received, raw units */
   readonly execute: (side: MarketSide, exact: 'in' | 'out', amount: bigint) => Promise<readonly [bigint, bigint]>;
   readonly stop: () => Promise<void>;
@@ -43,7 +46,9 @@ export async function startFillWorld(): Promise<FillWorld> {
   const world = await startQuoteWorld(CHAIN_ID);
   const market = await createRouteMarket(world);
   const pools = POOLS.map((name) => [name, market.pools[name]] as const);
-  const directory = fixedDirectory(pools.map(([, { served }]) => served));
+  const wide = await makeWidePool(world);
+  const servedWide = await servedPool(world.chain, world.deployment, wide.address);
+  const directory = fixedDirectory([...pools.map(([, { served }]) => served), servedWide]);
   const app = routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory });
   const sides: MarketSide[] = [];
   for (const [name, pool] of pools) {
@@ -61,6 +66,11 @@ export async function startFillWorld(): Promise<FillWorld> {
   return {
     app,
     sides,
+    priceWalks: () =>
+      makePriceWalks(app, CHAIN_ID, wide.address, async (side, amountIn) => {
+        const [, received] = await takenBack(world.chain, () => execute(world, { pool: wide, side }, 'in', amountIn));
+        return received;
+      }),
     execute: (...order) => takenBack(world.chain, () => execute(world, ...order)),
     stop: world.stop,
   };
@@ -68,7 +78,7 @@ export async function startFillWorld(): Promise<FillWorld> {
 
 async function execute(
   { chain, deployment }: QuoteWorld,
-  { pool, side }: MarketSide,
+  { pool, side }: { readonly pool: WorldPool; readonly side: Side },
   exact: 'in' | 'out',
   amount: bigint,
 ) {

@@ -1,11 +1,14 @@
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { estimateFill, type QuoteLevel } from '../route/spec-walk.ts';
+import type { PriceWalk } from './price-walk.ts';
 
 /** What `client/vectors/schema.json` describes. */
 export interface Vectors {
   readonly sides: readonly VectorSide[];
   readonly fills: readonly VectorFill[];
   readonly prices: readonly VectorPrice[];
+  /** What not to do. */
+  readonly priceWalks: readonly PriceWalk[];
 }
 
 export interface VectorSide {
@@ -45,14 +48,14 @@ const DECIMALS = [6, 8, 18] as const;
 const MAX = 2n ** 127n;
 
 /** @param devnet sides of pools of the devnet; their cases come first */
-export function makeVectors(devnet: readonly RawSide[]): Vectors {
+export function makeVectors(devnet: readonly RawSide[], priceWalks: readonly PriceWalk[]): Vectors {
   const random = seededRandom(SEED);
   const made = [...edges(), ...Array.from({ length: 120 }, (_, index) => randomSide(random, index))];
   const sides = [...devnet, ...made].map(withLimits);
   const ofDevnet = spread(sides.slice(0, devnet.length), 0, DEVNET_CASES, random);
   const others = spread(sides.slice(devnet.length), devnet.length, CASES - DEVNET_CASES - PRICES, random);
   const fills = [...ofDevnet, ...others];
-  return { sides, fills, prices: fills.flatMap(priceOf).slice(-PRICES) };
+  return { sides, fills, prices: fills.flatMap(priceOf).slice(-PRICES), priceWalks };
 
   function priceOf({ side, exact, amount, result }: VectorFill): VectorPrice[] {
     const { decimalsIn = 0, decimalsOut = 0 } = sides[side] ?? {};
