@@ -23,10 +23,11 @@ export function complete(file: { chains: Json[] }, { deployments, ...chain }: Ch
   const fill = (into: Json, from: Json, place: string) => {
     for (const [name, found] of Object.entries(from)) {
       const key = `${place}.${name}`;
-      if (!(name in into)) written.push(key);
-      else if (spelling(into[name]) !== spelling(found))
+      if (!(name in into)) {
+        into[name] = found;
+        written.push(key);
+      } else if (spelling(into[name]) !== spelling(found))
         left.push({ key, file: shown(into[name]), found: shown(found) });
-      into[name] ??= found;
     }
   };
   const entry = findOrAdd(file.chains, ({ chainId }) => chainId === chain.chainId);
