@@ -75,6 +75,51 @@ test('pages that code names exist', () => {
   expect(named.filter((line) => !existsSync(join(PROJECT_ROOT, line.split(': ')[1] ?? '')))).toEqual([]);
 });
 
+const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+/** Paths of the API, those of WebSockets included, with their parameters. */
+const apiPaths = (): readonly string[] => {
+  const { paths } = JSON.parse(textOf('client/openapi.json')) as { paths: object };
+  const { channels } = JSON.parse(textOf('client/asyncapi.json')) as { channels: Record<string, { address: string }> };
+  return [...Object.keys(paths), ...Object.values(channels).map(({ address }) => address)];
+};
+
+test('the endpoints of the README are where it says', () => {
+  const [, table = ''] = textOf('README.md').split('| Below `/public/v1` | Response |');
+  const rows = table.split('\n\n')[0]?.split('\n').slice(2) ?? [];
+  const named = rows.flatMap((row) => {
+    const spans = codeIn(row.split(' | ')[0] ?? '').flatMap((code) => code.match(/[/…]\S*\/\S+|\/\w+$/)?.[0] ?? []);
+    const [first = ''] = spans;
+    return spans.map((path) => `/public/v1${path.replace('…', first.slice(0, first.lastIndexOf('/')))}`);
+  });
+  expect(named.length).toBeGreaterThan(20);
+  const paths = apiPaths();
+  expect(named.filter((path) => !paths.includes(path))).toEqual([]);
+});
+
+test('install.md lets a balancer forward all that is public', () => {
+  const [, list = ''] = textOf('docs/run/install.md').split('forwards only ');
+  const forwarded = codeIn(list.split('. ')[0] ?? '');
+  const [, documents = ''] = textOf('README.md').split('A running API documents itself at ');
+  const isForwarded = (path: string) =>
+    forwarded.some((each) => each === path || (each !== '/' && path.startsWith(`${each.replace('/*', '')}/`)));
+  const all = [...apiPaths(), ...codeIn(documents.split('\n')[0] ?? '')];
+  expect(all.length).toBeGreaterThan(20);
+  expect(all.filter((path) => !isForwarded(path))).toEqual([]);
+});
+
+test('commands that pages name exist, with their subcommands', () => {
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const named = pages.flatMap((page) => [...textOf(page).matchAll(/npm run ([a-z:-]*[a-z])(?: -- ([a-z]+)\b)?/g)]);
+  expect(named.length).toBeGreaterThan(40);
+  const missing = named.filter(([, script = '', subcommand]) => {
+    if (!scripts[script]) return !Object.keys(scripts).some((name) => name.startsWith(`${script}:`));
+    const source = `cli/${script}.ts`;
+    return subcommand && tracked.includes(source) && !textOf(source).includes(`'${subcommand}'`);
+  });
+  expect(missing.map(([command]) => command)).toEqual([]);
+});
+
 /** Links to files of the project, from its folder. */
 function linksOf(page: string): { file: string; anchor: string }[] {
   const prose = textOf(page).replaceAll(/```[\s\S]*?```/g, '');
