@@ -1,25 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { GENERATED, pages, textOf, tracked } from './pages.ts';
 
 const { FOLDERS } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
   readonly FOLDERS: Readonly<Record<string, { readonly uses: readonly string[] }>>;
 };
 
-const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: PROJECT_ROOT,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((path) => path !== '' && existsSync(join(PROJECT_ROOT, path)));
-
-/** Made from code. */
-const GENERATED = ['docs/run/settings.md', 'docs/use/totals.md', 'docs/build/invariants.md'];
-const pages = tracked.filter((path) => path.endsWith('.md'));
 const isOfFolder = (path: string) => /^[a-z]+\/README\.md$/.test(path) && !path.startsWith('client/');
 
 const MAX_WORDS = 20_000;
@@ -73,6 +62,15 @@ test('pages that code names exist', () => {
     .flatMap((path) => [...textOf(path).matchAll(/docs\/[a-z/-]+\.md/g)].map(([page]) => `${path}: ${page}`));
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((line) => !existsSync(join(PROJECT_ROOT, line.split(': ')[1] ?? '')))).toEqual([]);
+});
+
+test('each alert has its line in operate.md', () => {
+  const alerts = [...textOf('ops/alerts.yml').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+  const lines = textOf('docs/run/operate.md').split('\n');
+  expect(alerts.length).toBeGreaterThan(10);
+  expect(alerts.filter((name) => !lines.some((line) => line.startsWith('- ') && line.includes(`\`${name}\``)))).toEqual(
+    [],
+  );
 });
 
 const codeIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
