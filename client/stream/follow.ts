@@ -3,17 +3,15 @@ import { ConnectionError, ResponseError, UnauthorizedError } from '../rest/error
 import { holdBatch } from './batch.ts';
 import type { HeldQuotes } from './held-quotes.ts';
 import type { Connection, StreamMessage, Transport, TransportName } from './types.ts';
+import { WEB_SOCKET_SILENCE_MS } from './web-socket.ts';
 
 /** Longest pause before a connection that ended is opened again. */
 const RECONNECT_MS = 500;
 /** How often batches are requested, and after which time the streams are tried again. */
 const BATCH_EVERY_MS = 2_000;
 const BATCHES_MS = 30_000;
-/**
- * A connection that is silent for this long is dead. Over a WebSocket the service answers pings; of events it sends one
- * in 15 s.
- */
-const SILENCE_MS = { websocket: 6_000, sse: 20_000, batch: 20_000 } as const;
+/** A connection that is silent for this long is dead. Of events the service sends one in 15 s. */
+const SILENCE_MS = { websocket: WEB_SOCKET_SILENCE_MS, sse: 20_000, batch: 20_000 } as const;
 /** Time for the first message, which may take a read of the chain. */
 const FIRST_MS = 20_000;
 /** Statuses after which another attempt would be rejected, too. */

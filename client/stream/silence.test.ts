@@ -13,7 +13,7 @@ const POOL = `0x${'aa'.repeat(20)}`;
 
 /** A service at the other end of WebSockets, which answers until it is dead. */
 function startService() {
-  const service = { isDead: false, opened: 0, send: (_block: number): void => undefined };
+  const service = { isDead: false, opened: 0, pings: 0, send: (_block: number): void => undefined };
   class Socket implements WebSocketLike {
     onopen: WebSocketLike['onopen'] = null;
     onmessage: WebSocketLike['onmessage'] = null;
@@ -34,6 +34,7 @@ function startService() {
       const { op, id } = JSON.parse(text);
       this.#give({ event: 'ack', id });
       if (op === 'subscribe') service.send(5);
+      if (op === 'ping') service.pings += 1;
     }
 
     close(): void {
@@ -71,6 +72,16 @@ test('a connection that dies silently is noticed within 6 s, and the age of the 
   service.isDead = false;
   await vi.advanceTimersByTimeAsync(500);
   expect([states.at(-1)?.block?.number, service.opened]).toEqual([5, 2]);
+  stop.abort();
+});
+
+test('a connection with a message a second is not pinged', async () => {
+  const { service, stop } = await follow();
+  for (let block = 6; block < 36; block++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    service.send(block);
+  }
+  expect(service.pings).toBe(0);
   stop.abort();
 });
 

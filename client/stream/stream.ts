@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly apiKey?: string | undefined;
   /**
    * A connection that is silent for this long is dead, milliseconds. Default: 6,000 over a WebSocket, which is pinged
-   * every 2 s, otherwise 20,000, as a heartbeat comes every 15 s.
+   * after a third of it, otherwise 20,000, as a heartbeat comes every 15 s.
    */
   readonly silenceMs?: number | undefined;
   /** Ends the iteration. */

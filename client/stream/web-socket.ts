@@ -11,8 +11,8 @@ export interface WebSocketLike {
   close(): void;
 }
 
-/** How often the service is asked for a sign of life: a third of the time after which silence means death. */
-const PING_MS = 2_000;
+/** A connection that is silent for this long is dead. The service answers pings, sent after a third of it without a message. */
+export const WEB_SOCKET_SILENCE_MS = 6_000;
 const PING = JSON.stringify({ op: 'ping', id: 3 });
 
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
@@ -22,10 +22,11 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
  */
 export const followSocket =
   (WebSocket: WebSocketConstructor): Transport =>
-  ({ base, pools, depth, basis, apiKey }, after, onMessage, signal) =>
+  ({ base, pools, depth, basis, apiKey, silenceMs = WEB_SOCKET_SILENCE_MS }, after, onMessage, signal) =>
     new Promise((_, reject) => {
       const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws${basis ? `?basis=${basis}` : ''}`);
       let pings: ReturnType<typeof setInterval> | undefined;
+      let isQuiet = true;
       const end = (error: unknown) => {
         clearInterval(pings);
         signal.removeEventListener('abort', abort);
@@ -38,13 +39,18 @@ export const followSocket =
       socket.onopen = () => {
         if (apiKey !== undefined) socket.send(JSON.stringify({ op: 'auth', id: 1, key: apiKey }));
         socket.send(JSON.stringify({ op: 'subscribe', id: 2, pools, depth, after: after || undefined }));
-        pings = setInterval(() => socket.send(PING), PING_MS);
+        pings = setInterval(() => {
+          if (isQuiet) socket.send(PING);
+          isQuiet = true;
+        }, silenceMs / 3);
       };
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
         try {
           const message = JSON.parse(String(data));
           if (message.event === 'error') throw rejected(message);
-          onMessage(message.event === 'ack' ? null : message);
+          const isAck = message.event === 'ack';
+          isQuiet &&= isAck;
+          onMessage(isAck ? null : message);
         } catch (error) {
           end(error);
         }
