@@ -60,13 +60,23 @@ export const streamResource = defineResource([openStream], ({ streams, trustedPr
   },
 }));
 
+/** How often a connection without events gets a comment, by which its client knows that it is not dead. */
+const COMMENT_MS = 2_000;
+
 /**
  * Sends a stream's messages as server-sent events. It writes to Node's response, since a web stream does not know what
  * the client has not taken. An empty id makes clients forget the previous id.
  */
 export function sseTransport(response: ServerResponse): StreamTransport {
+  let isQuiet = false;
+  const comments = setInterval(() => {
+    if (isQuiet && !response.writableEnded) response.write(':\n\n');
+    isQuiet = true;
+  }, COMMENT_MS).unref();
+  response.once('close', () => clearInterval(comments));
   return {
     send: (event, id, data) => {
+      isQuiet = false;
       if (!response.writableEnded) response.write(`event: ${event}\nid: ${id}\ndata: ${data}\n\n`);
     },
     get unsentBytes() {

@@ -3,17 +3,16 @@ import { ConnectionError, ResponseError, UnauthorizedError } from '../rest/error
 import { holdBatch } from './batch.ts';
 import type { HeldQuotes } from './held-quotes.ts';
 import type { Connection, StreamMessage, Transport, TransportName } from './types.ts';
-import { WEB_SOCKET_SILENCE_MS } from './web-socket.ts';
 
 /** Longest pause before a connection that ended is opened again. */
 const RECONNECT_MS = 500;
 /** How often batches are requested, and after which time the streams are tried again. */
 const BATCH_EVERY_MS = 2_000;
 const BATCHES_MS = 30_000;
-/** A connection that is silent for this long is dead. Of events the service sends one in 15 s. */
-const SILENCE_MS = { websocket: WEB_SOCKET_SILENCE_MS, sse: 20_000, batch: 20_000 } as const;
-/** Time for the first message, which may take a read of the chain. */
-const FIRST_MS = 20_000;
+/** A connection on which the service answers between messages is dead after this silence, three times as long as usual. */
+const ANSWERING_SILENCE_MS = 6_000;
+/** Another one is, as a heartbeat comes every 15 s, and one without a message yet, which may take a read of the chain. */
+const SILENCE_MS = 20_000;
 /** Statuses after which another attempt would be rejected, too. */
 const FINAL_STATUSES: readonly number[] = [400, 401, 404];
 
@@ -53,11 +52,12 @@ async function followOne(
 ): Promise<{ readonly isRefused: boolean; readonly retryMs: number | undefined }> {
   let last: StreamMessage | undefined;
   held.connect(name);
-  const { silenceMs = SILENCE_MS[name] } = connection;
-  const firstMs = connection.silenceMs ?? FIRST_MS;
-  const error: unknown = await whileHeard(firstMs, signal, (heard, limited) => {
+  let isAnswering = false;
+  const { silenceMs = SILENCE_MS } = connection;
+  const error: unknown = await whileHeard(silenceMs, signal, (heard, limited) => {
     const take = (message: StreamMessage | null) => {
-      if (message || last) heard(silenceMs);
+      isAnswering ||= message === null;
+      if (message || last) heard(connection.silenceMs ?? (isAnswering ? ANSWERING_SILENCE_MS : SILENCE_MS));
       if (!message) return held.confirm();
       last = message;
       held.take(message);
@@ -83,7 +83,7 @@ async function requestBatches(
   for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
     let pauseMs = BATCH_EVERY_MS;
     try {
-      await whileHeard(connection.silenceMs ?? SILENCE_MS.batch, signal, (_, limited) =>
+      await whileHeard(connection.silenceMs ?? SILENCE_MS, signal, (_, limited) =>
         holdBatch(connection, held, limited),
       );
     } catch (error) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type StreamState, stream } from '../stream.ts';
+import { type StreamOptions, type StreamState, stream } from '../stream.ts';
 import type { WebSocketLike } from './web-socket.ts';
 
 beforeEach(() => {
@@ -48,21 +48,49 @@ function startService() {
   return { service, Socket };
 }
 
-async function follow() {
+/** A service that sends events, and comments between them if it is not an older one. */
+function startEvents() {
+  const service = { isDead: false, opened: 0, comment: () => undefined as unknown };
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    service.opened += 1;
+    const data = '{"seq":1,"prevSeq":null,"blockNumber":5,"blockHash":"0x","blockTimestamp":0}';
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
+        const send = (text: string) => service.isDead || controller.enqueue(new TextEncoder().encode(text));
+        send(`event: heartbeat\nid: a\ndata: ${data}\n\n`);
+        service.comment = () => send(':\n\n');
+      },
+    });
+    return new Response(body);
+  };
+  return { service, fetch };
+}
+
+async function followEvents() {
+  const { service, fetch } = startEvents();
+  return { service, ...(await follow({ WebSocket: undefined, fetch })) };
+}
+
+async function followSocket() {
   const { service, Socket } = startService();
+  return { service, ...(await follow({ WebSocket: Socket })) };
+}
+
+async function follow(transport: Pick<StreamOptions, 'WebSocket' | 'fetch'>) {
   const states: StreamState[] = [];
   const stop = new AbortController();
-  const options = { url: 'http://localhost', chainId: 1, pools: [POOL], signal: stop.signal, WebSocket: Socket };
+  const options = { url: 'http://localhost', chainId: 1, pools: [POOL], signal: stop.signal, ...transport };
   void (async () => {
     for await (const state of stream(options)) states.push(state);
   })();
   await vi.advanceTimersByTimeAsync(0);
   expect(states.at(-1)?.block?.number).toBe(5);
-  return { service, states, stop };
+  return { states, stop };
 }
 
 test('a connection that dies silently is noticed within 6 s, and the age of the state shows it before', async () => {
-  const { service, states, stop } = await follow();
+  const { service, states, stop } = await followSocket();
   service.isDead = true;
   await vi.advanceTimersByTimeAsync(5_900);
   expect([states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([5, 5_900]);
@@ -76,7 +104,7 @@ test('a connection that dies silently is noticed within 6 s, and the age of the 
 });
 
 test('a connection with a message a second is not pinged', async () => {
-  const { service, stop } = await follow();
+  const { service, stop } = await followSocket();
   for (let block = 6; block < 36; block++) {
     await vi.advanceTimersByTimeAsync(1_000);
     service.send(block);
@@ -86,7 +114,7 @@ test('a connection with a message a second is not pinged', async () => {
 });
 
 test('while pings are answered a state without news stays, and young; one that was replaced ages', async () => {
-  const { service, states, stop } = await follow();
+  const { service, states, stop } = await followSocket();
   const [first] = states;
   await vi.advanceTimersByTimeAsync(60_000);
   expect([states.length, service.opened, first?.ageMs()]).toEqual([1, 1, 0]);
@@ -94,4 +122,25 @@ test('while pings are answered a state without news stays, and young; one that w
   await vi.advanceTimersByTimeAsync(10_000);
   expect([first?.ageMs(), states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([10_000, 6, 0]);
   stop.abort();
+});
+
+test('events with comments between them are dead after 6 s of silence, those of an older service after 20 s', async () => {
+  for (const [isOld, silenceMs] of [
+    [false, 6_000],
+    [true, 20_000],
+  ] as const) {
+    const { service, states, stop } = await followEvents();
+    for (let second = 0; second < 30 && !isOld; second += 2) {
+      await vi.advanceTimersByTimeAsync(2_000);
+      service.comment();
+    }
+    await vi.advanceTimersByTimeAsync(0);
+    expect([states.length, service.opened, states[0]?.ageMs()]).toEqual([1, 1, 0]);
+    service.isDead = true;
+    await vi.advanceTimersByTimeAsync(silenceMs - 1);
+    expect([states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([5, silenceMs - 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(states.at(-1)?.block).toBeNull();
+    stop.abort();
+  }
 });

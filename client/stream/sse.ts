@@ -23,7 +23,7 @@ export const followEvents: Transport = async (
     text += decoder.decode(value, { stream: true });
     const events = text.split('\n\n');
     text = events.pop() ?? '';
-    for (const event of events) onMessage(parseEvent(event));
+    for (const event of events) onMessage(event.startsWith(':') ? null : parseEvent(event));
   }
 };
 

@@ -17,8 +17,8 @@ export interface StreamOptions {
   /** Trading API key: raises limits. */
   readonly apiKey?: string | undefined;
   /**
-   * A connection that is silent for this long is dead, milliseconds. Default: 6,000 over a WebSocket, which is pinged
-   * after a third of it, otherwise 20,000, as a heartbeat comes every 15 s.
+   * A connection that is silent for this long is dead, milliseconds. Default: 6,000. Before the first message, and of
+   * events of an older service, which is silent between heartbeats, 20,000.
    */
   readonly silenceMs?: number | undefined;
   /** Ends the iteration. */

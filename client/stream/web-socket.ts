@@ -11,8 +11,8 @@ export interface WebSocketLike {
   close(): void;
 }
 
-/** A connection that is silent for this long is dead. The service answers pings, sent after a third of it without a message. */
-export const WEB_SOCKET_SILENCE_MS = 6_000;
+/** How often the service is pinged while no message comes. */
+const PING_MS = 2_000;
 const PING = JSON.stringify({ op: 'ping', id: 3 });
 
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
@@ -22,7 +22,7 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike;
  */
 export const followSocket =
   (WebSocket: WebSocketConstructor): Transport =>
-  ({ base, pools, depth, basis, apiKey, silenceMs = WEB_SOCKET_SILENCE_MS }, after, onMessage, signal) =>
+  ({ base, pools, depth, basis, apiKey, silenceMs }, after, onMessage, signal) =>
     new Promise((_, reject) => {
       const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws${basis ? `?basis=${basis}` : ''}`);
       let pings: ReturnType<typeof setInterval> | undefined;
@@ -39,10 +39,13 @@ export const followSocket =
       socket.onopen = () => {
         if (apiKey !== undefined) socket.send(JSON.stringify({ op: 'auth', id: 1, key: apiKey }));
         socket.send(JSON.stringify({ op: 'subscribe', id: 2, pools, depth, after: after || undefined }));
-        pings = setInterval(() => {
-          if (isQuiet) socket.send(PING);
-          isQuiet = true;
-        }, silenceMs / 3);
+        pings = setInterval(
+          () => {
+            if (isQuiet) socket.send(PING);
+            isQuiet = true;
+          },
+          Math.min(PING_MS, (silenceMs ?? Number.POSITIVE_INFINITY) / 3),
+        );
       };
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
         try {
