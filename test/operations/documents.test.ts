@@ -11,13 +11,13 @@ const { FOLDERS } = createRequire(import.meta.url)('../../.dependency-cruiser.cj
 
 const isOfFolder = (path: string) => /^[a-z]+\/README\.md$/.test(path) && !path.startsWith('client/');
 
-const MAX_WORDS = 20_000;
+const MAX_WORDS = 23_000;
 /** Of a folder: what lives there, where to start, what it may import, which promise it keeps. */
 const MAX_FOLDER_LINES = 10;
 /** Of the client package, which is read without the rest. */
 const MAX_PACKAGE_WORDS = 800;
 
-test('the pages written by hand have 20,000 words at most, those of the client package 800', () => {
+test('the pages written by hand have 23,000 words at most, those of the client package 800', () => {
   const wordsOf = (paths: readonly string[]) =>
     paths.reduce((sum, path) => sum + textOf(path).split(/\s+/).filter(Boolean).length, 0);
   const written = pages.filter((path) => !GENERATED.includes(path) && !isOfFolder(path));
