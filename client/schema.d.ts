@@ -4118,9 +4118,9 @@ export interface operations {
             query: {
                 /** @description `ticker` of a symbol. */
                 symbol: string;
-                /** @description Length of a bar, minutes, or `1D`. */
-                resolution: "1" | "5" | "15" | "60" | "240" | "1D";
-                /** @description Oldest start of a bar, Unix seconds; ignored with `countback`. */
+                /** @description Length of a bar, minutes, or `1D`; `D` acts as `1D`. */
+                resolution: "1" | "5" | "15" | "60" | "240" | "1D" | "D";
+                /** @description Oldest start of a bar, Unix seconds; ignored with `countback`. A negative one acts as 0. */
                 from: number;
                 /** @description Exclusive, Unix seconds. */
                 to: number;

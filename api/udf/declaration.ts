@@ -25,8 +25,9 @@ const TICKER_EXAMPLE = `${EXAMPLE.chainId}:${EXAMPLE.pool}`;
 export const Ticker = z.string().regex(/^\d{1,16}:0x[\da-f]{40}$/i, 'not a ticker such as 1:0x…');
 const ticker = (description: string) => Ticker.openapi({ example: TICKER_EXAMPLE, description });
 
-const Time = Integer.refine((value) => value >= 0 && value < 2 ** 40, 'not a time');
-const time = (example: number, description: string) => Time.openapi({ type: 'integer', example, description });
+const Time = Integer.refine((value) => value < 2 ** 40, 'not a time');
+const time = (schema: typeof Time, example: number, description: string) =>
+  schema.openapi({ type: 'integer', example, description });
 
 export const SymbolQuery = z.object({ symbol: ticker('`<chain id>:<pool address>`.') });
 export const SearchQuery = z.object({
@@ -42,9 +43,20 @@ export const SearchQuery = z.object({
 });
 export const HistoryQuery = z.object({
   symbol: ticker('`ticker` of a symbol.'),
-  resolution: Resolution.openapi({ example: '60', description: 'Length of a bar, minutes, or `1D`.' }),
-  from: time(1_794_990_000, 'Oldest start of a bar, Unix seconds; ignored with `countback`.'),
-  to: time(1_795_000_000, 'Exclusive, Unix seconds.'),
+  resolution: z
+    .enum([...Resolution.options, 'D'])
+    .openapi({ example: '60', description: 'Length of a bar, minutes, or `1D`; `D` acts as `1D`.' })
+    .transform((name) => (name === 'D' ? '1D' : name)),
+  from: time(
+    Time,
+    1_794_990_000,
+    'Oldest start of a bar, Unix seconds; ignored with `countback`. A negative one acts as 0.',
+  ),
+  to: time(
+    Time.refine((value) => value >= 0, 'negative'),
+    1_795_000_000,
+    'Exclusive, Unix seconds.',
+  ),
   countback: Integer.refine((value) => value > 0, 'not positive')
     .optional()
     .openapi({

@@ -191,6 +191,19 @@ test('the range is [from, to), countback takes its place, and at most 1,000 bars
   expect(minutes.t.length).toBeLessThanOrEqual(1_000);
 });
 
+test('a chart that asks for what was before 1970, or for days as D, gets the same bars', async () => {
+  const to = START + 9 * HOUR;
+  for (const from of [-1, -1_000_000_000, -(2 ** 40)]) {
+    for (const more of [{}, { countback: 2 }]) {
+      const bars = await columns('60', { from, to, ...more });
+      expect(bars).toEqual(await columns('60', { from: 0, to, ...more }));
+    }
+  }
+  expect(await history('60', { from: -HOUR, to: START })).toEqual({ s: 'no_data' });
+  const days = { from: 0, to: 2 ** 39 };
+  expect(await columns('D', days)).toEqual(await columns('1D', days));
+});
+
 test('an empty range leads to the newest bar before it, and before the first there is none', async () => {
   const all = expectedBars(HOUR);
   const last = all.at(-1)?.t ?? 0;
