@@ -19,6 +19,7 @@ import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
 import { openTakers } from './levels/open-takers.ts';
 import { startOperations } from './observability/operations.ts';
+import { priceWarnings } from './observability/price-warnings.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
 import { startStreams } from './stream/streams.ts';
@@ -69,7 +70,12 @@ async function serve(): Promise<void> {
   const takers = openTakers({ ...common, chains, streams, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
-  const warnings = async () => ({ ...(await pamm.warnings()), ...liveWarnings(chains) });
+  const ages = (chainId: number) => catalog.ages(chainId);
+  const warnings = async () => ({
+    ...(await pamm.warnings()),
+    ...liveWarnings(chains),
+    ...priceWarnings(chains.keys(), ages),
+  });
   const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
   const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings });
   onStop('indexing watch', () => operations.stop());
@@ -84,7 +90,7 @@ async function serve(): Promise<void> {
     trustedProxies,
     statusMaxAgeSecs: PRICE_STATUS_MAX_AGE_SECS,
     lags: operations.lags,
-    ages: (chainId) => catalog.ages(chainId),
+    ages,
   });
   const app = createApp(routes, {
     verifyKey: createKeyVerifier(database.$client),

@@ -1692,6 +1692,10 @@ export interface components {
             oldestPriceAgeSecs: number | null;
             /** @description Since the listing was computed; null before the first time. */
             listingAgeSecs: number | null;
+            /** @description Since the price source made its newest token price; null without one. */
+            fiatPriceAgeSecs: number | null;
+            /** @description Whether no token price is current: values in listings are null, floors and orders go by the last ones. */
+            fiatPricesLost: boolean;
         };
     };
     responses: never;
@@ -4581,7 +4585,9 @@ export interface operations {
                      *           "firstSync": null,
                      *           "newestPriceAgeSecs": 3,
                      *           "oldestPriceAgeSecs": 9,
-                     *           "listingAgeSecs": 2
+                     *           "listingAgeSecs": 2,
+                     *           "fiatPriceAgeSecs": 45,
+                     *           "fiatPricesLost": false
                      *         }
                      *       ]
                      *     }

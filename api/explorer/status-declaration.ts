@@ -28,6 +28,10 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
   newestPriceAgeSecs: Age.describe("Since the last read of any pool's price status; null without one."),
   oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
   listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
+  fiatPriceAgeSecs: Age.describe('Since the price source made its newest token price; null without one.'),
+  fiatPricesLost: z
+    .boolean()
+    .describe('Whether no token price is current: values in listings are null, floors and orders go by the last ones.'),
 });
 
 export const ServiceStatus = documented('ServiceStatus', 'What runs, and how current the data is, by chain.', {
@@ -58,6 +62,8 @@ const STATUS_EXAMPLE: ServiceStatus = {
       newestPriceAgeSecs: 3,
       oldestPriceAgeSecs: 9,
       listingAgeSecs: 2,
+      fiatPriceAgeSecs: 45,
+      fiatPricesLost: false,
     },
   ],
 };

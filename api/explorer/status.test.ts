@@ -42,8 +42,20 @@ const unknown: ChainLag = {
   firstSync: { fromBlock: 5, blockNumber: 7, logs: 9 },
 };
 
-const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
-const AGES = { newestPriceAgeSecs: 5, oldestPriceAgeSecs: 40, listingAgeSecs: 0 };
+const NO_AGES = {
+  newestPriceAgeSecs: null,
+  oldestPriceAgeSecs: null,
+  listingAgeSecs: null,
+  fiatPriceAgeSecs: null,
+  fiatPricesLost: false,
+};
+const AGES = {
+  newestPriceAgeSecs: 5,
+  oldestPriceAgeSecs: 40,
+  listingAgeSecs: 0,
+  fiatPriceAgeSecs: 6000,
+  fiatPricesLost: true,
+};
 
 test('reports what runs, and head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
   const app = new Hono();

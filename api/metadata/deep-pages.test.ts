@@ -36,6 +36,7 @@ beforeAll(async () => {
       volume_fiat = ${anyOf('NULL', '0', '3.3333333333333335')},
       apr_bps = ${anyOf('NULL', '-0.5', '0.1', '250')},
       apr_bps_7d = NULL;
+    UPDATE operator.pool_listing SET shown_tvl_fiat = tvl_fiat, shown_volume_fiat = volume_fiat;
     INSERT INTO operator.pool_trend SELECT chain_id, pool,
       ${anyOf('NULL', '-1e30', '0', '12', '12.5')}, ${anyOf('NULL', '0', '0.1')} FROM operator.pool_listing WHERE random() < 0.9`);
 });

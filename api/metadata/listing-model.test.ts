@@ -52,6 +52,7 @@ const pools: readonly ListedPool[] = fc
       tier: fc.constantFrom(...TIERS),
       tvlFiat: fc.constantFrom(null, 0, 9.99, 10, 500.25, 1e22),
       volumeFiat: fc.constantFrom(null, 0, 5, 1_000),
+      isShown: fc.constantFrom(true, true, false),
       aprBps: fc.constantFrom(null, 0, 3),
       aprBps7d: fc.constantFrom(null, 0, 700),
       lockedPricing: fc.boolean(),
@@ -59,7 +60,7 @@ const pools: readonly ListedPool[] = fc
     }),
     { numRuns: 2 * POOLS_PER_CHAIN, seed: 7 },
   )
-  .map((keys, index) => {
+  .map(({ isShown, ...keys }, index) => {
     const pool = seedAddress(0x1000 + (index % POOLS_PER_CHAIN));
     const chainId = index < POOLS_PER_CHAIN ? CHAIN_A : CHAIN_B;
     const shown = { chain: chainId === CHAIN_A ? 'a' : 'b', poolAddress: pool };
@@ -72,8 +73,10 @@ const pools: readonly ListedPool[] = fc
       token0: seedAddress(1),
       token1: seedAddress(2),
       record: JSON.stringify(shown),
-      analytics: JSON.stringify({ tvlFiat: keys.tvlFiat }),
+      analytics: JSON.stringify({ tvlFiat: isShown ? keys.tvlFiat : null }),
       searchTerms: [],
+      shownTvlFiat: isShown ? keys.tvlFiat : null,
+      shownVolumeFiat: isShown ? keys.volumeFiat : null,
     };
   });
 
@@ -124,6 +127,7 @@ beforeAll(async () => {
   await writeWindows(
     client,
     chains.map(({ chainId }) => ({ chainId, ...window })),
+    [],
     1,
   );
   app = new Hono();
@@ -272,10 +276,10 @@ test('any query gets the very page that the contract describes', async () => {
           token0FiatPrice: null,
           token1FiatPrice: null,
           ...(query.include24h === 'true' && {
-            tvlFiat: pool.tvlFiat,
+            tvlFiat: pool.shownTvlFiat,
             executability: { committedShare: null, liveShare: null, ownLandedShare: null },
             trend24h: trendOf(pool),
-            analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat: pool.tvlFiat }),
+            analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat: pool.shownTvlFiat }),
           }),
         })),
       );
@@ -283,8 +287,8 @@ test('any query gets the very page that the contract describes', async () => {
       expect(sums).toEqual(
         query.include24h === 'true'
           ? {
-              tvlFiat: sumOf(all.map(({ tvlFiat }) => tvlFiat)),
-              volumeFiat: sumOf(all.map(({ volumeFiat }) => volumeFiat)),
+              tvlFiat: sumOf(all.map(({ shownTvlFiat }) => shownTvlFiat)),
+              volumeFiat: sumOf(all.map(({ shownVolumeFiat }) => shownVolumeFiat)),
               depthFiat: sumOf(all.map((pool) => trendOf(pool).depthFiat)),
             }
           : undefined,

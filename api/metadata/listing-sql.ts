@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtRead } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
@@ -12,7 +13,7 @@ import {
   priceHealth,
 } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
-import { DEFAULT_MIN_TVL_FIAT, type ListingQuery } from './query.ts';
+import type { ListingQuery } from './query.ts';
 import { DEFAULT_COUNT, type Sort } from './query-string.ts';
 
 /** A statement with positional parameters. A statement with a name is planned once per connection. */
@@ -55,7 +56,11 @@ const SORT_KEYS: Readonly<Record<Sort, readonly { readonly name: string; readonl
 };
 
 /** Figures that have a sum over all pools. */
-const SUMMED = { tvlFiat: key.tvlFiat, volumeFiat: key.volumeFiat, depthFiat: trend.depthFiat } as const;
+const SUMMED = {
+  tvlFiat: key.shownTvlFiat,
+  volumeFiat: key.shownVolumeFiat,
+  depthFiat: trend.depthFiat,
+} as const;
 
 /** A total order. It has no `NULLS LAST` for columns that are never null, as their indexes have none. */
 const orderOf = ({ sort, order }: ListingQuery): string => {
@@ -184,7 +189,7 @@ export type ShownRow = Omit<PoolAtRead, 'day'> & (NonNullable<PoolAtRead['day']>
  * @param maxAgeSecs a price status is `unknown` if it was read, or its listing refreshed, longer ago
  */
 export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: number): Statement {
-  const day = `r.${pool.analytics}, l.${key.tvlFiat}::text AS "tvlFiat", json_build_object(
+  const day = `r.${pool.analytics}, l.${key.shownTvlFiat}::text AS "tvlFiat", json_build_object(
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
     'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
     json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability,

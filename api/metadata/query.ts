@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
@@ -8,8 +9,6 @@ import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.t
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
 const MIN_SEARCH_LENGTH = 2;
-/** USD. */
-export const DEFAULT_MIN_TVL_FIAT = 10;
 const TIERS = ['green', 'yellow', 'red'] as const;
 const ORDERS = ['asc', 'desc'] as const;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
-import { computeAnalytics, type PoolDay } from './analytics.ts';
+import { computeAnalytics, type PoolDay, sortFigures } from './analytics.ts';
+import { PRICE_AGE, type PriceAge } from './price-age.ts';
 
 const DAY: PoolDay = {
   totals: {
@@ -46,6 +47,35 @@ test('counts, flows, values and yields of a priced pool', () => {
     usdCoveragePct: 100,
     fiatStatus: 'complete',
     pricingMode: 'spot',
+  });
+});
+
+describe('figures that sort', () => {
+  const last = (usd: number | null, age: PriceAge, decimals = 6) => ({
+    decimals,
+    lastPrice: usd === null ? null : { usd, age },
+  });
+  const { shown, ofDay, older } = PRICE_AGE;
+  const NONE = { volumeFiat: null, aprBps: null, aprBps7d: null };
+
+  test('go by the last prices of a day', () => {
+    const { figures } = computeAnalytics(DAY, [WETH, USDC]);
+    for (const ages of [
+      [shown, shown],
+      [ofDay, shown],
+      [ofDay, ofDay],
+    ] as const) {
+      expect(sortFigures(DAY, [last(3000, ages[0], 18), last(1, ages[1])])).toEqual(figures);
+    }
+  });
+
+  test('are afterwards the TVL by last prices alone, at most the default floor', () => {
+    expect(sortFigures(DAY, [last(3000, shown, 18), last(1, older)])).toEqual({ ...NONE, tvlFiat: 10 });
+    expect(sortFigures(DAY, [last(3, ofDay, 18), last(0.001, older)])).toEqual({ ...NONE, tvlFiat: 9 });
+  });
+
+  test('stay unknown where a token never had a price', () => {
+    expect(sortFigures(DAY, [last(3000, shown, 18), last(null, shown)])).toEqual({ ...NONE, tvlFiat: null });
   });
 });
 

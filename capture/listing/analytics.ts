@@ -1,7 +1,9 @@
+import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
 import type { Totals } from '../../protocol/pool-totals.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
+import { type LastPricedToken, PRICE_AGE, type PriceAge, pricedToken } from './price-age.ts';
 import { type PricedToken, sumKnown, toDollars, toPriceE18, type UsdE18, usdValueFloor } from './usd-value.ts';
 
 /** An amount of token0 and one of token1. */
@@ -26,29 +28,45 @@ const BPS = 10_000n;
 const DAYS_PER_YEAR = 365n;
 const DAYS_PER_WEEK = 7n;
 
+/** A pool's figures in USD and basis points; null is unknown. */
+export type Figures = ReturnType<typeof computeFigures>;
+
+/** Computes what pools are compared by. @param tokens prices and decimals in pool order */
+function computeFigures(day: PoolDay, tokens: readonly [PricedToken, PricedToken]) {
+  const raw = [rawValuer(tokens[0]), rawValuer(tokens[1])] as const;
+  const scaled = scaledValuers(tokens);
+  const tvl = valueOfBoth(day.liquidityRaw, raw);
+  return {
+    tvlFiat: dollarsOrNull(tvl),
+    volumeFiat: dollarsOrNull(valueOfBoth([day.totals.swapIn0Raw, day.totals.swapIn1Raw], raw)),
+    aprBps: aprBpsFloor(valueOfBoth(day.lpFeesScaled, scaled), 1n, tvl),
+    aprBps7d: aprBpsFloor(valueOfBoth(day.weekLpFeesScaled, scaled), DAYS_PER_WEEK, tvl),
+  };
+}
+
 /**
- * Computes all of `analytics24h` except the window's bounds, and the sort keys (`figures`), in which null is unknown.
+ * Computes figures that sort and filter pools, so that a lost price source hides none. A token without a present price
+ * counts at its last one: for a day all figures, then TVL alone, up to the default floor of listings.
+ *
+ * @param tokens last prices and decimals in pool order
+ */
+export function sortFigures(day: PoolDay, tokens: readonly [LastPricedToken, LastPricedToken]): Figures {
+  const pricedUpTo = (age: PriceAge) => computeFigures(day, [pricedToken(tokens[0], age), pricedToken(tokens[1], age)]);
+  const recent = pricedUpTo(PRICE_AGE.ofDay);
+  if (recent.tvlFiat !== null) return recent;
+  const { tvlFiat } = pricedUpTo(PRICE_AGE.older);
+  return { ...recent, tvlFiat: tvlFiat === null ? null : Math.min(tvlFiat, DEFAULT_MIN_TVL_FIAT) };
+}
+
+/**
+ * Computes all of `analytics24h` except the window's bounds, and its `figures`.
  *
  * @param tokens prices and decimals in pool order
  */
 export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, PricedToken]) {
-  const raw = tokens.map(rawValuer) as [Valuer, Valuer];
-  const scaled = scaledValuers(tokens);
-  const sides = [tokenAnalytics(day, 0, raw[0]), tokenAnalytics(day, 1, raw[1])] as const;
-  const total = (amounts: KnownPair, valuers: readonly [Valuer, Valuer]) =>
-    amounts && sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
-  const tvl = total(day.liquidityRaw, raw);
+  const sides = [tokenAnalytics(day, 0, rawValuer(tokens[0])), tokenAnalytics(day, 1, rawValuer(tokens[1]))] as const;
+  const figures = computeFigures(day, tokens);
   const { totals } = day;
-  const volume = total([totals.swapIn0Raw, totals.swapIn1Raw], raw);
-  const lpFees = total(day.lpFeesScaled, scaled);
-  const fees = total(day.feesScaled, scaled);
-  const weekLpFees = total(day.weekLpFeesScaled, scaled);
-  const figures = {
-    tvlFiat: dollarsOrNull(tvl),
-    volumeFiat: dollarsOrNull(volume),
-    aprBps: aprBpsFloor(lpFees, 1n, tvl),
-    aprBps7d: aprBpsFloor(weekLpFees, DAYS_PER_WEEK, tvl),
-  };
   const analytics: StoredAnalytics = {
     swapTxCount: Number(totals.swapTxCount),
     transfers: Number(totals.transferCount),
@@ -58,13 +76,17 @@ export function computeAnalytics(day: PoolDay, tokens: readonly [PricedToken, Pr
     token0: sides[0].shown,
     token1: sides[1].shown,
     volumeFiat: figures.volumeFiat,
-    feesFiat: dollarsOrNull(fees),
+    feesFiat: dollarsOrNull(valueOfBoth(day.feesScaled, scaledValuers(tokens))),
     tvlFiat: figures.tvlFiat,
     aprBps: figures.aprBps === null ? null : toJsonInteger(figures.aprBps),
     ...coverage(sides.map(({ moved }, index) => ({ moved, priced: isPriced(tokens[index]) }))),
   };
   return { figures, analytics };
 }
+
+/** Gives the value of amounts of both tokens; null when it is unknown. */
+const valueOfBoth = (amounts: KnownPair, valuers: readonly [Valuer, Valuer]): UsdE18 | null =>
+  amounts && sumKnown([valuers[0](amounts[0]), valuers[1](amounts[1])]);
 
 /** Gives the value of an amount; null when it is unknown. Zero is worth zero at any price. */
 type Valuer = (amount: bigint) => UsdE18 | null;

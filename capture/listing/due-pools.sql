@@ -26,13 +26,15 @@ WITH extension AS (
   LEFT JOIN operator.curator curator ON (curator.chain_id, curator.address) = (p.chain_id, p.admin)
   LEFT JOIN operator.delisted_pool delisted ON (delisted.chain_id, delisted.pool) = (p.chain_id, p.address)
 ), price AS (
-  SELECT chain_id, token, usd FROM operator.fiat_price WHERE priced_at > $4
+  SELECT chain_id, token, usd, CASE WHEN priced_at > $4 THEN 0 WHEN priced_at > $5 THEN 1 ELSE 2 END AS age
+  FROM operator.fiat_price
 ), compared AS (
   SELECT coalesce(indexed.chain_id, last.chain_id) AS chain_id, coalesce(indexed.pool, last.pool) AS pool, indexed.source,
     last.generation,
     $3 OR indexed.source IS DISTINCT FROM last.source OR coalesce(last.next_change_at <= $2, false) AS is_changed,
     (last.amount0 <> 0 OR last.amount1 <> 0 OR last.next_change_at IS NOT NULL)
-      AND (p0.usd IS DISTINCT FROM last.price0 OR p1.usd IS DISTINCT FROM last.price1) AS is_repriced,
+      AND (p0.usd, p1.usd, p0.age, p1.age) IS DISTINCT FROM (last.price0, last.price1, last.price_age0, last.price_age1)
+      AS is_repriced,
     coalesce(health.is_funded, false) AS is_funded
   FROM indexed
   FULL JOIN operator.listing_source last ON last.chain_id = indexed.chain_id AND last.pool = indexed.pool

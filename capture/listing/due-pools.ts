@@ -2,21 +2,20 @@ import { loadStatement } from '../../db/load-statement.ts';
 import type { PoolId } from '../../db/pool-id.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import type { PriceTimes } from './price-age.ts';
 
 /**
  * A pool to compute. `source` is the version of the rows that it is computed from; null when it is not in the index.
  */
 export type DuePool = PoolId & { readonly source: string | null };
 
-export type DueQuery = {
+export type DueQuery = PriceTimes & {
   /** Version of the code and settings that compute pools. */
   readonly version: string;
   /** End of the window, Unix seconds. */
   readonly toTs: number;
   /** Whether the window that was published last ended later. */
   readonly isBack: boolean;
-  /** An older fiat price is ignored. */
-  readonly pricedSince: Date;
 };
 
 type DueRow = Omit<DuePool, 'chainId'> & { readonly chainId: string };
@@ -33,7 +32,9 @@ const duePools = loadStatement<DueRow>('./due-pools.sql', import.meta.url);
  * @throws an error of Postgres, also when no index is served
  */
 export async function selectDuePools(database: Queryable, query: DueQuery): Promise<DuePool[]> {
-  const { version, toTs, isBack, pricedSince } = query;
-  const rows = await duePools(database, [version, toTs, isBack, pricedSince], { schema: await servedSchema(database) });
+  const { version, toTs, isBack, pricedSince, knownSince } = query;
+  const rows = await duePools(database, [version, toTs, isBack, pricedSince, knownSince], {
+    schema: await servedSchema(database),
+  });
   return rows.map(({ chainId, ...pool }) => ({ chainId: Number(chainId), ...pool }));
 }

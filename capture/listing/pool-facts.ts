@@ -10,6 +10,7 @@ import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../pro
 import type { Interpretations } from '../../protocol/stored-layout.ts';
 import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
 import { extensionsOfPool } from './extensions.ts';
+import type { LastPrice } from './price-age.ts';
 
 /** Seconds of the two windows that the listing shows. */
 export const DAY_SECS = 86_400;
@@ -121,14 +122,14 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;
 
-/** Adds prices to a selected row. @param prices USD per whole token */
+/** Adds the last prices of its tokens to a selected row. */
 export function toFacts(
   { token0, token1, extensions, interpretations, ...row }: Awaited<ReturnType<typeof selectPoolFacts>>[number],
-  prices: ReadonlyMap<TokenKey, number>,
+  prices: ReadonlyMap<TokenKey, LastPrice>,
 ) {
   const priced = (token: typeof token0) => ({
     ...token,
-    usd: prices.get(tokenKey(token.chainId, token.address)) ?? null,
+    lastPrice: prices.get(tokenKey(token.chainId, token.address)) ?? null,
   });
   return {
     ...row,

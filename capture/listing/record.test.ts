@@ -10,6 +10,7 @@ import { NO_TOTALS } from '../../test/metadata/no-totals.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import type { ExtensionRow } from './extensions.ts';
 import type { PoolFacts, ProviderRow } from './pool-facts.ts';
+import { PRICE_AGE } from './price-age.ts';
 import { listPool } from './record.ts';
 
 const [FULL, BARE, OFF] = [seedAddress(0xf1), seedAddress(0xf2), seedAddress(0xf3)];
@@ -58,6 +59,8 @@ const registry = createRegistry(
   ),
 );
 
+const shownPrice = (usd: number) => ({ usd, age: PRICE_AGE.shown });
+
 /** A pool of which as little as possible is known. */
 const BARE_FACTS: PoolFacts = {
   chainId: CHAIN,
@@ -66,8 +69,15 @@ const BARE_FACTS: PoolFacts = {
   createdBlockNumber: 12,
   createdTimestamp: 1_790_000_000,
   tokens: [
-    { chainId: CHAIN, address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000.5 },
-    { chainId: CHAIN, address: ODD, symbol: null, name: null, decimals: null, usd: null },
+    {
+      chainId: CHAIN,
+      address: WETH,
+      symbol: 'WETH',
+      name: 'Wrapped Ether',
+      decimals: 18,
+      lastPrice: shownPrice(2_000.5),
+    },
+    { chainId: CHAIN, address: ODD, symbol: null, name: null, decimals: null, lastPrice: null },
   ],
   creator: seedAddress(0xc1),
   admin: seedAddress(0xc2),
@@ -145,8 +155,9 @@ const listed = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1] 
 
 /** The record as a reader of the listing gets it, checked against the contract: no field more or less. */
 const recordOf = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1] = null) => {
-  const [{ usd: usd0 }, { usd: usd1 }] = facts.tokens ?? BARE_FACTS.tokens;
-  const text = showPool({ record: listed(facts, tier).record, status: 'unknown', prices: [usd0, usd1], day: null });
+  const [price0, price1] = (facts.tokens ?? BARE_FACTS.tokens).map(({ lastPrice }) => lastPrice?.usd ?? null);
+  const prices = [price0 ?? null, price1 ?? null] as const;
+  const text = showPool({ record: listed(facts, tier).record, status: 'unknown', prices, day: null });
   return PoolRecord.parse(parseJson(text));
 };
 
@@ -160,8 +171,15 @@ describe('a pool whose events do not report its state', () => {
     },
   });
   const tokens = [
-    { chainId: CHAIN, address: WETH, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, usd: 2_000 },
-    { chainId: CHAIN, address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, usd: 1 },
+    {
+      chainId: CHAIN,
+      address: WETH,
+      symbol: 'WETH',
+      name: 'Wrapped Ether',
+      decimals: 18,
+      lastPrice: shownPrice(2_000),
+    },
+    { chainId: CHAIN, address: ODD, symbol: 'USD', name: 'Dollar', decimals: 6, lastPrice: shownPrice(1) },
   ] as const;
   const listPacked = (facts: Partial<PoolFacts>) =>
     listPool({ ...BARE_FACTS, tokens, ...facts }, null, packedRegistry());

@@ -5,10 +5,11 @@ import type { listedPools, poolListings } from '../../db/schema/operator.ts';
 import type { Tier } from '../../protocol/classification.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { computeAnalytics, type TokenAmounts } from './analytics.ts';
+import { computeAnalytics, sortFigures, type TokenAmounts } from './analytics.ts';
 import { extensionFields } from './extensions.ts';
 import { knownState } from './known-state.ts';
 import type { PoolFacts } from './pool-facts.ts';
+import { PRICE_AGE, pricedToken } from './price-age.ts';
 import { providerFields } from './provider-details.ts';
 
 /** A pool ready to be listed: sort keys and filters, and its finished JSON. */
@@ -33,7 +34,10 @@ export function listPool(
   const deployment = registry.deploymentOf(chainId, factory);
   const state = deployment ? knownState(facts, deployment) : null;
   if (!deployment || state === null) return null;
-  const { figures, analytics } = computeAnalytics(state, tokens);
+  const [token0, token1] = tokens;
+  const shownTokens = [pricedToken(token0, PRICE_AGE.shown), pricedToken(token1, PRICE_AGE.shown)] as const;
+  const { figures: shown, analytics } = computeAnalytics(state, shownTokens);
+  const sorted = sortFigures(state, tokens);
   // A delisted pool keeps the reasons that its tier had.
   const tier = facts.delisted ? 'black' : (classification?.tier ?? 'unclassified');
   const [name0, name1] = tokens.map(({ symbol, address }) => symbol ?? address);
@@ -56,7 +60,7 @@ export function listPool(
     spreadAdminFeeE6: facts.adminSpreadFeeE6,
     protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
     adminNotionalFeeE8: facts.adminNotionalFeeE8,
-    aprBps7d: figures.aprBps7d === null ? undefined : toJsonInteger(figures.aprBps7d),
+    aprBps7d: shown.aprBps7d === null ? undefined : toJsonInteger(shown.aprBps7d),
     pauseLevel: facts.pauseLevel,
     curBinIdx: state.curBinIdx,
     ...extensionFields(facts.extensions, deployment),
@@ -78,17 +82,19 @@ export function listPool(
     createdBlockNumber: facts.createdBlockNumber,
     tier,
     tierRank: TIER_RANKS[tier],
-    tvlFiat: figures.tvlFiat,
-    volumeFiat: figures.volumeFiat,
-    aprBps: numberOrNull(figures.aprBps),
-    aprBps7d: numberOrNull(figures.aprBps7d),
+    tvlFiat: sorted.tvlFiat,
+    volumeFiat: sorted.volumeFiat,
+    aprBps: numberOrNull(sorted.aprBps),
+    aprBps7d: numberOrNull(sorted.aprBps7d),
+    shownTvlFiat: shown.tvlFiat,
+    shownVolumeFiat: shown.volumeFiat,
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
     record: stringifyJson(record),
     analytics: stringifyJson(analytics),
     searchTerms: searchTerms(record),
-    token0: tokens[0].address,
-    token1: tokens[1].address,
+    token0: token0.address,
+    token1: token1.address,
   };
   return { pool, liquidityRaw: state.liquidityRaw };
 }

@@ -210,7 +210,7 @@ const anyAction = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .tuple(chain, token, fc.constantFrom(0, 0.1, 1, 2_000), fc.constantFrom(0, 0, 601))
+      .tuple(chain, token, fc.constantFrom(0, 0.1, 1, 2_000), fc.constantFrom(0, 0, 601, 86_401))
       .map(([chainId, address, usd, age]) =>
         run(() =>
           sql.query(

@@ -9,6 +9,7 @@ import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { TokenAmounts } from './analytics.ts';
 import { type DuePool, selectDuePools } from './due-pools.ts';
 import { DAY_SECS, type PoolFacts, selectPoolFacts, toFacts } from './pool-facts.ts';
+import { priceTimes } from './price-age.ts';
 import { listPool, type PoolTier } from './record.ts';
 import { type IndexedBlock, windowEnd } from './window.ts';
 import {
@@ -17,6 +18,7 @@ import {
   lastPublished,
   type Prices,
   readPrices,
+  readPriceTimes,
   writePools,
   writePrices,
   writeWindows,
@@ -27,7 +29,7 @@ export type RefreshDeps = {
   readonly registry: OperatorRegistry;
   /** Finds the last block of `indexed`'s chain at or before a time; -1 when the chain began later. */
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
-  /** An older fiat price is ignored. */
+  /** Values by an older fiat price are not shown. */
   readonly fiatMaxAgeSecs: number;
   /** Version of the code and settings that compute pools. What another version computed is computed again. */
   readonly version: string;
@@ -60,10 +62,10 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const toTs = windowEnd(blocks, last.toTs);
     if (toTs === null) return null;
     const generation = last.generation + 1;
-    const pricedSince = new Date(Date.now() - fiatMaxAgeSecs * 1000);
-    const prices = await readPrices(database, pricedSince);
+    const times = priceTimes(Date.now(), fiatMaxAgeSecs);
+    const prices = await readPrices(database, times);
     const isBack = last.toTs !== null && toTs < last.toTs;
-    const due = await selectDuePools(database, { version, toTs, isBack, pricedSince });
+    const due = await selectDuePools(database, { version, toTs, isBack, ...times });
     // Packed, a pool takes half a kilobyte. This matters because all pools may be due, and anyone can create more.
     const parts: Buffer[] = [];
     for (let start = 0; start < due.length; start += SLICE) {
@@ -73,7 +75,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const windows = await Promise.all(blocks.map((block) => chainWindow(block, toTs, deps)));
     for (const part of parts) await writePools(publisher, JSON.parse(String(await unpack(part))));
     await writePrices(publisher, prices);
-    await writeWindows(publisher, windows, generation);
+    await writeWindows(publisher, windows, await readPriceTimes(publisher, times), generation);
     return due.length;
   });
 }
@@ -104,13 +106,28 @@ async function computePools(
   });
 }
 
-const NEVER_REPRICED = { amount0: null, amount1: null, price0: null, price1: null, nextChangeAt: null };
+const NEVER_REPRICED = {
+  amount0: null,
+  amount1: null,
+  price0: null,
+  price1: null,
+  priceAge0: null,
+  priceAge1: null,
+  nextChangeAt: null,
+};
 
 /** Gives what later refreshes compare to see that a pool must be computed again although none of its rows changed. */
 function repricing({ tokens: [token0, token1], nextChangeAt }: PoolFacts, [raw0, raw1]: TokenAmounts) {
   const whole = (raw: bigint, decimals: number | null) => (decimals === null ? 0 : Number(raw) / 10 ** decimals);
-  const amounts = { amount0: whole(raw0, token0.decimals), amount1: whole(raw1, token1.decimals) };
-  return { ...amounts, price0: token0.usd, price1: token1.usd, nextChangeAt };
+  return {
+    amount0: whole(raw0, token0.decimals),
+    amount1: whole(raw1, token1.decimals),
+    price0: token0.lastPrice?.usd ?? null,
+    price1: token1.lastPrice?.usd ?? null,
+    priceAge0: token0.lastPrice?.age ?? null,
+    priceAge1: token1.lastPrice?.age ?? null,
+    nextChangeAt,
+  };
 }
 
 async function chainWindow(indexed: IndexedBlock, toTs: number, { findBlockAt }: RefreshDeps): Promise<ChainWindow> {

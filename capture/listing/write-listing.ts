@@ -14,13 +14,16 @@ import {
 import type { Queryable } from '../../db/transaction.ts';
 import { deletePools, upsertRows } from '../../db/write-rows.ts';
 import { parseTokenKey, type TokenKey, tokenKey } from '../fiat/token-key.ts';
+import { type LastPrice, PRICE_AGE, type PriceAge, type PriceTimes } from './price-age.ts';
 import type { ListedPool, PoolTier } from './record.ts';
 
-/** USD per whole token. */
-export type Prices = ReadonlyMap<TokenKey, number>;
+/** The last price of each token that ever had one. */
+export type Prices = ReadonlyMap<TokenKey, LastPrice>;
+
+type WindowRow = typeof listingWindows.$inferInsert;
 
 /** Window of one chain. */
-export type ChainWindow = Omit<typeof listingWindows.$inferInsert, 'generation' | 'generatedAtTs'>;
+export type ChainWindow = Pick<WindowRow, 'chainId' | 'fromTs' | 'toTs' | 'fromBlock' | 'toBlock'>;
 
 /** What was computed of a pool. A null part removes what is stored of it. */
 export type ComputedPool = PoolId & {
@@ -53,17 +56,20 @@ export async function writePools(database: Queryable, pools: readonly ComputedPo
   await deletePools(database, listingSources, without('source'));
 }
 
-/** Reads prices made after `pricedSince`. */
-export async function readPrices(database: Queryable, pricedSince: Date): Promise<Prices> {
-  const rows = await queriesOn(database).select().from(fiatPrices).where(gt(fiatPrices.pricedAt, pricedSince));
-  return new Map(rows.map(({ chainId, token, usd }) => [tokenKey(chainId, token), usd]));
+/** Reads the last price of each token. */
+export async function readPrices(database: Queryable, { pricedSince, knownSince }: PriceTimes): Promise<Prices> {
+  const { chainId, token, usd, pricedAt } = fiatPrices;
+  const age = sql<PriceAge>`CASE WHEN ${gt(pricedAt, pricedSince)} THEN ${sql.raw(String(PRICE_AGE.shown))}
+    WHEN ${gt(pricedAt, knownSince)} THEN ${sql.raw(String(PRICE_AGE.ofDay))} ELSE ${sql.raw(String(PRICE_AGE.older))} END`;
+  const rows = await queriesOn(database).select({ chainId, token, usd, age }).from(fiatPrices);
+  return new Map(rows.map((row) => [tokenKey(row.chainId, row.token), { usd: row.usd, age: row.age }]));
 }
 
 /** Replaces the prices that pages show. */
 export async function writePrices(database: Queryable, prices: Prices): Promise<void> {
-  const rows = [...prices].map(([key, usd]) => {
+  const rows = [...prices].flatMap(([key, { usd, age }]) => {
     const { chainId, address: token } = parseTokenKey(key);
-    return { chainId, token, usd };
+    return age === PRICE_AGE.shown ? [{ chainId, token, usd }] : [];
   });
   await upsertRows(database, listingPrices, rows, { key: ['chainId', 'token'] });
   await deleteOtherPrices(database, [rows.map(({ chainId }) => chainId), rows.map(({ token }) => token)]);
@@ -77,15 +83,30 @@ export async function lastPublished(database: Queryable) {
   return { generation: row?.generation ?? 0, toTs: row?.toTs ?? null };
 }
 
+type PriceTime = Pick<WindowRow, 'chainId' | 'fiatPriceTs' | 'isFiatLost'>;
+
+const priceTimesOfChains = loadStatement<PriceTime>('./price-times.sql', import.meta.url);
+
+/** Reads when the newest price of each chain with listed pools was made, and whether it cannot be shown. */
+export const readPriceTimes = (database: Queryable, { pricedSince }: PriceTimes) =>
+  priceTimesOfChains(database, [pricedSince]);
+
 /** Replaces the windows of all chains by those of one refresh. */
 export async function writeWindows(
   database: Queryable,
   windows: readonly ChainWindow[],
+  priceTimes: readonly PriceTime[],
   generation: number,
 ): Promise<void> {
   const chainIds = windows.map(({ chainId }) => chainId);
   await queriesOn(database).delete(listingWindows).where(notInArray(listingWindows.chainId, chainIds));
-  const rows = windows.map((window) => ({ ...window, generation }));
+  const noPrices = { fiatPriceTs: null, isFiatLost: false };
+  const rows = windows.map((window) => ({
+    ...noPrices,
+    ...window,
+    ...priceTimes.find(({ chainId }) => chainId === window.chainId),
+    generation,
+  }));
   const computed = { generatedAtTs: sql`extract(epoch FROM now())::int8` };
   await upsertRows(database, listingWindows, rows, { key: ['chainId'], computed });
 }

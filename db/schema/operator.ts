@@ -112,6 +112,7 @@ export const poolClassifications = operator.table('pool_classification', {
   classifiedAt: instant('classified_at').notNull().defaultNow(),
 });
 
+/** The figures sort and filter: `sortFigures` of capture makes them. The API shows `shown…`. */
 export const poolListings = operator.table('pool_listing', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
@@ -126,6 +127,8 @@ export const poolListings = operator.table('pool_listing', {
   lockedPricing: boolean('locked_pricing').notNull(),
   depositAllowlist: boolean('deposit_allowlist').notNull(),
   factory: checkedAddress('factory').notNull(),
+  shownTvlFiat: doublePrecision('shown_tvl_fiat'),
+  shownVolumeFiat: doublePrecision('shown_volume_fiat'),
 });
 
 /** How the price of a funded pool moved in 24 hours, and its depth within 1 %. */
@@ -148,6 +151,8 @@ export const listingSources = operator.table('listing_source', {
   price0: doublePrecision('price0'),
   price1: doublePrecision('price1'),
   nextChangeAt: int8('next_change_at'),
+  priceAge0: smallint('price_age0'),
+  priceAge1: smallint('price_age1'),
 });
 
 export const listedPools = operator.table('listed_pool', {
@@ -176,6 +181,8 @@ export const listingWindows = operator.table('listing_window', {
   fromBlock: int8('from_block').notNull(),
   toBlock: int8('to_block').notNull(),
   generatedAtTs: int8('generated_at_ts').notNull(),
+  fiatPriceTs: int8('fiat_price_ts'),
+  isFiatLost: boolean('is_fiat_lost').notNull().default(false),
 });
 
 export const firstSyncs = operator.table('first_sync', {

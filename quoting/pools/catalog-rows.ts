@@ -142,13 +142,16 @@ export interface ChainRow {
   readonly oldest: number | null;
   /** Age of the listing; null before it was first computed. */
   readonly listing: number | null;
+  /** Age of the newest token price; null without one. */
+  readonly fiatPrice: number | null;
+  readonly isFiatLost: boolean;
 }
 
 const chainRow = loadStatement<ChainRow>('./catalog-chain.sql', import.meta.url, 'catalog-chain');
 
 export async function readChain(database: pg.Pool, chainId: number): Promise<ChainRow> {
   const [row] = await chainRow(database, [chainId]);
-  if (!row) throw new Error('a SELECT without FROM gave no row');
+  if (!row) throw new Error('a SELECT of one row gave none');
   return row;
 }
 

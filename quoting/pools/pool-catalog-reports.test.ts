@@ -18,7 +18,13 @@ const WAIT = { timeout: 10_000, interval: 10 };
 const pollMs = 20;
 const POOLS = 120;
 const logger = createLogger('test', 'silent');
-const NO_AGES = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
+const NO_AGES = {
+  newestPriceAgeSecs: null,
+  oldestPriceAgeSecs: null,
+  listingAgeSecs: null,
+  fiatPriceAgeSecs: null,
+  fiatPricesLost: false,
+};
 
 let home: IndexedDatabase;
 let database: Database;

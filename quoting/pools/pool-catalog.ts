@@ -37,11 +37,15 @@ export interface PoolCatalogDeps {
   readonly pollMs?: number;
 }
 
-/** Whole seconds; null when not known. */
+/** Ages in whole seconds; null when not known. */
 export interface DataAges {
   readonly newestPriceAgeSecs: number | null;
   readonly oldestPriceAgeSecs: number | null;
   readonly listingAgeSecs: number | null;
+  /** Of the newest token price that the price source gave. */
+  readonly fiatPriceAgeSecs: number | null;
+  /** Whether pools are listed, but no token price is new enough to be shown. False when not known. */
+  readonly fiatPricesLost: boolean;
 }
 
 const POLL_MS = 2_000;
@@ -137,6 +141,8 @@ export class PoolCatalog implements PoolDirectory {
       newestPriceAgeSecs: age(known?.newest),
       oldestPriceAgeSecs: age(known?.oldest),
       listingAgeSecs: age(known?.listing),
+      fiatPriceAgeSecs: age(known?.fiatPrice),
+      fiatPricesLost: known?.isFiatLost ?? false,
     };
   }
 

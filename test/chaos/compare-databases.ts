@@ -25,7 +25,9 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
   'operator.price_health': ['captured_at'],
   'operator.fiat_price': ['priced_at'],
   'operator.pool_classification': ['classified_at'],
-  'operator.listing_window': ['generation', 'generated_at_ts'],
+  'operator.listing_window': ['generation', 'generated_at_ts', 'fiat_price_ts'],
+  // They also go by prices that were known once. `read_model.pool_listing` shows the figures of present prices.
+  'operator.pool_listing': ['tvl_fiat', 'volume_fiat', 'apr_bps', 'apr_bps_7d'],
   // How far blocks are final depends on when an indexer was started.
   'read_model.pool_day': ['is_final', 'volume_usd', 'lp_fee_usd'],
   'read_model.trade_candle': ['is_final'],

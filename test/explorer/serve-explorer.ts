@@ -48,7 +48,13 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => lags,
-      ages: () => ({ newestPriceAgeSecs: 3, oldestPriceAgeSecs: 9, listingAgeSecs: 2 }),
+      ages: () => ({
+        newestPriceAgeSecs: 3,
+        oldestPriceAgeSecs: 9,
+        listingAgeSecs: 2,
+        fiatPriceAgeSecs: 45,
+        fiatPricesLost: false,
+      }),
     }),
     {
       verifyKey: async () => null,

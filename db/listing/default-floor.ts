@@ -1,0 +1,2 @@
+/** TVL that a listed pool has by default, USD. */
+export const DEFAULT_MIN_TVL_FIAT = 10;
