@@ -22,6 +22,8 @@ export interface UpsertOptions<T extends PgTable, C extends Field<T>> {
   readonly computed?: Readonly<Record<C, SQL>>;
   /** Also writes rows that exist with the same values, so that their computed fields change. */
   readonly evenIfSame?: boolean;
+  /** A condition on which an existing row stays; `excluded` is the new row. */
+  readonly keepIf?: SQL;
 }
 
 /** Inserts rows, and updates existing rows whose values differ, in one statement. All rows have the same fields. */
@@ -29,7 +31,7 @@ export async function upsertRows<T extends PgTable, C extends Field<T> = never>(
   database: Queryable,
   table: T,
   rows: readonly Omit<T['$inferInsert'], C>[],
-  { key, computed, evenIfSame = false }: UpsertOptions<T, C>,
+  { key, computed, evenIfSame = false, keepIf = sql`false` }: UpsertOptions<T, C>,
 ): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
@@ -43,7 +45,7 @@ export async function upsertRows<T extends PgTable, C extends Field<T> = never>(
     IS DISTINCT FROM (${list(compared.map(([, column]) => newOf(column)))})`;
   await queriesOn(database).execute(sql`${insertion(table, rows, computed ?? {})}
     ON CONFLICT (${list(written.filter(isKey).map(([, column]) => nameOf(column)))}) DO UPDATE SET ${list(updates)}
-    ${evenIfSame ? sql`` : sql`WHERE ${differs}`}`);
+    WHERE ${evenIfSame ? sql`true` : differs} AND NOT (${keepIf})`);
 }
 
 type TableOfPools = PgTable & { readonly chainId: PgColumn; readonly pool: PgColumn };

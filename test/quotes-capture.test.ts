@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Address } from 'viem';
+import { type Address, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { captureJobs } from '../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../capture/price-health/capture-prices.ts';
@@ -234,6 +234,30 @@ test('every pool has the balances that its tokens report, and null of a token th
   expect(rows.get(plain.address)).toMatchObject({ balance0_raw: balances[0], balance1_raw: balances[1] });
   const view = 'SELECT balance0_raw, balance1_raw FROM read_model.pool_balance WHERE chain_id = 31337 AND pool = $1';
   expect(Object.values((await database.query(view, [plain.address])).rows[0])).toEqual(balances);
+});
+
+test('a read at an older block never replaces one at a newer block, until that one is too old to count', async () => {
+  const { address } = await plainPool();
+  await seed([address], pair);
+  const older = await world.chain.client.getBlockNumber();
+  await world.chain.client.mine({ blocks: 2 });
+  await capture();
+  const before = (await captured()).get(address);
+  expect(before?.block_number).toBe(String(older + 2n));
+  const behind = await startRpcProxy(world.anvil.url);
+  behind.misbehave({ kind: 'staleHead', block: numberToHex(older) });
+  try {
+    await Promise.all([capture(behind.url), capture(), capture(behind.url)]);
+    expect((await captured()).get(address)).toMatchObject({ block_number: before?.block_number, status: 'healthy' });
+    await capture(behind.url);
+    expect((await captured()).get(address)?.block_number).toBe(before?.block_number);
+    // As after a rollback of the chain.
+    await database.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 minute'`);
+    await capture(behind.url);
+    expect((await captured()).get(address)?.block_number).toBe(String(older));
+  } finally {
+    await behind.stop();
+  }
 });
 
 test('a node of another chain is an error, and what was captured before stays', async () => {

@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import { type Address, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { balanceOf } from '../../devnet/actions.ts';
@@ -6,6 +6,7 @@ import { loadArtifact } from '../../devnet/artifacts.ts';
 import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { observeSwapsOf, ordinaryRecipe } from '../../test/packed/observed-swaps.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
@@ -27,10 +28,10 @@ beforeAll(async () => {
 
 afterAll(() => captured?.stop());
 
-async function capture(enabled = true): Promise<number> {
+async function capture(enabled = true, url = setup.anvil.url): Promise<number> {
   const { poolFactory } = setup.deployment;
   const flat = DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory });
-  const chain = chainConfig(CHAIN, [setup.anvil.url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
+  const chain = chainConfig(CHAIN, [url], { deployments: [{ ...flat, layout: 'packed', enabled }] });
   return captureStorage(database, chain);
 }
 
@@ -99,6 +100,19 @@ test('a token that does not report a balance makes the readings of its pools not
   await setup.chain.client.setCode({ address: idle.token0, bytecode: code ?? '0x' });
   await capture();
   expect(await stored(idle.address)).toMatchObject({ refusal: null });
+});
+
+test('a read at an older block never replaces one at a newer block', async () => {
+  const [, idle] = pools;
+  if (!idle) throw new Error('no pool');
+  const older = await setup.chain.client.getBlockNumber();
+  await setup.chain.client.mine({ blocks: 1 });
+  await capture();
+  const behind = await startRpcProxy(setup.anvil.url);
+  behind.misbehave({ kind: 'staleHead', block: numberToHex(older) });
+  expect(await capture(true, behind.url)).toBe(4);
+  await behind.stop();
+  expect(await stored(idle.address)).toMatchObject({ block_number: String(older + 1n) });
 });
 
 test('a pool that a reorganisation undid, and those of a factory that is switched off, are forgotten', async () => {

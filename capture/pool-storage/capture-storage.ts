@@ -7,6 +7,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
+import { isNewer } from '../read-schedule/is-newer.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import { readStorage, type StoredPool, storageCalls } from './storage-read.ts';
@@ -43,8 +44,12 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
       const rows = read.map(({ pool, results, answer }) =>
         toRow(chainId, pool, answer.block, readStorage(pool, results)),
       );
-      const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
-      await upsertRows(database, poolStorages, rows, options);
+      await upsertRows(database, poolStorages, rows, {
+        key: ['chainId', 'pool'],
+        computed: { capturedAt: sql`now()` },
+        evenIfSame: true,
+        keepIf: isNewer(poolStorages),
+      });
       return rows.map(({ refusal }) => ({ gas: 0, isFailed: refusal !== null }));
     },
   }));

@@ -13,6 +13,7 @@ import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bo
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
 import { type LiveRead, readLivePrices } from '../live/read-live-prices.ts';
+import { isNewer } from '../read-schedule/is-newer.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { createPoolReads, type PoolResults, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
@@ -130,9 +131,13 @@ async function storePrices(
       isFunded: pool.isFunded,
     };
   });
-  const options = { key: ['chainId', 'pool'], computed: { capturedAt: sql`now()` }, evenIfSame: true } as const;
   const known = rows.filter((row) => row !== null);
-  await upsertRows(deps.database, priceHealth, known, options);
+  await upsertRows(deps.database, priceHealth, known, {
+    key: ['chainId', 'pool'],
+    computed: { capturedAt: sql`now()` },
+    evenIfSame: true,
+    keepIf: isNewer(priceHealth),
+  });
   return rows.map((row, index) => {
     const gas = liveReads.get(read[index]?.pool.address as Address)?.gas ?? 0;
     // What is usual is left out: calls at the committed head are packed by this.
