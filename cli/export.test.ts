@@ -91,8 +91,8 @@ test.each(VIEWS.map((view, index) => [view, TIMES[index] as string]))(
 test('pool_yields is written to the file of the day that its listing is of, and stays', async () => {
   await history.client.query(
     `INSERT INTO operator.listing_window SELECT unnest(ARRAY[${CHAINS}]), 1, 0, ${START + DAY + 60}, 1, 2, ${START + DAY + 61};
-     INSERT INTO operator.listed_pool SELECT chain_id, address, token0, token1, '{"chain":"five"}', '{}', '{}' FROM read_model.pool;
-     INSERT INTO operator.pool_listing SELECT chain_id, address, address, 'v1', 1, 'green', 3, 1e6 / chain_id, 7.5, 1234, null, false, false
+     INSERT INTO operator.listed_pool SELECT chain_id, address, token0, token1, '{"chain":"five"}', '{"aprBps":1234}', '{}' FROM read_model.pool;
+     INSERT INTO operator.pool_listing SELECT chain_id, address, address, 'v1', 1, 'green', 3, null, null, null, null, false, false, 1e6 / chain_id, 7.5
        FROM read_model.pool`,
   );
   const { stdout } = await runExport(command('pool_yields', 'parquet', out, '--json'));

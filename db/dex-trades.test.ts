@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { swap } from '../indexer/ponder.schema.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
-import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
+import { ONCHAIN_SCHEMA, publishLiveViews } from '../test/harness/onchain-tables.ts';
 import { runs } from '../test/harness/property-seed.ts';
 import { publicQueries } from '../test/harness/public-queries.ts';
 import { FACTORY, openSeeder, type Seeder, seedAddress, seedPools, seedToken } from '../test/harness/seed-pools.ts';
@@ -106,7 +106,7 @@ function usdOf(token: number, afterSecs: number): number | null {
   return usd === undefined || token === 4 ? null : usd / (token + 1);
 }
 
-function expected(trade: Trade, n: number, isListed: boolean) {
+function expected(trade: Trade, n: number, isListed: boolean, hasTransactions = true) {
   const { pool, afterSecs, sold, bought, zeroForOne } = trade;
   const pair = PAIRS[pool] as readonly [number, number];
   const [input, output] = zeroForOne === false ? [pair[1], pair[0]] : pair;
@@ -142,42 +142,50 @@ function expected(trade: Trade, n: number, isListed: boolean) {
     maker: null,
     project_contract_address: poolAddress(pool),
     tx_hash: `0x${n.toString(16).padStart(64, '0')}`,
-    tx_from: null,
-    tx_to: null,
+    tx_from: hasTransactions ? seedAddress(0x700 + n) : null,
+    tx_to: hasTransactions && n % 4 > 0 ? seedAddress(0x800 + n) : null,
     evt_index: n % 3,
     chain_id: String(CHAIN),
     block_timestamp: String(START + afterSecs),
   };
 }
 
+async function seed(list: readonly Trade[]): Promise<void> {
+  await client.query(`TRUNCATE ${ONCHAIN_SCHEMA}.swap`);
+  await seeder.db.insert(swap).values(
+    list.map(({ pool, afterSecs, sold, bought, zeroForOne }, n) => ({
+      chainId: CHAIN,
+      blockNumber: n,
+      blockTimestamp: START + afterSecs,
+      logIndex: n % 3,
+      transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
+      pool: poolAddress(pool),
+      sender: seedAddress(0x500 + n),
+      recipient: seedAddress(0x600 + n),
+      transactionFrom: seedAddress(0x700 + n),
+      transactionTo: n % 4 === 0 ? null : seedAddress(0x800 + n),
+      zeroForOne,
+      amount0Raw: zeroForOne === null ? 0n : zeroForOne ? sold : -bought,
+      amount1Raw: zeroForOne === null ? 0n : zeroForOne ? -bought : sold,
+      parts: '{}',
+    })),
+  );
+}
+
+async function tradesAsAnalyst() {
+  const results = await client.query(
+    `SET ROLE analyst; SELECT *, block_date::text, block_month::text FROM read_model.dex_trades ORDER BY block_number; RESET ROLE`,
+  );
+  return ((results as unknown as pg.QueryResult[])[1] as pg.QueryResult).rows;
+}
+
 test('each swap is a row with what its log, its tokens and the prices of its minute say', async () => {
   let isListed = false;
   const seen = { dollars: 0, unknown: 0 };
   const check = async (list: readonly Trade[]) => {
-    await client.query(`TRUNCATE ${ONCHAIN_SCHEMA}.swap`);
-    await seeder.db.insert(swap).values(
-      list.map(({ pool, afterSecs, sold, bought, zeroForOne }, n) => ({
-        chainId: CHAIN,
-        blockNumber: n,
-        blockTimestamp: START + afterSecs,
-        logIndex: n % 3,
-        transactionHash: `0x${n.toString(16).padStart(64, '0')}` as const,
-        pool: poolAddress(pool),
-        sender: seedAddress(0x500 + n),
-        recipient: seedAddress(0x600 + n),
-        zeroForOne,
-        amount0Raw: zeroForOne === null ? 0n : zeroForOne ? sold : -bought,
-        amount1Raw: zeroForOne === null ? 0n : zeroForOne ? -bought : sold,
-        parts: '{}',
-      })),
-    );
-    const { rows } = await client
-      .query(
-        `SET ROLE analyst; SELECT *, block_date::text, block_month::text FROM read_model.dex_trades ORDER BY block_number; RESET ROLE`,
-      )
-      .then((results) => (results as unknown as pg.QueryResult[])[1] as pg.QueryResult);
-    const wanted = list.map((trade, n) => expected(trade, n, isListed));
-    expect(rows).toEqual(wanted);
+    await seed(list);
+    const rows = await tradesAsAnalyst();
+    expect(rows).toEqual(list.map((trade, n) => expected(trade, n, isListed)));
     seen.dollars += rows.filter(({ amount_usd }) => amount_usd > 0).length;
     seen.unknown += rows.filter(({ amount_usd }) => amount_usd === null).length;
   };
@@ -190,7 +198,7 @@ test('each swap is a row with what its log, its tokens and the prices of its min
 
 test('the queries of docs/use/dex-trades.sql sum up the trades', async () => {
   const now = String(START + 7 * HOUR);
-  const [pairs = '', takers = '', prices = ''] = publicQueries('dex-trades').map((query) =>
+  const [pairs = '', traders = '', prices = ''] = publicQueries('dex-trades').map((query) =>
     query.replace('8453', String(CHAIN)).replaceAll('extract(epoch FROM now())::int8', now),
   );
   const { rows: trades } = await client.query('SELECT * FROM read_model.dex_trades');
@@ -199,9 +207,9 @@ test('the queries of docs/use/dex-trades.sql sum up the trades', async () => {
   const { rows: byPair } = await client.query(pairs);
   expect(byPair.reduce((sum, { trades: count }) => sum + Number(count), 0)).toBe(trades.length);
   expect(usd(byPair)).toBeCloseTo(usd(trades), -Math.ceil(Math.log10(usd(trades) + 1)) + 9);
-  const { rows: byTaker } = await client.query(takers);
-  expect(byTaker.every(({ transactions }) => Number(transactions) > 0)).toBe(true);
-  expect(byTaker.length).toBe(Math.min(20, new Set(trades.map(({ taker }) => taker)).size));
+  const { rows: byTrader } = await client.query(traders);
+  expect(byTrader.every(({ transactions }) => Number(transactions) > 0)).toBe(true);
+  expect(byTrader.length).toBe(Math.min(20, new Set(trades.map(({ tx_from }) => tx_from)).size));
   const { rows: byHour } = await client.query(prices);
   const known = trades.filter((row) => row.token_bought_amount !== null && row.token_sold_amount !== null);
   const groups = known.map((row) =>
@@ -210,4 +218,13 @@ test('the queries of docs/use/dex-trades.sql sum up the trades', async () => {
   expect(new Set(byHour.map((row) => [+row.hour, row.token_sold_symbol, row.token_bought_symbol].join()))).toEqual(
     new Set(groups),
   );
+});
+
+test('of an index of before release 0.3, views show all but who sent the transactions', async () => {
+  const list = fc.sample(trades, 1)[0] ?? [];
+  await seed(list);
+  await client.query(`DROP VIEW live.swap;
+    ALTER TABLE ${ONCHAIN_SCHEMA}.swap DROP COLUMN transaction_from, DROP COLUMN transaction_to`);
+  await publishLiveViews(client);
+  expect(await tradesAsAnalyst()).toEqual(list.map((trade, n) => expected(trade, n, true, false)));
 });

@@ -38,6 +38,27 @@ test('every view answers, before and after the indexer moves to another schema',
   for (const view of views) await client.query(`SELECT * FROM read_model.${view}`);
 });
 
+test('prices and depths at which nobody can trade are null', async () => {
+  await client.query(`
+    SELECT history.keep_partitions('quote_minute', 1800000000, 0);
+    INSERT INTO history.quote_minute SELECT 1, '0x' || repeat(n::text, 40), 1800000000, 7, status, 5, 6, false, '{1,2,3,4}', '{5,6,7,8}'
+      FROM (VALUES (1, 'healthy'), (2, 'feed_down'), (3, 'pool_paused')) s (n, status);
+    INSERT INTO operator.price_health (chain_id, pool, status, sell_price_x64, buy_price_x64, block_number, block_timestamp, captured_at)
+      SELECT chain_id, pool, status, bid_x64, ask_x64, 7, 7, now() FROM history.quote_minute`);
+  const prices = 'bid_x64, mid_x64, ask_x64, bid_depth_10bps_raw, ask_depth_100bps_raw';
+  const { rows } = await client.query({
+    text: `SELECT status, ${prices}, sell_price_x64, buy_price_x64
+      FROM read_model.quote_sample JOIN read_model.price_health USING (chain_id, pool, status) ORDER BY pool`,
+    rowMode: 'array',
+  });
+  expect(rows).toEqual([
+    ['healthy', '5', '5.5', '6', '1', '8', '5', '6'],
+    ['feed_down', ...Array(7).fill(null)],
+    ['pool_paused', ...Array(7).fill(null)],
+  ]);
+  await client.query('DELETE FROM history.quote_minute; DELETE FROM operator.price_health');
+});
+
 test('conditions reach the indexes of the tables under the views', async () => {
   await client.query('SET enable_seqscan = off');
   const plans = [

@@ -77,6 +77,8 @@ const pools: readonly ListedPool[] = fc
       searchTerms: [],
       shownTvlFiat: isShown ? keys.tvlFiat : null,
       shownVolumeFiat: isShown ? keys.volumeFiat : null,
+      lpFeesFiat: null,
+      lpFeesFiat7d: null,
     };
   });
 

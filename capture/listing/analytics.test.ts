@@ -29,7 +29,14 @@ const UNPRICED = { usd: null, decimals: 6 };
 test('counts, flows, values and yields of a priced pool', () => {
   const { figures, analytics } = computeAnalytics(DAY, [WETH, USDC]);
   // 6 dollars of LP fees a day on 9,000 dollars.
-  expect(figures).toEqual({ tvlFiat: 9000, volumeFiat: 3900, aprBps: 2433n, aprBps7d: 2433n });
+  expect(figures).toEqual({
+    tvlFiat: 9000,
+    volumeFiat: 3900,
+    lpFeesFiat: 6,
+    lpFeesFiat7d: 42,
+    aprBps: 2433n,
+    aprBps7d: 2433n,
+  });
   expect(analytics).toMatchObject({
     swapTxCount: 2,
     transfers: 7,

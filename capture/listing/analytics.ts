@@ -36,11 +36,14 @@ function computeFigures(day: PoolDay, tokens: readonly [PricedToken, PricedToken
   const raw = [rawValuer(tokens[0]), rawValuer(tokens[1])] as const;
   const scaled = scaledValuers(tokens);
   const tvl = valueOfBoth(day.liquidityRaw, raw);
+  const [lpFees, weekLpFees] = [valueOfBoth(day.lpFeesScaled, scaled), valueOfBoth(day.weekLpFeesScaled, scaled)];
   return {
     tvlFiat: dollarsOrNull(tvl),
     volumeFiat: dollarsOrNull(valueOfBoth([day.totals.swapIn0Raw, day.totals.swapIn1Raw], raw)),
-    aprBps: aprBpsFloor(valueOfBoth(day.lpFeesScaled, scaled), 1n, tvl),
-    aprBps7d: aprBpsFloor(valueOfBoth(day.weekLpFeesScaled, scaled), DAYS_PER_WEEK, tvl),
+    lpFeesFiat: dollarsOrNull(lpFees),
+    lpFeesFiat7d: dollarsOrNull(weekLpFees),
+    aprBps: aprBpsFloor(lpFees, 1n, tvl),
+    aprBps7d: aprBpsFloor(weekLpFees, DAYS_PER_WEEK, tvl),
   };
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import { CHAIN_A, type Listing, NOW, openListing } from '../../test/metadata/lis
 import { refreshListing } from './refresh-listing.ts';
 
 const DAY = 86_400;
+const OLD = 30 * DAY;
 /** Prices are quarters of a dollar, so that floats hold them exactly. Null: unknown. */
 const TOKENS = [
   { address: seedAddress(0x70), symbol: 'WETH', decimals: 18, quarters: 8_002n },
@@ -19,14 +21,14 @@ const TOKENS = [
   { address: seedAddress(0x72), symbol: 'NEW', decimals: 18, quarters: null },
   { address: seedAddress(0x73), symbol: null, decimals: null, quarters: 4n },
 ] as const;
-/** Tokens of each pool, and what its liquidity providers own, raw. */
+/** Tokens of each pool, what its liquidity providers own, raw, and its age. */
 const POOLS = [
-  { tokens: [0, 1], owned: [5n * 10n ** 18n, 7_000_000_000n] },
-  { tokens: [1, 0], owned: [1_234_567n, 0n] },
-  { tokens: [0, 1], owned: [0n, 0n] },
-  { tokens: [0, 2], owned: [10n ** 18n, 10n ** 18n] },
-  { tokens: [0, 2], owned: [10n ** 18n, 0n] },
-  { tokens: [3, 1], owned: [0n, 10n ** 9n] },
+  { tokens: [0, 1], owned: [5n * 10n ** 18n, 7_000_000_000n], ageSecs: OLD },
+  { tokens: [1, 0], owned: [1_234_567n, 0n], ageSecs: 7 * DAY },
+  { tokens: [0, 1], owned: [0n, 0n], ageSecs: OLD },
+  { tokens: [0, 2], owned: [10n ** 18n, 10n ** 18n], ageSecs: OLD },
+  { tokens: [0, 2], owned: [10n ** 18n, 0n], ageSecs: DAY - 1 },
+  { tokens: [3, 1], owned: [0n, 10n ** 9n], ageSecs: 7 * DAY - 1 },
 ] as const;
 const DELISTED = POOLS.length;
 const poolAddress = (n: number) => seedAddress(0x1000 + n);
@@ -46,10 +48,11 @@ beforeAll(async () => {
   }
   await seedPools(
     listing.db,
-    [...POOLS, POOLS[0]].map(({ tokens, owned }, n) => ({
+    [...POOLS, POOLS[0]].map(({ tokens, owned, ageSecs }, n) => ({
       pool: {
         chainId: CHAIN_A,
         address: poolAddress(n),
+        createdTimestamp: NOW - ageSecs,
         token0: tokenOf(tokens[0]).address,
         token1: tokenOf(tokens[1]).address,
         token0ScaleMultiplier: multiplierOf(tokens[0]),
@@ -125,7 +128,7 @@ function dollarsOf(
 }
 
 function expected(list: readonly Trade[]) {
-  return POOLS.map(({ tokens, owned }, n) => {
+  return POOLS.map(({ tokens, owned, ageSecs }, n) => {
     const within = (days: number) => list.filter(({ pool, agoSecs }) => pool === n && agoSecs < days * DAY);
     const sum = (days: number, amountOf: (trade: Trade) => bigint) =>
       [0, 1].map((side) =>
@@ -134,14 +137,15 @@ function expected(list: readonly Trade[]) {
     const ofToken = (token: number) => tokenOf(token).decimals;
     const internal = tokens.some((token) => ofToken(token) === null) ? null : 18;
     const tvl = dollarsOf(owned, tokens, ofToken);
+    const fees = (days: number) => dollarsOf(sum(days, feeOf), tokens, () => internal);
     const percent = (days: number) => {
-      const fees = dollarsOf(sum(days, feeOf), tokens, () => internal);
-      if (fees === null || tvl === null || tvl === 0n) return null;
-      return Number((fees * 365n * 10_000n) / (BigInt(days) * tvl)) / 100;
+      const earned = fees(days);
+      if (earned === null || tvl === null || tvl === 0n || ageSecs < days * DAY) return null;
+      return Number((earned * 365n * 10_000n) / (BigInt(days) * tvl)) / 100;
     };
     const usd = (value: bigint | null) => (value === null ? null : expect.closeTo(Number(value) / 4e18, 5));
     const symbols = tokens.map((token) => tokenOf(token).symbol as string | null);
-    return {
+    const yields = {
       pool: poolAddress(n),
       chain: 'devnet-a',
       project: null,
@@ -167,11 +171,19 @@ function expected(list: readonly Trade[]) {
       chain_id: String(CHAIN_A),
       to_ts: String(NOW),
     };
+    return { yields, fees: { lp_fees_24h_usd: usd(fees(1)), lp_fees_7d_usd: usd(fees(7)) } };
   });
 }
 
-test('yields and volumes of listed pools are those of their trades, one by one, and null until known', async () => {
-  const seen = { yields: 0, unknown: 0 };
+/** The example of docs/use/sql.md that names a column. */
+function example(column: string): string {
+  const page = readFileSync(new URL('../../docs/use/sql.md', import.meta.url), 'utf8');
+  const found = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].find(([, text]) => text?.includes(column));
+  return found?.[1] ?? '';
+}
+
+test('yields, fees and volumes of listed pools are those of their trades, one by one, and null until known', async () => {
+  const seen = { yields: 0, unknown: 0, fees: 0 };
   let version = 0;
   expect((await analyst.query('SELECT FROM read_model.pool_yields')).rowCount).toBe(0);
   await fc.assert(
@@ -180,13 +192,26 @@ test('yields and volumes of listed pools are those of their trades, one by one, 
       version += 1;
       await refreshListing({ ...listing.refreshDeps, version: `run ${version}` });
       const { rows } = await analyst.query('SELECT * FROM read_model.pool_yields ORDER BY pool');
-      expect(rows).toEqual(expected(list));
+      const wanted = expected(list);
+      expect(rows).toEqual(wanted.map(({ yields }) => yields));
+      const { rows: fees } = await analyst.query(
+        `SELECT lp_fees_24h_usd, lp_fees_7d_usd FROM read_model.pool_listing WHERE tier <> 'black' ORDER BY pool`,
+      );
+      expect(fees).toEqual(wanted.map((pool) => pool.fees));
+      const { rows: weeks } = await analyst.query(example('lp_fees_7d_usd'));
+      expect(weeks.map((row) => row.lp_fees_7d_usd)).toEqual(
+        fees
+          .map((row) => row.lp_fees_7d_usd)
+          .filter((usd) => usd > 0)
+          .sort((one, other) => other - one),
+      );
+      seen.fees += weeks.length;
       seen.yields += rows.filter(({ apyBase, apyBase7d }) => apyBase > 0 || apyBase7d > 0).length;
       seen.unknown += rows.filter(({ volumeUsd7d }) => volumeUsd7d === null).length;
     }),
     { numRuns: runs(25) },
   );
-  expect(Math.min(seen.yields, seen.unknown)).toBeGreaterThan(5);
+  expect(Math.min(seen.yields, seen.unknown, seen.fees)).toBeGreaterThan(5);
 }, 120_000);
 
 test('the queries of docs/use/pool-yields.sql sum up the pools', async () => {

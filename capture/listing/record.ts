@@ -88,6 +88,8 @@ export function listPool(
     aprBps7d: numberOrNull(sorted.aprBps7d),
     shownTvlFiat: shown.tvlFiat,
     shownVolumeFiat: shown.volumeFiat,
+    lpFeesFiat: shown.lpFeesFiat,
+    lpFeesFiat7d: shown.lpFeesFiat7d,
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
     record: stringifyJson(record),

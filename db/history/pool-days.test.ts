@@ -155,6 +155,7 @@ async function index(logged: readonly Logged[], headTs: number): Promise<void> {
       const who = {
         sender: seedAddress(n % 3),
         recipient: seedAddress(6),
+        transactionFrom: seedAddress(7),
         exactInput: true,
         zeroForOne: amount0Raw > 0n,
       };

@@ -112,7 +112,7 @@ export const poolClassifications = operator.table('pool_classification', {
   classifiedAt: instant('classified_at').notNull().defaultNow(),
 });
 
-/** The figures sort and filter: `sortFigures` of capture makes them. The API shows `shown…`. */
+/** The figures sort and filter: `sortFigures` of capture makes them. Pages and views show the others from `shownTvlFiat` on. */
 export const poolListings = operator.table('pool_listing', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
@@ -129,6 +129,8 @@ export const poolListings = operator.table('pool_listing', {
   factory: checkedAddress('factory').notNull(),
   shownTvlFiat: doublePrecision('shown_tvl_fiat'),
   shownVolumeFiat: doublePrecision('shown_volume_fiat'),
+  lpFeesFiat: doublePrecision('lp_fees_fiat'),
+  lpFeesFiat7d: doublePrecision('lp_fees_fiat_7d'),
 });
 
 /** How the price of a funded pool moved in 24 hours, and its depth within 1 %. */

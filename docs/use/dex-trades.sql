@@ -5,11 +5,11 @@ WHERE chain_id = 8453 AND block_timestamp >= extract(epoch FROM now())::int8 - 3
 GROUP BY block_date, token_pair
 ORDER BY block_date DESC, volume_usd DESC NULLS LAST;
 
--- The takers of the most volume of a month, with their transactions.
-SELECT block_month, blockchain, taker, sum(amount_usd) AS volume_usd, count(DISTINCT tx_hash) AS transactions
+-- The traders of the most volume of a month, also behind routers, with their transactions.
+SELECT block_month, blockchain, tx_from AS trader, sum(amount_usd) AS volume_usd, count(DISTINCT tx_hash) AS transactions
 FROM read_model.dex_trades
 WHERE block_timestamp >= extract(epoch FROM now())::int8 - 30 * 86400
-GROUP BY block_month, blockchain, taker
+GROUP BY block_month, blockchain, tx_from
 ORDER BY volume_usd DESC NULLS LAST
 LIMIT 20;
 

@@ -1,5 +1,5 @@
 import type { Context } from 'ponder:registry';
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 
 /** What every handler gets from Ponder. */
 export type HandlerContext = Pick<Context, 'chain' | 'client' | 'db'>;
@@ -16,6 +16,20 @@ export interface LogPlace extends LogReference {
   readonly blockNumber: number;
   readonly blockTimestamp: number;
 }
+
+/** The columns of a swap's transaction. */
+export interface SentTransaction {
+  readonly transactionFrom: Address;
+  /** Null when the transaction created a contract. */
+  readonly transactionTo: Address | null;
+}
+
+/** Who sent the transaction of an event, and to whom. */
+export const sentTransaction = ({
+  transaction: { from, to },
+}: {
+  readonly transaction: { readonly from: Address; readonly to: Address | null };
+}): SentTransaction => ({ transactionFrom: from, transactionTo: to });
 
 interface PlacedEvent {
   readonly block: { readonly number: bigint; readonly timestamp: bigint };

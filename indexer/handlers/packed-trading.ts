@@ -6,7 +6,7 @@ import { settlePackedSwap } from '../reducers/packed-swap.ts';
 import { isZeroForOne } from '../reducers/swap.ts';
 import { swap } from '../schema/pool-events.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace } from './context.ts';
+import type { HandlerContext, LogPlace, SentTransaction } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 
 /** Bin parts of swaps whose `Swap` log is still to come. */
@@ -18,6 +18,7 @@ export async function recordPackedSwap(
   place: LogPlace,
   pool: Address,
   event: PackedSwapped,
+  sent: SentTransaction,
 ): Promise<void> {
   const { transactionHash } = place;
   const parts = openPackedSwaps.take(place, pool);
@@ -30,6 +31,8 @@ export async function recordPackedSwap(
     pool,
     sender: event.sender,
     recipient: event.recipient,
+    transactionFrom: sent.transactionFrom,
+    transactionTo: sent.transactionTo,
     zeroForOne: isZeroForOne(event),
     amount0Raw: event.amount0Delta,
     amount1Raw: event.amount1Delta,

@@ -8,7 +8,7 @@ import { addIfKnown, isZeroForOne, settleSwap } from '../reducers/swap.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { pool as poolTable } from '../schema/pools.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace } from './context.ts';
+import type { HandlerContext, LogPlace, SentTransaction } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 import { required } from './required.ts';
 
@@ -27,6 +27,7 @@ export async function recordSwap(
   place: LogPlace,
   pool: Address,
   event: Swapped,
+  sent: SentTransaction,
 ): Promise<void> {
   const { transactionHash } = place;
   const parts = openSwaps.take(place, pool);
@@ -39,6 +40,8 @@ export async function recordSwap(
     pool,
     sender: event.sender,
     recipient: event.recipient,
+    transactionFrom: sent.transactionFrom,
+    transactionTo: sent.transactionTo,
     zeroForOne: isZeroForOne(event),
     exactInput: event.exactInput,
     amount0Raw: event.amount0Delta,

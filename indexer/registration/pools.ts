@@ -2,7 +2,7 @@ import { type Context, type Event, ponder } from 'ponder:registry';
 import type { EventLayout } from '../../protocol/layout.ts';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
-import { placeOf, referenceOf } from '../handlers/context.ts';
+import { placeOf, referenceOf, sentTransaction } from '../handlers/context.ts';
 import { openPackedSwaps, recordPackedSwap } from '../handlers/packed-trading.ts';
 import { updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { openSwaps, recordFeeCollection, recordLiquidityChange, recordSwap } from '../handlers/trading.ts';
@@ -29,9 +29,9 @@ function record({ event, context }: PoolLog, change: PoolEvent): Promise<void> |
   const place = placeOf(event, context);
   switch (change.kind) {
     case 'swapped':
-      return recordSwap(context, place, pool, change);
+      return recordSwap(context, place, pool, change, sentTransaction(event));
     case 'packedSwapped':
-      return recordPackedSwap(context, place, pool, change);
+      return recordPackedSwap(context, place, pool, change, sentTransaction(event));
     case 'liquidityChanged':
       return recordLiquidityChange(context, place, pool, change);
     case 'feesCollected':

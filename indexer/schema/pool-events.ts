@@ -12,6 +12,9 @@ export const swap = onchainTable(
     pool: hex().notNull(),
     sender: hex().notNull(),
     recipient: hex().notNull(),
+    /** Who sent the transaction, and the contract that it called; null when it created one. */
+    transactionFrom: hex().notNull(),
+    transactionTo: hex(),
     /** True when token0 went in; null when nothing moved. */
     zeroForOne: boolean(),
     exactInput: boolean(),

@@ -163,6 +163,21 @@ export function testIndex(getWorld: () => IndexedWorld): void {
       }
     });
 
+    test('who sent the transaction of every swap, and to which contract', async () => {
+      for (const { chainId, client } of world.chains) {
+        const rows = await select(
+          `SELECT DISTINCT transaction_hash AS hash, transaction_from, transaction_to
+           FROM read_model.swap WHERE chain_id = $1 ORDER BY 1`,
+          [chainId],
+        );
+        expect(rows.length).toBeGreaterThan(10);
+        for (const { hash, transaction_from, transaction_to } of rows) {
+          const { from, to } = await client.getTransaction({ hash });
+          expect([transaction_from, transaction_to], hash).toEqual([from.toLowerCase(), to?.toLowerCase() ?? null]);
+        }
+      }
+    });
+
     test('running totals of every pool are the sums over its raw logs', async () => {
       for (const { chainId, client } of world.chains) {
         for (const [address, pool] of await readIndexedPools(database, chainId)) {

@@ -27,6 +27,8 @@ export const swapRow = (traded: Pick<SwapRow, Traded | 'zeroForOne'>): SwapRow =
   chainId: CHAIN_A,
   sender: seedAddress(5),
   recipient: seedAddress(6),
+  transactionFrom: seedAddress(7),
+  transactionTo: seedAddress(5),
   exactInput: true,
   lpFeeScaled: 0n,
   protocolFeeScaled: 0n,
