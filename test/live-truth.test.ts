@@ -219,7 +219,7 @@ test.each(['refuse', 'ignore', 'ignoreBlock'] as const)(
     const reported: string[] = [];
     const api = world.open({
       chain: { ...config, rpcUrls: [proxy.url] },
-      observeLive: () => ({ count: () => undefined, suspended: () => reported.push(how) }),
+      observeLive: () => ({ count: () => undefined, skipped: () => undefined, suspended: () => reported.push(how) }),
     });
     onTestFinished(async () => {
       await api.stop();

@@ -1,7 +1,17 @@
 import type { Address } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
-import { checkBounds, type Frame, FrameError } from './frame.ts';
-import { addressOf, fieldsOf, frameFields, integerOf, isAddress, readWords, setOnce } from './frame-parts.ts';
+import type { Frame } from './frame.ts';
+import {
+  addressOf,
+  addWords,
+  blockNumberOf,
+  type Fields,
+  fieldsOf,
+  frameFields,
+  integerOf,
+  type ReadWords,
+  SkipCounter,
+  venuesWithin,
+} from './frame-parts.ts';
 import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
 
 /**
@@ -12,27 +22,50 @@ import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
  *   "0x<venue>": { "stateOverride": { "0x<account>": { "stateDiff": { "0x<slot>": "0x<word>" } } } } }
  * ```
  *
- * Keys with underscores mean the same. All else is skipped, including accounts' code, balance, nonce and `state`.
+ * Keys with underscores mean the same, and so do two spellings of an address: their words count together. All else is not
+ * used, including accounts' code, balance, nonce and `state`. What is malformed is skipped, entry by entry.
  *
  * @returns a frame that leaves venues unchanged which it does not name; its time is known on Ethereum mainnet alone
- * @throws FrameError
+ * @throws FrameError when the block is not known
  */
 export function parseBuilderFrame(text: string, chainId: number): Frame {
-  const fields = frameFields(text);
-  if (!fields) throw new FrameError('malformed');
-  const venues = new Map<Address, Words>();
+  const fields = frameFields(text) ?? {};
+  const blockNumber = blockNumberOf(fields);
+  const skipped = new SkipCounter();
+  const venues = new Map<Address, ReadWords>();
   for (const [key, value] of Object.entries(fields)) {
-    if (!isAddress(key)) continue;
-    const { stateOverride, state_override: accounts = stateOverride } = fieldsOf(value);
-    setOnce(venues, addressOf(key), readWords(accounts, slotsOf));
+    const venue = addressOf(key);
+    if (!venue) continue;
+    const { stateOverride, state_override } = fieldsOf(value) ?? {};
+    const accounts = fieldsOf(stateOverride) ?? fieldsOf(state_override);
+    if (!accounts) {
+      skipped.add('venue');
+      continue;
+    }
+    const words: ReadWords = venues.get(venue) ?? new Map();
+    addWords(words, accounts, slotsOf, skipped);
+    venues.set(venue, words);
   }
-  const { blockNumber, block_number: number = blockNumber, slot } = fields;
-  const hasTime = chainId === SLOT_CHAIN && slot !== undefined && slot !== null;
-  const timestamp = hasTime ? timeOfSlot(integerOf(slot)) : null;
-  return { blockNumber: integerOf(number), timestamp, venues: checkBounds(venues), isComplete: false };
+  const timestamp = chainId === SLOT_CHAIN ? timeOf(fields, skipped) : null;
+  return {
+    blockNumber,
+    timestamp,
+    venues: venuesWithin(venues, skipped),
+    isComplete: false,
+    skipped: skipped.counts,
+  };
 }
 
-function slotsOf(account: unknown): unknown {
-  const { stateDiff, state_diff: slots = stateDiff } = fieldsOf(account);
-  return slots;
+function timeOf({ slot }: Fields, skipped: SkipCounter): bigint | null {
+  if (slot === undefined || slot === null) return null;
+  const number = integerOf(slot);
+  if (number === undefined) skipped.add('slot');
+  return number === undefined ? null : timeOfSlot(number);
+}
+
+/** An account of which no slots are said has none. */
+function slotsOf(account: unknown): Fields | undefined {
+  const fields = fieldsOf(account);
+  const slots = fields?.stateDiff ?? fields?.state_diff ?? {};
+  return fields && fieldsOf(slots);
 }

@@ -1,12 +1,24 @@
 import type { Address, Hex } from 'viem';
 import type { Words } from '../../chain/pending-state.ts';
-import { BOUNDS, FrameError } from './frame.ts';
+import { BOUNDS, FrameError, type SkippedEntry, wordCount } from './frame.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Counts what is skipped in one frame. */
+export class SkipCounter {
+  /** Undefined while nothing was skipped. */
+  counts: Map<SkippedEntry, number> | undefined;
+
+  add(entry: SkippedEntry): void {
+    this.counts ??= new Map();
+    this.counts.set(entry, (this.counts.get(entry) ?? 0) + 1);
+  }
+}
+
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const WORD = /^0x[0-9a-fA-F]{1,64}$/;
-const QUANTITY = /^0x[0-9a-fA-F]{1,16}$/;
+const INTEGER = /^(0x[0-9a-fA-F]{1,16}|\d{1,20})$/;
+const MAX_INTEGER = 2n ** 64n - 1n;
 
 /**
  * Finds the frame in a message, which is the frame itself, the result of a JSON-RPC call, or a notification.
@@ -25,60 +37,86 @@ export function frameFields(text: string): Fields | undefined {
 
 /** Takes a frame out of its JSON-RPC envelope. */
 function unwrap(value: unknown): Fields | undefined {
-  const message = fieldsOf(value);
+  const message = fieldsOf(value) ?? {};
   if ('blockNumber' in message || 'block_number' in message) return message;
   const { error, params, result } = message;
   if (error !== undefined && error !== null) throw new FrameError('refused');
-  if (params !== undefined) return fieldsOf(fieldsOf(params).result);
-  return typeof result === 'string' ? undefined : fieldsOf(result);
+  if (params === undefined && typeof result === 'string') return undefined;
+  const fields = fieldsOf(params === undefined ? result : fieldsOf(params)?.result);
+  if (!fields) throw new FrameError('malformed');
+  return fields;
 }
 
-/** The fields of a JSON object. @throws FrameError */
-export function fieldsOf(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new FrameError('malformed');
-  return value as Fields;
+/** The fields of a JSON object; undefined for all else. */
+export const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+/** An address, lowercased; undefined for all else. */
+export const addressOf = (value: unknown): Address | undefined =>
+  typeof value === 'string' && ADDRESS.test(value) ? (value.toLowerCase() as Address) : undefined;
+
+/** An unsigned integer of at most 64 bits, from hex or decimal digits or a JSON integer below 2^53; undefined for all else. */
+export function integerOf(value: unknown): bigint | undefined {
+  const isInteger = typeof value === 'string' ? INTEGER.test(value) : Number.isSafeInteger(value) && Number(value) >= 0;
+  const integer = isInteger ? BigInt(value as string | number) : undefined;
+  return integer !== undefined && integer <= MAX_INTEGER ? integer : undefined;
 }
 
-export const isAddress = (value: unknown): value is Hex => typeof value === 'string' && ADDRESS.test(value);
-
-/** An address, lowercased. @throws FrameError */
-export function addressOf(value: unknown): Address {
-  if (!isAddress(value)) throw new FrameError('malformed');
-  return value.toLowerCase() as Address;
+/** A frame's block. @throws FrameError without it, since all words are of that block */
+export function blockNumberOf({ blockNumber, block_number }: Fields): bigint {
+  const number = integerOf(blockNumber) ?? integerOf(block_number);
+  if (number === undefined) throw new FrameError('malformed');
+  return number;
 }
 
-/** An unsigned integer of at most 64 bits, from a hex quantity or a JSON integer below 2^53. @throws FrameError */
-export function integerOf(value: unknown): bigint {
-  const isHex = typeof value === 'string' && QUANTITY.test(value);
-  if (!isHex && !(Number.isSafeInteger(value) && (value as number) >= 0)) throw new FrameError('malformed');
-  return BigInt(value as string | number);
-}
+/** Words while they are read. */
+export type ReadWords = Map<Address, Map<Hex, Hex>>;
 
 /**
- * Reads storage words by account.
+ * Adds storage words by account. Of a slot in several spellings, padded or not, the last word counts, whatever the
+ * spelling of its account.
  *
- * @param slotsOf gives the words by slot of what an account has; an account without them is left out
- * @throws FrameError
+ * @param slotsOf gives the words by slot of what an account has; undefined when that is malformed
  */
-export function readWords(accounts: unknown, slotsOf: (account: unknown) => unknown = (account) => account): Words {
-  const words = new Map<Address, ReadonlyMap<Hex, Hex>>();
-  for (const [address, account] of Object.entries(fieldsOf(accounts))) {
-    const slots = new Map<Hex, Hex>();
-    for (const [slot, word] of Object.entries(fieldsOf(slotsOf(account) ?? {})))
-      setOnce(slots, wordOf(slot), wordOf(word));
-    if (slots.size > 0) setOnce(words, addressOf(address), slots);
+export function addWords(
+  target: ReadWords,
+  accounts: Fields,
+  slotsOf: (account: unknown) => Fields | undefined,
+  skipped: SkipCounter,
+): void {
+  for (const [key, account] of Object.entries(accounts)) {
+    const [address, slots] = [addressOf(key), slotsOf(account)];
+    if (!address || !slots) {
+      skipped.add('account');
+      continue;
+    }
+    const words = target.get(address) ?? new Map<Hex, Hex>();
+    for (const [slotKey, value] of Object.entries(slots)) {
+      const [slot, word] = [wordOf(slotKey), wordOf(value)];
+      if (slot && word) words.set(slot, word);
+      else skipped.add('word');
+    }
+    if (words.size > 0) target.set(address, words);
   }
-  return words;
 }
 
-/** Adds an entry. @throws FrameError when another spelling of the key was there: which of the two holds is unclear */
-export function setOnce<K, V>(map: Map<K, V>, key: K, value: V): void {
-  if (map.has(key)) throw new FrameError('malformed');
-  map.set(key, value);
-}
+/** A slot or a word: 32 bytes, from up to 64 hex digits; undefined for all else. */
+const wordOf = (value: unknown): Hex | undefined =>
+  typeof value === 'string' && WORD.test(value) ? `0x${value.slice(2).toLowerCase().padStart(64, '0')}` : undefined;
 
-/** A slot or a word: 32 bytes, from up to 64 hex digits. */
-function wordOf(value: unknown): Hex {
-  if (typeof value !== 'string' || !WORD.test(value)) throw new FrameError('malformed');
-  return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`;
+/** The venues in their order, without the largest ones that make them exceed a bound together. */
+export function venuesWithin(venues: ReadonlyMap<Address, Words>, skipped: SkipCounter): ReadonlyMap<Address, Words> {
+  const sizes = [...venues].map(([venue, words]) => ({ venue, accounts: words.size, words: wordCount(words) }));
+  const fitting = new Set<Address>();
+  let sum = { accounts: 0, words: 0 };
+  for (const { venue, ...size } of sizes.sort((one, other) => one.words - other.words)) {
+    const next = { accounts: sum.accounts + size.accounts, words: sum.words + size.words };
+    if (fitting.size === BOUNDS.venues || next.accounts > BOUNDS.accounts || next.words > BOUNDS.words) {
+      skipped.add('oversized');
+      continue;
+    }
+    fitting.add(venue);
+    sum = next;
+  }
+  return fitting.size === venues.size ? venues : new Map([...venues].filter(([venue]) => fitting.has(venue)));
 }

@@ -11,9 +11,21 @@ export interface Frame {
   readonly venues: ReadonlyMap<Address, Words>;
   /** Whether venues that the frame does not name have no live price (a relayer's complete snapshot). */
   readonly isComplete: boolean;
+  /** How many entries were skipped, by reason. Absent: none. */
+  readonly skipped?: ReadonlyMap<SkippedEntry, number> | undefined;
 }
 
-/** Most that one frame holds. Real frames have a few venues and some hundred words. */
+/**
+ * Which entry of a frame was skipped, because it is not what it must be:
+ *
+ * - `venue`, `account`: it holds nothing by account or by slot, or its own address is none;
+ * - `word`: the word, or its slot, is not hex of up to 32 bytes;
+ * - `slot`: the slot of the block, which gives its time, is not an integer;
+ * - `oversized`: the venue is one of the largest of a frame that exceeds one of {@link BOUNDS}.
+ */
+export type SkippedEntry = 'venue' | 'account' | 'word' | 'slot' | 'oversized';
+
+/** Most that is used of one frame. Real frames have a few venues and some hundred words. */
 export const BOUNDS = {
   /** Of the message, as UTF-8. */
   bytes: 524_288,
@@ -27,8 +39,8 @@ export const BOUNDS = {
 /**
  * Why a message has no usable frame:
  *
- * - `malformed`: it is not JSON, or a part that is used is not what it must be;
- * - `oversized`: it exceeds one of {@link BOUNDS};
+ * - `malformed`: it is not JSON, or does not name its block;
+ * - `oversized`: it has more bytes than {@link BOUNDS} allow;
  * - `refused`: it is a JSON-RPC error, or the response has an HTTP status of 300 or more.
  */
 export type FrameFault = 'malformed' | 'oversized' | 'refused';
@@ -44,9 +56,13 @@ export class FrameError extends AppError {
 
 /** @throws FrameError `oversized` */
 export function checkBounds(venues: Frame['venues']): Frame['venues'] {
-  const accounts = [...venues.values()].flatMap((words) => [...words.values()]);
-  const words = accounts.reduce((sum, slots) => sum + slots.size, 0);
-  if (venues.size > BOUNDS.venues || accounts.length > BOUNDS.accounts || words > BOUNDS.words)
+  const all = [...venues.values()];
+  const accounts = all.reduce((sum, { size }) => sum + size, 0);
+  const words = all.reduce((sum, ofVenue) => sum + wordCount(ofVenue), 0);
+  if (venues.size > BOUNDS.venues || accounts > BOUNDS.accounts || words > BOUNDS.words)
     throw new FrameError('oversized');
   return venues;
 }
+
+/** How many words there are, of all accounts. */
+export const wordCount = (words: Words): number => words.values().reduce((sum, slots) => sum + slots.size, 0);

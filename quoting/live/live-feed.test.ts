@@ -24,6 +24,9 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
           const name = `${kind} ${outcome}`;
           counts[name] = (counts[name] ?? 0) + 1;
         },
+        skipped: (kind, entry, count) => {
+          counts[`${kind} skipped ${entry}`] = count;
+        },
         suspended: () => undefined,
       },
       env,
@@ -75,6 +78,19 @@ test('of two URLs and two sources the newest block wins, then the newest frame',
     7,
     { 'builder-overrides used': 5, 'builder-overrides late': 1, 'builder-overrides ahead': 1, 'relayer used': 2 },
   ]);
+});
+
+test('a malformed venue costs its own words alone, and is counted', async () => {
+  const server = await startLiveServer();
+  const { feed, heard, counts } = feedOf([{ wsUrls: [server.wsUrl] }]);
+  await vi.waitUntil(() => server.openSockets() === 1);
+  server.push(builder(10, 1));
+  await vi.waitUntil(() => heard.length === 1);
+  const spoilt = { [`0x${'28'.repeat(20)}`]: null, [`0x${'29'.repeat(20)}`]: { stateOverride: null } };
+  server.push(JSON.stringify({ ...JSON.parse(builder(10, 2)), ...spoilt }));
+  await vi.waitUntil(() => heard.length === 2);
+  expect(wordIn(feed.state())).toBe(2);
+  expect(counts).toEqual({ 'builder-overrides used': 2, 'builder-overrides skipped venue': 2 });
 });
 
 test('words end with their age, come again with the next frame, and follow the head', async () => {

@@ -117,6 +117,7 @@ export class LiveFeed {
   #take(source: LiveSourceConfig, frame: Frame): FrameOutcome {
     const outcome = this.#merger.take(source, frame, this.#deps.headNumber());
     this.#deps.observer?.count(source.kind, outcome);
+    for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(source.kind, entry, count);
     if (outcome === 'used') this.#tell();
     return outcome;
   }

@@ -55,7 +55,7 @@ function liveChain() {
         },
       },
       protectedAccounts: () => new Set([TOKEN]),
-      observer: { count: () => undefined, suspended: () => suspensions.push('counted') },
+      observer: { count: () => undefined, skipped: () => undefined, suspended: () => suspensions.push('counted') },
       logger: { warn: (fields: object) => suspensions.push(fields) },
       now,
     },

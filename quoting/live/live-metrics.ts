@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { LiveSourceConfig } from '../../config/live-schema.ts';
+import type { SkippedEntry } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import type { FrameOutcome } from './pending-words.ts';
 
@@ -7,6 +8,8 @@ import type { FrameOutcome } from './pending-words.ts';
 export interface LiveObserver {
   /** Counts each frame, and each message, request or connection that brought none, by kind of the source. */
   readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
+  /** Counts entries of frames that were skipped, of which the rest was read. */
+  readonly skipped: (kind: LiveSourceConfig['kind'], entry: SkippedEntry, count: number) => void;
   /** Nodes refused or ignored the overrides. */
   readonly suspended: () => void;
 }
@@ -19,6 +22,12 @@ export function liveMetrics(registry: Registry): (chainId: number) => LiveObserv
     labelNames: ['chain', 'source', 'outcome'],
     registers: [registry],
   });
+  const skipped = new Counter({
+    name: 'live_skipped_entries_total',
+    help: 'Entries of frames of live prices that were malformed or too many, by the kind of entry: the rest of the frame counts',
+    labelNames: ['chain', 'source', 'entry'],
+    registers: [registry],
+  });
   const suspensions = new Counter({
     name: 'live_suspensions_total',
     help: 'How often live quotes were suspended because nodes did not read the block that is being built',
@@ -29,6 +38,7 @@ export function liveMetrics(registry: Registry): (chainId: number) => LiveObserv
     const chain = String(chainId);
     return {
       count: (source, outcome) => frames.inc({ chain, source, outcome }),
+      skipped: (source, entry, count) => skipped.inc({ chain, source, entry }, count),
       suspended: () => suspensions.inc({ chain }),
     };
   };

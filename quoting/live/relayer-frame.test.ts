@@ -16,6 +16,7 @@ import {
   word,
   wordsOf,
 } from './frames.fixture.ts';
+import { meaningOf, overridesOf, RELAYER, relayerVenues } from './mixed-frames.fixture.ts';
 import { parseRelayerFrame } from './relayer-frame.ts';
 
 const address = fc.bigInt(1n, 2n ** 160n - 1n).map((n): `0x${string}` => `0x${n.toString(16).padStart(40, '0')}`);
@@ -69,24 +70,79 @@ test('the answer to a subscription is not a frame', () => {
 });
 
 test.each([
-  ['no overrides', { blockNumber: 5 }],
   ['no block number', { overrides: some }],
-  ['venues that are no list', { blockNumber: 5, overrides: some, venues: {} }],
-  ['a venue without router', { blockNumber: 5, overrides: some, venues: [{ overrides: some }] }],
-  [
-    'a router twice',
-    { blockNumber: 5, overrides: some, venues: [{ router }, { router: router.toUpperCase().replace('X', 'x') }] },
-  ],
-  ['a word that is a number', { blockNumber: 5, overrides: { [router]: { '0x1': 1 } } }],
+  ['a block number that is a text', { blockNumber: 'five', overrides: some }],
+  ['neither overrides nor venues', { blockNumber: 5 }],
+  ['malformed overrides and venues', { blockNumber: 5, overrides: [], venues: [null, { overrides: some }] }],
 ])('a snapshot with %s is malformed', (_what, result) => {
   expect([codeOf(relayerPush(result)), codeOf(asResult(result))]).toEqual(['malformed', 'malformed']);
+});
+
+const someWords = new Map([[`0x${'28'.repeat(20)}`, new Map([[`0x${'0'.repeat(63)}1`, `0x${'0'.repeat(63)}2`]])]]);
+
+test.each([
+  ['venues that are no list', {}, zeroAddress],
+  ['no venue that is one', [{ overrides: some }], zeroAddress],
+  ['a venue that is none', [null, { router, overrides: some }], router],
+  ['a venue without router', [{ router, overrides: some }, { overrides: some }], router],
+  [
+    'a venue whose overrides are a list',
+    [
+      { router, overrides: some },
+      { router, overrides: [] },
+    ],
+    router,
+  ],
+])('of a snapshot with %s the rest counts', (_what, venues, venue) => {
+  const frame = parseRelayerFrame(relayerPush({ blockNumber: '5', overrides: some, venues }));
+  const skipped = new Map([['venue', 1]]);
+  expect(frame).toEqual({
+    blockNumber: 5n,
+    timestamp: null,
+    venues: new Map([[venue, someWords]]),
+    isComplete: true,
+    skipped,
+  });
+});
+
+test('venues count where overrides are malformed, and a router in two spellings is one', () => {
+  const venues = [{ router: router.toUpperCase().replace('X', 'x'), overrides: some }, { router }];
+  for (const overrides of [undefined, 'x', [], some]) {
+    const frame = parseRelayerFrame(relayerPush({ blockNumber: 5, overrides, venues }));
+    expect(frame?.venues).toEqual(new Map([[router, someWords]]));
+  }
+});
+
+test('any mixture of good and malformed entries gives exactly the good ones', () => {
+  const seen = new Set<string>();
+  fc.assert(
+    fc.property(relayerVenues, overridesOf(RELAYER), fc.boolean(), (entries, overrides, isListed) => {
+      const mixture = meaningOf(isListed ? entries : []);
+      // Without a venue, the words of all are of one.
+      if (mixture.venues.size === 0) overrides.addTo(zeroAddress, mixture);
+      const isEmpty = Object.keys(overrides.fields).length === 0;
+      const expected = isEmpty ? meaningOf([]) : mixture;
+      for (const entry of expected.counts.keys()) seen.add(entry);
+      const venues = entries.map(({ value }) => value);
+      const result = { blockNumber: '5', overrides: overrides.fields, ...(isListed && { venues }) };
+      expect(parseRelayerFrame(relayerPush(result))).toEqual({
+        blockNumber: 5n,
+        timestamp: null,
+        venues: expected.venues,
+        isComplete: true,
+        skipped: expected.counts.size > 0 ? expected.counts : undefined,
+      });
+    }),
+    { numRuns: runs(300) },
+  );
+  expect([...seen].sort()).toEqual(['account', 'venue', 'word']);
 });
 
 test('a refusal is not a malformed snapshot, and snapshots have bounds', () => {
   expect(codeOf('{"id":1,"error":{"code":-32000,"message":"propamm engine not ready"}}')).toBe('refused');
   const venues = Array.from({ length: BOUNDS.venues + 1 }, (_, n) => ({ router: `0x${String(n).padStart(40, '0')}` }));
-  expect(codeOf(relayerPush({ blockNumber: 5, overrides: some, venues: venues.slice(1) }))).toBeUndefined();
-  expect(codeOf(relayerPush({ blockNumber: 5, overrides: some, venues }))).toBe('oversized');
+  const frame = parseRelayerFrame(relayerPush({ blockNumber: 5, overrides: some, venues }));
+  expect([frame?.venues.size, frame?.skipped]).toEqual([BOUNDS.venues, new Map([['oversized', 1]])]);
 });
 
 const fields = fc.dictionary(fc.constantFrom('blockNumber', 'overrides', 'venues', 'params', 'result'), fc.jsonValue());

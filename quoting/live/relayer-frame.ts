@@ -1,7 +1,16 @@
 import { type Address, zeroAddress } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
-import { checkBounds, type Frame, FrameError } from './frame.ts';
-import { addressOf, type Fields, fieldsOf, frameFields, integerOf, readWords, setOnce } from './frame-parts.ts';
+import { type Frame, FrameError } from './frame.ts';
+import {
+  addressOf,
+  addWords,
+  blockNumberOf,
+  type Fields,
+  fieldsOf,
+  frameFields,
+  type ReadWords,
+  SkipCounter,
+  venuesWithin,
+} from './frame-parts.ts';
 
 /**
  * Reads a relayer's snapshot of all live quotes (BAP-710), as the result of a call or in a notification:
@@ -11,28 +20,44 @@ import { addressOf, type Fields, fieldsOf, frameFields, integerOf, readWords, se
  *   "venues": [ { "router": "0x<venue>", "overrides": { … } } ] }
  * ```
  *
- * Empty `overrides` means that nothing has a live quote. Without `venues`, all words are of one venue, the zero address.
+ * Empty `overrides` means that nothing has a live quote. Without a venue, all words are of one venue, the zero address.
+ * What is malformed is skipped, entry by entry.
  *
  * @returns a complete frame without a time; undefined for the answer to a subscription
- * @throws FrameError
+ * @throws FrameError when the block is not known, or there are neither overrides nor venues
  */
 export function parseRelayerFrame(text: string): Frame | undefined {
   const fields = frameFields(text);
   if (!fields) return undefined;
-  const blockNumber = integerOf(fields.blockNumber);
-  return { blockNumber, timestamp: null, venues: checkBounds(readVenues(fields)), isComplete: true };
+  const skipped = new SkipCounter();
+  const blockNumber = blockNumberOf(fields);
+  const venues = venuesWithin(readVenues(fields, skipped), skipped);
+  return { blockNumber, timestamp: null, venues, isComplete: true, skipped: skipped.counts };
 }
 
-function readVenues({ overrides, venues: listed }: Fields): ReadonlyMap<Address, Words> {
-  const venues = new Map<Address, Words>();
-  // Nodes written in Go send an empty map or list as null.
-  const all = overrides === null ? {} : fieldsOf(overrides);
-  if (listed !== undefined && listed !== null && !Array.isArray(listed)) throw new FrameError('malformed');
-  if (Object.keys(all).length === 0) return venues;
-  if (!listed?.length) return venues.set(zeroAddress, readWords(all));
-  for (const venue of listed) {
-    const { router, overrides: words } = fieldsOf(venue);
-    setOnce(venues, addressOf(router), readWords(words ?? {}));
+function readVenues({ overrides, venues: listed }: Fields, skipped: SkipCounter): ReadonlyMap<Address, ReadWords> {
+  const venues = new Map<Address, ReadWords>();
+  const all = fieldsOrNone(overrides);
+  if (all && Object.keys(all).length === 0) return venues;
+  if (listed !== undefined && listed !== null && !Array.isArray(listed)) skipped.add('venue');
+  for (const entry of Array.isArray(listed) ? listed : []) {
+    const { router, overrides: ofVenue } = fieldsOf(entry) ?? {};
+    const [venue, accounts] = [addressOf(router), fieldsOrNone(ofVenue ?? null)];
+    if (!venue || !accounts) {
+      skipped.add('venue');
+      continue;
+    }
+    const words: ReadWords = venues.get(venue) ?? new Map();
+    addWords(words, accounts, fieldsOrNone, skipped);
+    venues.set(venue, words);
   }
-  return venues;
+  if (venues.size > 0) return venues;
+  // Which venue has which words is not known.
+  if (!all) throw new FrameError('malformed');
+  const words: ReadWords = new Map();
+  addWords(words, all, fieldsOrNone, skipped);
+  return venues.set(zeroAddress, words);
 }
+
+/** Fields, of which nodes written in Go send an empty map as null; undefined when they are malformed. */
+const fieldsOrNone = (value: unknown): Fields | undefined => (value === null ? {} : fieldsOf(value));
