@@ -7,7 +7,7 @@ import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import { parseOwnUpdate } from './own-update.ts';
-import { OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates } from './own-updates.ts';
+import { isGoodFor, OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates } from './own-updates.ts';
 import { signedCall } from './signed-call.ts';
 
 /** What the source of kind `own` needs of its chain. */
@@ -69,8 +69,11 @@ export class OwnSource {
   #take(text: string): void {
     const update = this.#read(() => parseOwnUpdate(text));
     if (!update || Date.now() - update.sentAtMs > OWN_BOUNDS.ageMs) return;
-    const isNew = this.#updates.take(update, this.#options.now());
-    if (isNew && update.tx === '0x') this.#send();
+    const { heads, now, blockTimeMs } = this.#options;
+    const isNew = this.#updates.take(update, now());
+    const head = heads.told?.block;
+    // The words of the update that it replaces end.
+    if (isNew && head && !isGoodFor(update, blockAfter(head, blockTimeMs))) this.#send();
   }
 
   #tick(): void {
@@ -107,9 +110,7 @@ export class OwnSource {
       const call = await signedCall(update.tx, chainId);
       const written = call && (await traceWrites(rpc, call, hash, target, this.#closed.signal));
       const venues = written && this.#read(() => checkBounds(new Map([[slot.venue, written]])));
-      const words = venues?.get(slot.venue);
-      if (slot.update === update) slot.tracedAt = hash;
-      if (slot.update.tx !== '0x') slot.found = words?.size ? { hash, words } : undefined;
+      this.#updates.settle(slot, update, hash, venues?.get(slot.venue));
       this.#send();
     } catch (error) {
       if (slot.update === update) slot.retryAt = now() + RETRY_MS;

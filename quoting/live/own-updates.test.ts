@@ -1,11 +1,13 @@
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
+import type { TargetBlock, Words } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
 import { OWN_BOUNDS, OwnUpdates } from './own-updates.ts';
 
 const HEAD: Hex = `0x${'aa'.repeat(32)}`;
 const NEXT: Hex = `0x${'bb'.repeat(32)}`;
-const at = (blockNumber: bigint, timestamp = 1_000n) => ({ blockNumber, timestamp });
+const WORDS: Words = new Map([[`0x${'28'.repeat(20)}` as const, new Map([[HEAD, NEXT]])]]);
+const at = (blockNumber: bigint, timestamp = 1_000n): TargetBlock => ({ blockNumber, timestamp });
 
 function updateOf(change: Partial<OwnUpdate> & { readonly n?: number } = {}): OwnUpdate {
   const { n = 1, ...more } = change;
@@ -25,7 +27,7 @@ function updateOf(change: Partial<OwnUpdate> & { readonly n?: number } = {}): Ow
 function drain(updates: OwnUpdates, hash = HEAD, target = at(10n)): OwnUpdate[] {
   const drained: OwnUpdate[] = [];
   for (let next = updates.next(hash, target, 0); next; next = updates.next(hash, target, 0)) {
-    next.slot.tracedAt = hash;
+    updates.settle(next.slot, next.slot.update, hash, undefined);
     drained.push(next.slot.update);
   }
   return drained;
@@ -87,13 +89,46 @@ test('the words of an update hold at their head until a newer one is traced or c
   updates.take(updateOf(), 0);
   const next = updates.next(HEAD, at(10n), 0);
   if (!next) throw new Error('no update waits');
-  const words = new Map();
-  next.slot.found = { hash: HEAD, words };
+  updates.settle(next.slot, next.slot.update, HEAD, WORDS);
   expect(updates.words(NEXT)).toEqual(new Map());
   updates.take(updateOf({ seq: 2n }), 0);
-  expect(updates.words(HEAD)).toEqual(new Map([[next.slot.venue, words]]));
+  expect(updates.words(HEAD)).toEqual(new Map([[next.slot.venue, WORDS]]));
   updates.take(updateOf({ seq: 3n, tx: '0x' }), 0);
   expect(updates.words(HEAD)).toEqual(new Map());
+});
+
+/** Traces the next update at a head, which finds one word. */
+function traceNext(updates: OwnUpdates, hash: Hex, target: TargetBlock) {
+  const next = updates.next(hash, target, 0);
+  if (next) updates.settle(next.slot, next.slot.update, hash, WORDS);
+  return next;
+}
+
+test.each([
+  ['for a later block', { fromBlock: 11n, untilBlock: 11n }],
+  ['for an earlier block', { untilBlock: 9n }],
+  ['for an earlier time', { untilSecs: 999n }],
+  ['that cancels', { tx: '0x' as const }],
+])('the words of an update end at once when one %s replaces it', (_which, change) => {
+  const updates = new OwnUpdates();
+  updates.take(updateOf({ seq: 5n }), 0);
+  traceNext(updates, HEAD, at(10n));
+  expect(updates.words(HEAD).size).toBe(1);
+  updates.take(updateOf({ seq: 6n, ...change }), 0);
+  expect(updates.words(HEAD).size).toBe(0);
+});
+
+test('what a trace found of an update counts no more once one for another block replaced it', () => {
+  const updates = new OwnUpdates();
+  updates.take(updateOf({ seq: 5n }), 0);
+  const next = updates.next(HEAD, at(10n), 0);
+  if (!next) throw new Error('no update waits');
+  const { update } = next.slot;
+  updates.take(updateOf({ seq: 6n, fromBlock: 11n, untilBlock: 11n }), 0);
+  updates.settle(next.slot, update, HEAD, WORDS);
+  expect(updates.words(HEAD).size).toBe(0);
+  expect(traceNext(updates, NEXT, at(11n, 1_002n))?.slot.update.seq).toBe(6n);
+  expect(updates.words(NEXT).size).toBe(1);
 });
 
 test('uuids, transactions, senders and age are bounded: the oldest is left out', () => {

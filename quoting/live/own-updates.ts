@@ -14,7 +14,9 @@ export interface OwnSlot {
   tracedAt: Hex | undefined;
   /** A trace that failed is repeated from then on. */
   retryAt: number;
-  /** What the update writes after this head, or the one before it does, until it is traced. */
+  /** The block that it was traced for last. */
+  target: TargetBlock | undefined;
+  /** What the update writes after this head; or, until it is traced, what the one that it replaced does there. */
   found: { readonly hash: Hex; readonly words: Words } | undefined;
 }
 
@@ -52,13 +54,13 @@ export class OwnUpdates {
     if (known && known.update.seq >= update.seq) return false;
     // An update that waits for a trace gives its place to a newer one.
     if (known?.tracedAt) sender.slots.delete(uuid);
-    const slot = Object.assign(known ?? { venue: venueOf(update), found: undefined }, {
+    const slot = Object.assign(known ?? { venue: venueOf(update), target: undefined, found: undefined }, {
       update,
       receivedAt: now,
       tracedAt: undefined,
       retryAt: 0,
     });
-    if (update.tx === '0x') slot.found = undefined;
+    if (slot.target && !isGoodFor(update, slot.target)) slot.found = undefined;
     sender.slots.set(uuid, slot);
     leaveOut(sender.slots, ({ size }) => size > OWN_BOUNDS.uuids);
     leaveOut(sender.slots, (slots) => charactersOf(slots) > OWN_BOUNDS.characters);
@@ -92,9 +94,17 @@ export class OwnUpdates {
       if (!slot) continue;
       this.#senders.delete(name);
       this.#senders.set(name, sender);
+      slot.target = target;
       return { sender, slot };
     }
     return undefined;
+  }
+
+  /** Takes what a trace at a head found that an update writes. Another update may have replaced it since. */
+  settle(slot: OwnSlot, update: OwnUpdate, hash: Hex, words: Words | undefined): void {
+    if (slot.update === update) slot.tracedAt = hash;
+    const isGood = slot.target !== undefined && isGoodFor(slot.update, slot.target);
+    slot.found = words?.size && isGood ? { hash, words } : undefined;
   }
 
   /** The words by venue that were found at a head. */
@@ -104,7 +114,11 @@ export class OwnUpdates {
   }
 }
 
-function isGoodFor({ tx, fromBlock, untilBlock, untilSecs }: OwnUpdate, { blockNumber, timestamp }: TargetBlock) {
+/** Whether an update is good for a block, which one that cancels never is. */
+export function isGoodFor(
+  { tx, fromBlock, untilBlock, untilSecs }: OwnUpdate,
+  { blockNumber, timestamp }: TargetBlock,
+): boolean {
   const isInTime = untilSecs === undefined || timestamp <= untilSecs;
   return tx !== '0x' && fromBlock <= blockNumber && blockNumber <= untilBlock && isInTime;
 }
