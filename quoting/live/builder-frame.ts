@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import type { Address, Hex } from 'viem';
 import type { Frame } from './frame.ts';
 import {
   addressOf,
@@ -8,10 +8,10 @@ import {
   fieldsOf,
   frameFields,
   integerOf,
-  type ReadWords,
   SkipCounter,
   venuesWithin,
 } from './frame-parts.ts';
+import type { MutableSlotMap } from './slot-map.ts';
 import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
 
 /**
@@ -32,7 +32,7 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
   const fields = frameFields(text) ?? {};
   const blockNumber = blockNumberOf(fields);
   const skipped = new SkipCounter();
-  const venues = new Map<Address, ReadWords>();
+  const venues = new Map<Address, MutableSlotMap<Hex>>();
   for (const [key, value] of Object.entries(fields)) {
     const venue = addressOf(key);
     if (!venue) continue;
@@ -42,7 +42,7 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
       skipped.add('venue');
       continue;
     }
-    const words: ReadWords = venues.get(venue) ?? new Map();
+    const words: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
     addWords(words, accounts, slotsOf, skipped);
     venues.set(venue, words);
   }

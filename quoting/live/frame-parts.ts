@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem';
 import type { Words } from '../../chain/pending-state.ts';
 import { BOUNDS, FrameError, type SkippedEntry, wordCount } from './frame.ts';
+import type { MutableSlotMap } from './slot-map.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,9 +70,6 @@ export function blockNumberOf({ blockNumber, block_number }: Fields): bigint {
   return number;
 }
 
-/** Words while they are read. */
-export type ReadWords = Map<Address, Map<Hex, Hex>>;
-
 /**
  * Adds storage words by account. Of a slot in several spellings, padded or not, the last word counts, whatever the
  * spelling of its account.
@@ -79,7 +77,7 @@ export type ReadWords = Map<Address, Map<Hex, Hex>>;
  * @param slotsOf gives the words by slot of what an account has; undefined when that is malformed
  */
 export function addWords(
-  target: ReadWords,
+  target: MutableSlotMap<Hex>,
   accounts: Fields,
   slotsOf: (account: unknown) => Fields | undefined,
   skipped: SkipCounter,

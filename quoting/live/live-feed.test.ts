@@ -18,7 +18,7 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
   const feed = new LiveFeed(
     { chainId: 1, blockTimeMs: 12_000, live: { sources: full } },
     {
-      headNumber: () => chain.head,
+      top: () => chain.head,
       observer: {
         count: (kind, outcome) => {
           const name = `${kind} ${outcome}`;
@@ -52,9 +52,9 @@ const venuesOf = (word: number): Frame['venues'] =>
 const builder = (number: number, word: number) => builderText(BigInt(number), venuesOf(word));
 const wordIn = (words: ReturnType<LiveFeed['state']>) => Number(words?.words.get(venue)?.get(slot));
 
-test('of two URLs and two sources the newest block wins, then the newest frame', async () => {
+test('of two URLs and two sources the block after the head counts, then the newest frame', async () => {
   const [east, west, relayer] = [await startLiveServer(), await startLiveServer(), await startLiveServer()];
-  const { feed, heard, counts } = feedOf([
+  const { feed, heard, chain, counts } = feedOf([
     { wsUrls: [east.wsUrl, west.wsUrl] },
     { kind: 'relayer', wsUrls: [relayer.wsUrl] },
   ]);
@@ -68,15 +68,17 @@ test('of two URLs and two sources the newest block wins, then the newest frame',
   await pushed(() => west.push(builder(10, 2)));
   await pushed(() => west.push(builder(11, 3)));
   await pushed(() => east.push(builder(10, 4)));
+  chain.head = 10n;
+  await pushed(() => east.push(builder(10, 8)));
   await pushed(() => relayer.push(relayerPush(relayerResult(11n, venuesOf(5)))));
   await pushed(() => relayer.push(relayerPush(relayerResult(11n, new Map()))));
   await pushed(() => west.push(builder(11, 3)));
-  await pushed(() => east.push(builder(12, 6)));
+  await pushed(() => east.push(builder(13, 6)));
   await pushed(() => east.push(builder(11, 7)));
-  expect(heard).toEqual(['10 1', '10 2', '11 3', '11 5', '11 3', '11 7']);
+  expect(heard).toEqual(['10 1', '10 2', '10 4', '11 5', '11 3', '11 7']);
   expect([wordIn(feed.state()), counts]).toEqual([
     7,
-    { 'builder-overrides used': 5, 'builder-overrides late': 1, 'builder-overrides ahead': 1, 'relayer used': 2 },
+    { 'builder-overrides used': 6, 'builder-overrides late': 1, 'builder-overrides ahead': 1, 'relayer used': 2 },
   ]);
 });
 

@@ -3,18 +3,19 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { PendingWords } from './block-words.ts';
 import type { Frame } from './frame.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
-import { FrameMerger, type FrameOutcome, type PendingWords } from './pending-words.ts';
+import { FrameMerger, type FrameOutcome } from './pending-words.ts';
 
 /** A chain with sources of live prices. */
 export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
 
 export interface LiveFeedDeps {
-  /** The committed head; undefined until the chain was read. */
-  readonly headNumber: () => bigint | undefined;
+  /** Height of the newest block that was seen; undefined while that is not known. */
+  readonly top: () => bigint | undefined;
   readonly observer?: LiveObserver | undefined;
   /** Holds the keys that `apiKeyEnv` names. */
   readonly env: Environment;
@@ -105,7 +106,7 @@ export class LiveFeed {
 
   /** Those that this process merged from the sources; undefined while it reads none. */
   merged(): PendingWords | undefined {
-    return this.#sources && this.#merger.state();
+    return this.#sources && this.#merger.state(this.#deps.top());
   }
 
   close(): void {
@@ -115,7 +116,7 @@ export class LiveFeed {
   }
 
   #take(source: LiveSourceConfig, frame: Frame): FrameOutcome {
-    const outcome = this.#merger.take(source, frame, this.#deps.headNumber());
+    const outcome = this.#merger.take(source, frame, this.#deps.top());
     this.#deps.observer?.count(source.kind, outcome);
     for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(source.kind, entry, count);
     if (outcome === 'used') this.#tell();

@@ -48,7 +48,7 @@ function liveChain() {
     {
       committed: tracker,
       feed: {
-        state: () => merger.state(),
+        state: () => merger.state(tracker.top),
         onFrame: (listener) => {
           listeners.add(listener);
           return () => listeners.delete(listener);
@@ -72,7 +72,7 @@ function liveChain() {
     merger.take(
       'source' as never,
       { blockNumber: BigInt(blockNumber), timestamp: null, venues, isComplete: false },
-      tracker.current?.block.number,
+      tracker.top,
     );
     for (const listener of listeners) listener();
   };
@@ -93,7 +93,7 @@ const step = fc.oneof(
 );
 
 test('whatever comes, a block being built is the next one or that after it, on the head, and its words are young', async () => {
-  let [live, committed] = [0, 0];
+  let [live, committed, after] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
       const world = liveChain();
@@ -102,12 +102,17 @@ test('whatever comes, a block being built is the next one or that after it, on t
       heads.onHead((head) => told.push(head));
       const stopWatching = heads.watch();
       await push(10, 0);
+      /** The highest block that was given as being built since the chain last went back. */
+      let highest = 0n;
       /** When each value last came for each block. */
       const sent = new Map<string, number>();
       for (const each of steps) {
         if (each.do === 'wait') await vi.advanceTimersByTimeAsync(each.ms);
         if (each.do === 'block') {
-          if (each.by <= 0) chain.fork += 1;
+          if (each.by <= 0) {
+            chain.fork += 1;
+            highest = 0n;
+          }
           await push(Number(chain.head.number) + each.by, chain.fork);
         }
         if (each.do === 'frame') {
@@ -130,6 +135,9 @@ test('whatever comes, a block being built is the next one or that after it, on t
             committed += 1;
             continue;
           }
+          if (pending.blockNumber === block.number + 2n) after += 1;
+          expect(pending.blockNumber).toBeGreaterThanOrEqual(highest);
+          highest = pending.blockNumber;
           live += 1;
           expect([1n, 2n]).toContain(pending.blockNumber - block.number);
           expect(pending.timestamp).toBe(block.timestamp + 2n * (pending.blockNumber - block.number));
@@ -146,6 +154,7 @@ test('whatever comes, a block being built is the next one or that after it, on t
   );
   expect(live).toBeGreaterThan(500);
   expect(committed).toBeGreaterThan(500);
+  expect(after).toBeGreaterThan(50);
 });
 
 test('listeners get words of a block at most four times a second, the newest, and the committed head when they end', async () => {
@@ -189,6 +198,33 @@ test('a new head replaces the block being built at once', async () => {
   await push(11, 0);
   expect(heads.current?.block.pending).toBeUndefined();
   expect(before && heads.isTooOld(before)).toBe(true);
+});
+
+test('a frame that names a block one too high costs nothing, and no older block is given after one that was given', async () => {
+  const { heads, push, frame } = liveChain();
+  await push(10, 0);
+  const shown = () => heads.current?.block.pending?.blockNumber;
+  for (let value = 1; value <= 20; value += 1) {
+    frame(value % 3 ? 11 : 12, value);
+    expect(shown()).toBe(11n);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  // The head is late: sources build the block after the next one.
+  for (let value = 1; value <= 30; value += 1) {
+    frame(12, value);
+    await vi.advanceTimersByTimeAsync(100);
+  }
+  expect(shown()).toBe(12n);
+  frame(11, 1);
+  expect(shown()).toBeUndefined();
+  await push(11, 0);
+  expect(shown()).toBe(12n);
+  await push(11, 1);
+  frame(12, 2);
+  expect(shown()).toBe(12n);
+  await push(10, 2);
+  frame(11, 3);
+  expect(shown()).toBe(11n);
 });
 
 test('after nodes ignored the words quotes are committed for a while, and one failure is counted and logged', async () => {

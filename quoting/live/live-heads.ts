@@ -8,9 +8,10 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
+import type { PendingWords } from './block-words.ts';
 import type { LiveChain, LiveFeed } from './live-feed.ts';
 import type { LiveObserver } from './live-metrics.ts';
-import { MAX_AHEAD, type PendingWords } from './pending-words.ts';
+import { MAX_AHEAD } from './pending-words.ts';
 
 export interface LiveHeadsDeps {
   readonly committed: Heads;
@@ -41,7 +42,8 @@ interface Taken {
  * that hold, it gives the committed head.
  *
  * Invariants:
- * 1. The block being built is above all blocks that were seen, and at most two above the committed head.
+ * 1. The block being built is above all blocks that were seen, and at most two above the committed head. Its number never
+ *    goes back unless the chain does.
  * 2. Its words are younger than `maxAgeMs`.
  * 3. A new committed head replaces it at once.
  */
@@ -53,6 +55,8 @@ export class LiveHeads implements Heads {
   readonly #listeners = new Set<HeadListener<ReportedHead>>();
   #taken: Taken | undefined;
   #branch: ChainTail | undefined;
+  /** The highest block that was given as being built on this branch. */
+  #highest = -1n;
   #watchers = 0;
   #told: ReportedHead | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +68,8 @@ export class LiveHeads implements Heads {
     this.#blockTimeMs = blockTimeMs;
     this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
     this.#now = deps.now ?? (() => performance.now());
-    deps.committed.onHead((_, branch) => {
+    deps.committed.onHead(({ block }, branch) => {
+      if (this.#branch && block.number <= this.#branch.top) this.#highest = -1n;
       this.#branch = branch;
       this.#tell();
     });
@@ -153,6 +158,7 @@ export class LiveHeads implements Heads {
       const isRecent = now - taken.at < TAKE_MS && pending?.blockNumber === words?.blockNumber;
       if (isRecent && !this.isTooOld(taken.head.block)) return taken.head;
     }
+    if (words) this.#highest = words.blockNumber;
     const pending = words && this.#pending(head.block, words);
     this.#taken = { committed: head, head: pending ? { ...head, block: { ...head.block, pending } } : head, at: now };
     return this.#taken.head;
@@ -190,7 +196,7 @@ export class LiveHeads implements Heads {
   #holds({ blockNumber, receivedAt }: Pick<PendingState, 'blockNumber' | 'receivedAt'>, { number }: BlockRef): boolean {
     const { top } = this.#deps.committed;
     const isAhead = blockNumber > number && blockNumber > top && blockNumber - number <= MAX_AHEAD;
-    return isAhead && this.#now() - receivedAt < this.#maxAgeMs;
+    return isAhead && blockNumber >= this.#highest && this.#now() - receivedAt < this.#maxAgeMs;
   }
 
   #tellAfter(waitMs: number): void {

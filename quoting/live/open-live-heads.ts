@@ -44,8 +44,8 @@ export function openLiveHeads(
   const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
-  const headNumber = () => committed.told?.block.number;
-  const feed = new LiveFeed(chain, { headNumber, observer, env, own, logger });
+  const top = () => committed.told && committed.top;
+  const feed = new LiveFeed(chain, { top, observer, env, own, logger });
   return {
     heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger }),
     feed,

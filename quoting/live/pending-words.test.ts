@@ -3,10 +3,10 @@ import type { Address, Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { Words } from '../../chain/pending-state.ts';
 import { runs } from '../../test/harness/property-seed.ts';
+import type { PendingWords } from './block-words.ts';
 import { BOUNDS, type Frame } from './frame.ts';
-import { venuesOf } from './frames.fixture.ts';
 import { MAX_AGE_MS, MergeModel } from './merge-model.fixture.ts';
-import { FrameMerger, type PendingWords } from './pending-words.ts';
+import { FrameMerger } from './pending-words.ts';
 
 const SOURCES = [{}, {}, {}] as const;
 const [one, two] = SOURCES;
@@ -30,13 +30,46 @@ function mergerOf() {
   return { clock, merger };
 }
 
-test('a higher block starts again, a lower one is dropped', () => {
+test('a frame of one block changes nothing of another, and the block after the head counts', () => {
   const { merger } = mergerOf();
-  expect(merger.state()).toBeUndefined();
+  expect(merger.state(9n)).toBeUndefined();
   expect(merger.take(one, frame(10, { [A]: words({ 1: 1 }) }), 9n)).toBe('used');
+  const before = merger.state(9n);
   expect(merger.take(two, frame(11, { [B]: words({ 2: 2 }) }), 9n)).toBe('used');
-  expect(merger.take(one, frame(10, { [A]: words({ 1: 3 }) }), 9n)).toBe('late');
-  expect(merger.state()).toMatchObject({ blockNumber: 11n, words: words({ 2: 2 }) });
+  expect(merger.state(9n)).toBe(before);
+  expect(merger.take(one, frame(10, { [A]: words({ 1: 3 }) }), 9n)).toBe('used');
+  expect(merger.state(9n)).toMatchObject({ blockNumber: 10n, words: words({ 1: 3 }) });
+  expect(merger.state(10n)).toMatchObject({ blockNumber: 11n, words: words({ 2: 2 }) });
+  expect(merger.take(one, frame(10, { [A]: words({ 1: 4 }) }), 10n)).toBe('late');
+});
+
+test('of a source that names a block one too high in every tenth frame, each other frame counts', () => {
+  const { merger, clock } = mergerOf();
+  for (let n = 0; n < 100; n += 1) {
+    clock.ms += 250;
+    merger.take(one, frame(n % 10 === 0 ? 11 : 10, { [A]: words({ 1: n }) }), 9n);
+    const shown = n % 10 === 0 ? n - 1 : n;
+    expect(merger.state(9n)).toEqual(n === 0 ? undefined : expect.objectContaining({ words: words({ 1: shown }) }));
+  }
+});
+
+test('the block after the next is shown when sources sent it, and not the next, for the maximum age', () => {
+  const { merger, clock } = mergerOf();
+  const take = (number: number, value: number) => merger.take(one, frame(number, { [A]: words({ 1: value }) }), 9n);
+  const shown = () => merger.state(9n)?.blockNumber;
+  take(10, 1);
+  for (clock.ms = 400; clock.ms <= 1_200; clock.ms += 400) {
+    take(11, clock.ms);
+    expect(shown()).toBe(clock.ms < 1_000 ? 10n : undefined);
+  }
+  take(11, 1_600);
+  expect(merger.state(9n)).toMatchObject({ blockNumber: 11n, words: words({ 1: 1_600 }) });
+  take(10, 2);
+  expect(shown()).toBe(10n);
+  // The last frame before the sources ended was a leap.
+  take(11, 3);
+  clock.ms += 1_001;
+  expect(shown()).toBeUndefined();
 });
 
 test('a venue of a frame loses its words of before, other venues keep theirs unless the frame is complete', () => {
@@ -44,29 +77,83 @@ test('a venue of a frame loses its words of before, other venues keep theirs unl
   merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 2 }), [B]: words({ 3: 3 }) }), 9n);
   merger.take(two, frame(10, { [A]: words({ 4: 4 }) }), 9n);
   merger.take(one, frame(10, { [A]: words({ 1: 5 }) }), 9n);
-  expect(merger.state()?.words).toEqual(words({ 1: 5, 3: 3, 4: 4 }));
+  expect(merger.state(9n)?.words).toEqual(words({ 1: 5, 3: 3, 4: 4 }));
   merger.take(one, frame(10, { [A]: words({ 1: 6 }) }, { isComplete: true }), 9n);
-  expect(merger.state()?.words).toEqual(words({ 1: 6, 4: 4 }));
+  expect(merger.state(9n)?.words).toEqual(words({ 1: 6, 4: 4 }));
   merger.take(one, frame(10, {}, { isComplete: true }), 9n);
   merger.take(two, frame(10, {}, { isComplete: true }), 9n);
-  expect(merger.state()).toBeUndefined();
+  expect(merger.state(9n)).toBeUndefined();
 });
 
-test('a frame with the same words only renews them: newer words of another venue still win, and all hold on', () => {
+test('a frame with the same words only renews them: newer words of another source still win, and all hold on', () => {
   const { merger, clock } = mergerOf();
-  const before = words({ 1: 1, 2: 1 });
-  merger.take(one, frame(10, { [A]: before }), 9n);
+  const older = () => merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }), 9n);
+  older();
   clock.ms = 100;
   merger.take(two, frame(10, { [B]: words({ 1: 2 }) }), 9n);
   clock.ms = 900;
-  merger.take(one, frame(10, { [A]: before }), 9n);
-  expect(merger.state()).toMatchObject({ words: words({ 1: 2, 2: 1 }), receivedAt: 100 });
+  older();
+  expect(merger.state(9n)).toMatchObject({ words: words({ 1: 2, 2: 1 }), receivedAt: 100 });
   clock.ms = 1_200;
-  expect(merger.state()).toMatchObject({ words: before, receivedAt: 900 });
-  // The same words in another object are a newer frame.
-  merger.take(two, frame(10, { [B]: words({ 1: 2 }) }), 9n);
-  merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }), 9n);
-  expect(merger.state()?.words).toEqual(before);
+  expect(merger.state(9n)).toMatchObject({ words: words({ 1: 1, 2: 1 }), receivedAt: 900 });
+  // Words count one by one: what changed is newer, what is repeated is not.
+  merger.take(two, frame(10, { [B]: words({ 1: 2, 2: 2 }) }), 9n);
+  merger.take(one, frame(10, { [A]: words({ 1: 3, 2: 1 }) }), 9n);
+  expect(merger.state(9n)?.words).toEqual(words({ 1: 3, 2: 2 }));
+});
+
+test('of two keys of a maker in one stream, the one that repeats an older word does not win, not even after the other ended', () => {
+  for (const isEnded of [true, false]) {
+    const { merger, clock } = mergerOf();
+    const older = () => merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }), 9n);
+    older();
+    for (clock.ms = 100; clock.ms < 2_000; clock.ms += 100) {
+      if (clock.ms < 900) merger.take(one, frame(10, { [B]: words({ 1: 2 }) }), 9n);
+      older();
+      expect(merger.state(9n)?.words).toEqual(clock.ms < 1_900 ? words({ 1: 2, 2: 1 }) : words({ 2: 1 }));
+    }
+    if (isEnded) merger.take(one, frame(10, { [B]: words({}) }), 9n);
+    older();
+    expect(merger.state(9n)?.words).toEqual(words({ 2: 1 }));
+    merger.take(one, frame(10, { [A]: words({ 1: 3, 2: 1 }) }), 9n);
+    expect(merger.state(9n)?.words).toEqual(words({ 1: 3, 2: 1 }));
+  }
+});
+
+test('a key that repeats the word of another when that ended still gives it', () => {
+  const { merger, clock } = mergerOf();
+  const repeat = () => merger.take(one, frame(10, { [A]: words({ 1: 2 }) }), 9n);
+  repeat();
+  merger.take(one, frame(10, { [B]: words({ 1: 1 }) }), 9n);
+  merger.take(one, frame(10, { [B]: words({ 1: 2 }) }), 9n);
+  clock.ms = 900;
+  repeat();
+  clock.ms = 1_200;
+  expect(merger.state(9n)?.words).toEqual(words({ 1: 2 }));
+});
+
+test('words that a key repeats from block to block win over no newer ones', () => {
+  const { merger } = mergerOf();
+  for (let number = 10; number < 20; number += 1) {
+    const top = BigInt(number - 1);
+    const older = () => merger.take(one, frame(number, { [A]: words({ 1: 1, 2: number === 10 ? 0 : 1 }) }), top);
+    const newer = () => merger.take(one, frame(number, { [B]: words({ 1: 2 }) }), top);
+    for (const take of number % 3 ? (number % 2 ? [newer, older] : [older, newer]) : [newer]) take();
+    expect(merger.state(top)?.words.get(addressOf(9))?.get(hexOf(1))).toBe(hexOf(2));
+  }
+  merger.take(one, frame(20, { [A]: words({ 1: 1, 2: 1 }) }), 19n);
+  expect(merger.state(19n)?.words).toEqual(words({ 2: 1 }));
+});
+
+test('a word that a key sent early for the next block does not win there over a newer one of another', () => {
+  const { merger } = mergerOf();
+  const older = (number: number) => merger.take(one, frame(number, { [A]: words({ 1: 1 }) }), 9n);
+  older(10);
+  older(11);
+  merger.take(one, frame(10, { [B]: words({ 1: 2 }) }), 9n);
+  older(10);
+  merger.take(one, frame(11, { [B]: words({ 1: 2 }) }), 10n);
+  expect(merger.state(10n)?.words).toEqual(words({ 1: 2 }));
 });
 
 test('the newest frame wins where words differ, and the oldest frame with words in the result gives its time', () => {
@@ -74,10 +161,10 @@ test('the newest frame wins where words differ, and the oldest frame with words 
   merger.take(one, frame(10, { [A]: words({ 1: 1, 2: 1 }) }, { timestamp: 120n }), 9n);
   clock.ms = 100;
   merger.take(two, frame(10, { [B]: words({ 1: 2 }) }), 9n);
-  expect(merger.state()).toMatchObject({ words: words({ 1: 2, 2: 1 }), receivedAt: 0, timestamp: 120n });
+  expect(merger.state(9n)).toMatchObject({ words: words({ 1: 2, 2: 1 }), receivedAt: 0, timestamp: 120n });
   clock.ms = 200;
   merger.take(two, frame(10, { [B]: words({ 1: 3, 2: 3 }) }), 9n);
-  expect(merger.state()).toMatchObject({ words: words({ 1: 3, 2: 3 }), receivedAt: 200, timestamp: null });
+  expect(merger.state(9n)).toMatchObject({ words: words({ 1: 3, 2: 3 }), receivedAt: 200, timestamp: null });
 });
 
 test('words that are not renewed are left out after the maximum age', () => {
@@ -86,22 +173,22 @@ test('words that are not renewed are left out after the maximum age', () => {
   clock.ms = 600;
   merger.take(one, frame(10, { [B]: words({ 2: 2 }) }), 9n);
   clock.ms = 1_000;
-  expect(merger.state()).toMatchObject({ words: words({ 1: 1, 2: 2 }), receivedAt: 0 });
+  expect(merger.state(9n)).toMatchObject({ words: words({ 1: 1, 2: 2 }), receivedAt: 0 });
   clock.ms = 1_001;
-  expect(merger.state()).toMatchObject({ words: words({ 2: 2 }), receivedAt: 600 });
+  expect(merger.state(9n)).toMatchObject({ words: words({ 2: 2 }), receivedAt: 600 });
   clock.ms = 1_601;
-  expect(merger.state()).toBeUndefined();
+  expect(merger.state(9n)).toBeUndefined();
 });
 
 test('a renewal with the same content changes only its age', () => {
   const { merger, clock } = mergerOf();
   const take = () => merger.take(one, frame(10, { [A]: words({ 1: 1 }) }), 9n);
   take();
-  const before = merger.state();
-  expect(merger.state()).toBe(before);
+  const before = merger.state(9n);
+  expect(merger.state(9n)).toBe(before);
   clock.ms = 500;
   take();
-  const after = merger.state();
+  const after = merger.state(9n);
   expect(after).toEqual({ ...before, receivedAt: 500 });
   expect(after?.digest).toMatch(/^[\w-]{22}$/);
 });
@@ -110,7 +197,7 @@ test('number, time and words each change the digest', () => {
   const digestOf = (sent: Frame) => {
     const { merger } = mergerOf();
     merger.take(one, sent, undefined);
-    return merger.state()?.digest;
+    return merger.state(undefined)?.digest;
   };
   const venues = { [A]: words({ 1: 1 }) };
   const sent = [
@@ -128,9 +215,9 @@ test('a block far above the head is dropped, and one that was taken before the h
   expect(merger.take(one, frame(13, { [A]: words({ 1: 1 }) }), 10n)).toBe('ahead');
   expect(merger.take(one, frame(10, { [A]: words({ 1: 1 }) }), 10n)).toBe('late');
   expect(merger.take(one, frame(2 ** 50, { [A]: words({ 1: 1 }) }), undefined)).toBe('used');
-  expect(merger.take(two, frame(11, { [A]: words({ 1: 2 }) }), undefined)).toBe('late');
-  expect(merger.take(two, frame(11, { [A]: words({ 1: 2 }) }), 10n)).toBe('used');
-  expect(merger.state()).toMatchObject({ blockNumber: 11n, words: words({ 1: 2 }) });
+  expect(merger.take(two, frame(11, { [A]: words({ 1: 2 }) }), undefined)).toBe('used');
+  expect(merger.state(undefined)?.blockNumber).toBe(2n ** 50n);
+  expect(merger.state(10n)).toMatchObject({ blockNumber: 11n, words: words({ 1: 2 }) });
 });
 
 test('a source that sends ever more venues keeps those that it sent last', () => {
@@ -139,25 +226,27 @@ test('a source that sends ever more venues keeps those that it sent last', () =>
   const many = (from: number) =>
     words(Object.fromEntries(Array.from({ length: share }, (_, n) => [from * share + n, 1])));
   for (let n = 0; n < 6; n += 1) merger.take(one, frame(10, { [addressOf(n)]: many(n) }), 9n);
-  const slots = merger.state()?.words.get(addressOf(9));
+  const slots = merger.state(9n)?.words.get(addressOf(9));
   expect([slots?.size, slots?.has(hexOf(2 * share)), slots?.has(hexOf(2 * share - 1))]).toEqual([
     BOUNDS.words,
     true,
     false,
   ]);
   for (let n = 0; n < 300; n += 1) merger.take(two, frame(10, { [addressOf(n)]: words({ [1_000_000 + n]: 1 }) }), 9n);
-  expect(merger.state()?.words.get(addressOf(9))?.size).toBe(BOUNDS.words + BOUNDS.venues);
+  expect(merger.state(9n)?.words.get(addressOf(9))?.size).toBe(BOUNDS.words + BOUNDS.venues);
 });
 
 const small = fc.integer({ min: 1, max: 3 });
+/** Few values, so that they are repeated. */
+const fewWords = fc.dictionary(fc.constantFrom('1', '2', '3'), small).map((slots) => words(slots));
 const step = fc.record({
   waitMs: fc.constantFrom(0, 100, 400, 1_001),
   source: fc.constantFrom(...SOURCES),
   head: fc.option(fc.bigInt(9n, 11n), { nil: undefined }),
   frame: fc.record({
-    blockNumber: fc.constantFrom(10n, 11n, 11n, 11n, 12n, 500n),
+    blockNumber: fc.constantFrom(10n, 11n, 11n, 11n, 12n, 13n, 500n),
     timestamp: fc.constantFrom(null, 120n, 132n),
-    venues: venuesOf(small.map(addressOf), small.map(hexOf)),
+    venues: fc.array(fc.tuple(small.map(addressOf), fewWords), { maxLength: 3 }).map((entries) => new Map(entries)),
     isComplete: fc.boolean(),
   }),
 });
@@ -183,8 +272,8 @@ test('any frames in any order merge as in a model, and digests tell contents apa
         // States are also seen between frames, at times with nothing in between.
         for (const moreMs of waitMs === 100 ? [0] : [0, 300]) {
           clock.ms += moreMs;
-          const { digest, ...state } = merger.state() ?? {};
-          const expected = model.state(clock.ms);
+          const { digest, ...state } = merger.state(head) ?? {};
+          const expected = model.state(clock.ms, head);
           if (!expected || digest === undefined) {
             counts.none += 1;
             expect([digest, expected]).toEqual([undefined, undefined]);
@@ -203,16 +292,45 @@ test('any frames in any order merge as in a model, and digests tell contents apa
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(50);
 });
 
+test('frames that repeat what their venues said last change nothing, in any order', () => {
+  const sent = fc.record({
+    source: fc.constantFrom(...SOURCES),
+    venue: fc.constantFrom(A, B),
+    slots: fc.dictionary(fc.constantFrom('1', '2', '3'), small),
+  });
+  let several = 0;
+  fc.assert(
+    fc.property(fc.array(sent, { minLength: 2, maxLength: 12 }), fc.infiniteStream(fc.nat()), (all, random) => {
+      const { merger } = mergerOf();
+      const last = new Map<string, () => void>();
+      for (const { source, venue, slots } of all) {
+        const take = () => merger.take(source, frame(10, { [venue]: words(slots) }), 9n);
+        last.set(`${SOURCES.indexOf(source)} ${venue}`, take);
+        take();
+      }
+      const { digest } = merger.state(9n) ?? {};
+      for (let turn = 0; turn < 10; turn += 1) {
+        const takes = [...last.values()];
+        takes[random.next().value % takes.length]?.();
+        expect(merger.state(9n)?.digest).toBe(digest);
+      }
+      if (last.size > 2) several += 1;
+    }),
+    { numRuns: runs(300) },
+  );
+  expect(several).toBeGreaterThan(50);
+});
+
 test('only the words of sources that may be passed on are, by venue: of several the newest, which come first', () => {
   const [open, other] = [{ republish: true }, { republish: true }];
   const { merger } = mergerOf();
-  const shown = () => [...(merger.state()?.republished ?? [])];
+  const shown = () => [...(merger.state(9n)?.republished ?? [])];
   merger.take(one, frame(10, { [A]: words({ 1: 1 }) }), 9n);
-  expect(merger.state()?.republished).toBeUndefined();
-  const before = merger.state()?.digest;
+  expect(merger.state(9n)?.republished).toBeUndefined();
+  const before = merger.state(9n)?.digest;
   merger.take(open, frame(10, { [A]: words({ 1: 1 }) }), 9n);
   expect(shown()).toEqual([[A, words({ 1: 1 })]]);
-  expect(merger.state()?.digest).not.toBe(before);
+  expect(merger.state(9n)?.digest).not.toBe(before);
   merger.take(other, frame(10, { [A]: words({ 1: 2 }), [B]: words({ 2: 2 }) }), 9n);
   merger.take(one, frame(10, { [A]: words({ 1: 3 }) }), 9n);
   expect(new Map(shown())).toEqual(
@@ -228,5 +346,5 @@ test('only the words of sources that may be passed on are, by venue: of several 
     [A, words({ 1: 4 })],
     [B, words({ 2: 2 })],
   ]);
-  expect(merger.state()?.words).toEqual(words({ 1: 4, 2: 2 }));
+  expect(merger.state(9n)?.words).toEqual(words({ 1: 4, 2: 2 }));
 });

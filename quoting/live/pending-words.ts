@@ -1,60 +1,41 @@
-import { hash } from 'node:crypto';
-import type { Address, Hex } from 'viem';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import type { PendingState, Words } from '../../chain/pending-state.ts';
-import { BOUNDS, type Frame } from './frame.ts';
+import { BlockWords, type MergedSource, type PendingWords } from './block-words.ts';
+import type { Frame } from './frame.ts';
 
-/**
- * The merged words of the newest block being built that sources tell of, of which there is at least one. The time is from
- * the newest of the frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose words are
- * in it, by the merger's clock.
- */
-export type PendingWords = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
-
-/** What became of a frame: `late` ones are of a lower block than another frame or the head, `ahead` ones of one too high. */
+/** What became of a frame: `late` ones are of a block that was seen, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
 
 /** How far above the head a block may be built: as a rule it is the next one, for a moment that after it. */
 export const MAX_AHEAD = 2n;
-const DIGEST_CHARACTERS = 22;
+/** Those that may be built, and the one below. */
+const MAX_BLOCKS = 3;
 
-/** One venue's words, as a source last sent them. */
-interface Part {
-  readonly source: MergedSource;
-  readonly venue: Address;
-  readonly words: Words;
-  readonly timestamp: bigint | null;
-  readonly receivedAt: number;
-  /** Number of the first frame with these words: frames count from 1 as they arrive. */
-  readonly order: number;
-}
-
-/** Names a source. `republish`: its words may be passed on. */
-export interface MergedSource {
-  readonly republish?: boolean | undefined;
+/** What sources sent of one block. */
+interface SentBlock {
+  readonly words: BlockWords;
+  /** When it was sent last, and since when no lower block was. */
+  sentAt: number;
+  aloneSince: number;
 }
 
 /**
- * Merges the frames of all sources of a chain. Does no I/O.
+ * Merges the frames of all sources of a chain, block by block. Does no I/O.
  *
  * Invariants:
- * 1. All words are of one block number, the highest of the frames that were used. It goes back only when no source sent
- *    it for `maxAgeMs`, or when it is more than two above the head: a source that is wrong stops the others no longer.
- * 2. A frame replaces all words that its source sent of its venues, and of all other venues if it is complete.
+ * 1. All words of a state are of one block number. A frame changes nothing of other numbers: a source that leaps costs no
+ *    words of the block that others build.
+ * 2. The state is of the block after the newest that was seen. It is of the one after that only when sources sent this one,
+ *    and none the former, for `maxAgeMs`: then the head is late.
  * 3. A venue's words that its source did not renew within `maxAgeMs` are left out.
- * 4. Where two venues or sources give a slot different words, the newer frame wins. One that gives a venue's words of before,
- *    the same object, only renews them.
+ *
+ * {@link BlockWords} says which of different words counts.
  */
 export class FrameMerger {
   readonly #maxAgeMs: number;
   readonly #now: Clock;
-  #blockNumber = -1n;
-  #numberSentAt = Number.NEGATIVE_INFINITY;
+  /** By number, the one sent longest ago first. */
+  readonly #blocks = new Map<bigint, SentBlock>();
   #frames = 0;
-  /** Of each source, those that it renewed longest ago first. */
-  #parts: readonly Part[] = [];
-  #state: PendingWords | undefined;
-  #isOutdated = false;
 
   /** @param maxAgeMs how long a venue's words are used after they arrived */
   constructor(maxAgeMs: number, now: Clock) {
@@ -66,102 +47,54 @@ export class FrameMerger {
    * Takes a frame that just arrived.
    *
    * @param source names the source, the same object each time
-   * @param headNumber the committed head; unknown until the chain was read
+   * @param top height of the newest block that was seen; undefined while it is not known
    */
-  take(source: MergedSource, frame: Frame, headNumber: bigint | undefined): FrameOutcome {
-    const { blockNumber, timestamp, isComplete } = frame;
-    const highest = headNumber === undefined ? undefined : headNumber + MAX_AHEAD;
-    if (headNumber !== undefined && blockNumber <= headNumber) return 'late';
-    if (highest !== undefined && blockNumber > highest) return 'ahead';
-    const mayGoBack = this.#isOld(this.#numberSentAt) || (highest !== undefined && this.#blockNumber > highest);
-    if (blockNumber < this.#blockNumber && !mayGoBack) return 'late';
-    if (blockNumber !== this.#blockNumber) this.#parts = [];
-    this.#blockNumber = blockNumber;
+  take(source: MergedSource, frame: Frame, top: bigint | undefined): FrameOutcome {
+    const { blockNumber } = frame;
+    if (top !== undefined && blockNumber <= top) return 'late';
+    if (top !== undefined && blockNumber > top + MAX_AHEAD) return 'ahead';
     const receivedAt = this.#now();
-    this.#numberSentAt = receivedAt;
     this.#frames += 1;
-    const before = this.#parts.filter((part) => part.source === source);
-    const sent = [...frame.venues].map(([venue, words]): Part => {
-      const last = before.find((part) => part.venue === venue);
-      const order = last?.words === words ? last.order : this.#frames;
-      return { source, venue, words, timestamp, receivedAt, order };
-    });
-    const kept = isComplete ? [] : before.filter(({ venue }) => !frame.venues.has(venue));
-    const others = this.#parts.filter((part) => part.source !== source);
-    this.#parts = [...others, ...withinBounds([...kept, ...sent])];
-    this.#isOutdated = true;
+    const below = this.#ascending().findLast(([number]) => number < blockNumber)?.[1];
+    const block = this.#blocks.get(blockNumber) ?? this.#open(blockNumber, below?.words);
+    block.words.take(source, frame, { receivedAt, order: this.#frames }, below?.words);
+    block.sentAt = receivedAt;
+    for (const [number, higher] of this.#blocks) if (number > blockNumber) higher.aloneSince = receivedAt;
+    this.#blocks.delete(blockNumber);
+    this.#blocks.set(blockNumber, block);
+    const [oldest] = this.#blocks.keys();
+    if (oldest !== undefined && this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(oldest);
     return 'used';
   }
 
   /**
-   * The pending words now; undefined when no source has any. The same object as before while nothing changed, the same
-   * `words` while only `receivedAt` did.
+   * The pending words of the block that is being built; undefined when no source has any. The same object as before while
+   * nothing changed, the same `words` while only `receivedAt` did.
+   *
+   * @param top as in {@link take}; without it, the words are of the highest block
    */
-  state(): PendingWords | undefined {
-    if (this.#isOutdated || (this.#state && this.#isOld(this.#state.receivedAt))) this.#state = this.#merge();
-    this.#isOutdated = false;
-    return this.#state;
-  }
-
-  #isOld(receivedAt: number): boolean {
-    return this.#now() - receivedAt > this.#maxAgeMs;
-  }
-
-  #merge(): PendingWords | undefined {
-    // The newest words come first.
-    const parts = this.#parts
-      .filter(({ receivedAt }) => !this.#isOld(receivedAt))
-      .sort((one, other) => other.order - one.order);
-    const words = new Map<Address, Map<Hex, Hex>>();
-    const used = parts.filter((part) => addMissing(words, part.words));
-    if (used.length === 0) return undefined;
-    const receivedAt = Math.min(...used.map((part) => part.receivedAt));
-    const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
-    const open = new Map<Address, Words>();
-    for (const part of parts) {
-      if (part.source.republish && part.words.size > 0 && !open.has(part.venue)) open.set(part.venue, part.words);
+  state(top: bigint | undefined): PendingWords | undefined {
+    const sent = this.#ascending();
+    const blocks = top === undefined ? sent.toReversed() : sent.filter((each) => this.#mayBeBuilt(top, ...each));
+    for (const [, { words }] of blocks) {
+      const state = words.state();
+      if (state) return state;
     }
-    const content = { blockNumber: this.#blockNumber, timestamp, words, republished: open.size > 0 ? open : undefined };
-    const digest = digestOf(content);
-    return this.#state?.digest === digest ? { ...this.#state, receivedAt } : { ...content, digest, receivedAt };
+    return undefined;
+  }
+
+  /** Whether a block may be the one that is being built. */
+  #mayBeBuilt(top: bigint, number: bigint, { sentAt, aloneSince }: SentBlock): boolean {
+    if (number === top + 1n) return true;
+    return number > top && number <= top + MAX_AHEAD && sentAt - aloneSince >= this.#maxAgeMs;
+  }
+
+  #open(blockNumber: bigint, below: BlockWords | undefined): SentBlock {
+    const words = new BlockWords(blockNumber, (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs, below);
+    return { words, sentAt: this.#now(), aloneSince: this.#now() };
+  }
+
+  #ascending(): readonly (readonly [bigint, SentBlock])[] {
+    return [...this.#blocks].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 }
-
-/** Leaves out the parts that come first until the rest is as small as one frame. */
-function withinBounds(parts: readonly Part[]): readonly Part[] {
-  let count = 0;
-  const last = parts.findLastIndex(({ words }) => {
-    count += wordCount(words);
-    return count > BOUNDS.words;
-  });
-  return parts.slice(last + 1).slice(-BOUNDS.venues);
-}
-
-const wordCount = (words: Words): number => words.values().reduce((sum, slots) => sum + slots.size, 0);
-
-/** Adds words at slots that have none yet. @returns whether there was one to add */
-function addMissing(target: Map<Address, Map<Hex, Hex>>, words: Words): boolean {
-  let hasAdded = false;
-  for (const [account, slots] of words) {
-    const known = target.get(account) ?? new Map<Hex, Hex>();
-    const missing = [...slots].filter(([slot]) => !known.has(slot));
-    if (missing.length === 0) continue;
-    for (const [slot, word] of missing) known.set(slot, word);
-    target.set(account, known);
-    hasAdded = true;
-  }
-  return hasAdded;
-}
-
-function digestOf({ blockNumber, timestamp, words, republished }: Omit<PendingWords, 'digest' | 'receivedAt'>): string {
-  const venues = [...(republished ?? [])].map(([venue, ofVenue]) => `${venue}\n${linesOf(ofVenue)}`).sort();
-  const text = [blockNumber, timestamp, linesOf(words), ...venues].join('\n\n');
-  return hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
-}
-
-/** The same text for the same words, in whatever order they are. */
-const linesOf = (words: Words): string =>
-  [...words]
-    .flatMap(([account, slots]) => [...slots].map(([slot, word]) => `${account} ${slot} ${word}`))
-    .sort()
-    .join('\n');

@@ -1,4 +1,4 @@
-import { type Address, zeroAddress } from 'viem';
+import { type Address, type Hex, zeroAddress } from 'viem';
 import { type Frame, FrameError } from './frame.ts';
 import {
   addressOf,
@@ -7,10 +7,10 @@ import {
   type Fields,
   fieldsOf,
   frameFields,
-  type ReadWords,
   SkipCounter,
   venuesWithin,
 } from './frame-parts.ts';
+import type { MutableSlotMap } from './slot-map.ts';
 
 /**
  * Reads a relayer's snapshot of all live quotes (BAP-710), as the result of a call or in a notification:
@@ -35,8 +35,11 @@ export function parseRelayerFrame(text: string): Frame | undefined {
   return { blockNumber, timestamp: null, venues, isComplete: true, skipped: skipped.counts };
 }
 
-function readVenues({ overrides, venues: listed }: Fields, skipped: SkipCounter): ReadonlyMap<Address, ReadWords> {
-  const venues = new Map<Address, ReadWords>();
+function readVenues(
+  { overrides, venues: listed }: Fields,
+  skipped: SkipCounter,
+): ReadonlyMap<Address, MutableSlotMap<Hex>> {
+  const venues = new Map<Address, MutableSlotMap<Hex>>();
   const all = fieldsOrNone(overrides);
   if (all && Object.keys(all).length === 0) return venues;
   if (listed !== undefined && listed !== null && !Array.isArray(listed)) skipped.add('venue');
@@ -47,14 +50,14 @@ function readVenues({ overrides, venues: listed }: Fields, skipped: SkipCounter)
       skipped.add('venue');
       continue;
     }
-    const words: ReadWords = venues.get(venue) ?? new Map();
+    const words: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
     addWords(words, accounts, fieldsOrNone, skipped);
     venues.set(venue, words);
   }
   if (venues.size > 0) return venues;
   // Which venue has which words is not known.
   if (!all) throw new FrameError('malformed');
-  const words: ReadWords = new Map();
+  const words: MutableSlotMap<Hex> = new Map();
   addWords(words, all, fieldsOrNone, skipped);
   return venues.set(zeroAddress, words);
 }

@@ -248,6 +248,6 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'Words of a source are passed on only if the chains file says so.',
     test: ['quoting/live/pending-words.test.ts', 'only the words of sources that may be passed on are'],
-    mutation: ['quoting/live/pending-words.ts', 'part.source.republish && part.words', 'part.words'],
+    mutation: ['quoting/live/block-words.ts', 'source.republish === true', 'true'],
   },
 ];

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Address, Hex } from 'viem';
+import type { PendingState, Words } from '../../chain/pending-state.ts';
+import type { Frame } from './frame.ts';
+import { addMissing, type MutableSlotMap, pick } from './slot-map.ts';
+import { type Part, SourceParts } from './source-parts.ts';
+
+/**
+ * The merged words of a block that is being built, of which there is at least one. The time is from the newest of the
+ * frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose words are in it, by the
+ * merger's clock.
+ */
+export type PendingWords = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
+
+/** Names a source. `republish`: its words may be passed on. */
+export interface MergedSource {
+  readonly republish?: boolean | undefined;
+}
+
+const DIGEST_CHARACTERS = 22;
+
+/**
+ * The merged words of one block. Does no I/O.
+ *
+ * Invariant: where sources differ at a slot, the word that changed last counts. One that a source merely repeats does not
+ * win over a newer one, but over none.
+ */
+export class BlockWords {
+  readonly #blockNumber: bigint;
+  readonly #isOld: (receivedAt: number) => boolean;
+  readonly #sources: Map<MergedSource, SourceParts>;
+  #state: PendingWords | undefined;
+  #isOutdated = false;
+
+  /**
+   * @param isOld whether what arrived then is not used any more
+   * @param below the words of the block below, as far as they are known
+   */
+  constructor(blockNumber: bigint, isOld: (receivedAt: number) => boolean, below: BlockWords | undefined) {
+    this.#blockNumber = blockNumber;
+    this.#isOld = isOld;
+    const known = below ? [...below.#sources] : [];
+    this.#sources = new Map(known.map(([source, parts]) => [source, new SourceParts(isOld, parts)]));
+  }
+
+  /** Takes a frame, the newest of all. @param below as above, until now */
+  take(
+    source: MergedSource,
+    frame: Frame,
+    sent: Pick<Part, 'receivedAt' | 'order'>,
+    below: BlockWords | undefined,
+  ): void {
+    const parts = this.#sources.get(source) ?? new SourceParts(this.#isOld);
+    this.#sources.set(source, parts);
+    parts.take(frame, sent, below ? below.#sources.get(source) : undefined);
+    this.#isOutdated = true;
+  }
+
+  /** The same object as before while nothing changed, the same `words` while only `receivedAt` did; undefined without words. */
+  state(): PendingWords | undefined {
+    if (this.#isOutdated || (this.#state && this.#isOld(this.#state.receivedAt))) this.#state = this.#merge();
+    this.#isOutdated = false;
+    return this.#state;
+  }
+
+  #merge(): PendingWords | undefined {
+    const words: MutableSlotMap<Hex> = new Map();
+    const used = newestWords(this.#parts(() => true)).flatMap((each) =>
+      addMissing(words, each.words) ? each.part : [],
+    );
+    if (used.length === 0) return undefined;
+    const receivedAt = Math.min(...used.map((part) => part.receivedAt));
+    const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
+    const republished = new Map<Address, MutableSlotMap<Hex>>();
+    for (const { part, words: ofPart } of newestWords(this.#parts((source) => source.republish === true))) {
+      const ofVenue: MutableSlotMap<Hex> = republished.get(part.venue) ?? new Map();
+      if (addMissing(ofVenue, ofPart)) republished.set(part.venue, ofVenue);
+    }
+    const content = {
+      blockNumber: this.#blockNumber,
+      timestamp,
+      words,
+      republished: republished.size > 0 ? republished : undefined,
+    };
+    const digest = digestOf(content);
+    return this.#state?.digest === digest ? { ...this.#state, receivedAt } : { ...content, digest, receivedAt };
+  }
+
+  /** The newest frame's first. */
+  #parts(isOf: (source: MergedSource) => boolean): readonly Part[] {
+    const parts = [...this.#sources].flatMap(([source, { used }]) => (isOf(source) ? used : []));
+    return parts.sort((one, other) => other.order - one.order);
+  }
+}
+
+/** Finds which words of each part count: those that are, at their slots, what changed last. Equal words count together. */
+function newestWords(parts: readonly Part[]): readonly { readonly part: Part; readonly words: Words }[] {
+  const newest: MutableSlotMap<{ readonly order: number; readonly word: Hex | undefined }> = new Map();
+  for (const { sent, changed } of parts) {
+    for (const [account, slots] of changed) {
+      const [words, known] = [sent.get(account), newest.get(account) ?? new Map()];
+      newest.set(account, known);
+      for (const [slot, order] of slots) {
+        if (order > (known.get(slot)?.order ?? 0)) known.set(slot, { order, word: words?.get(slot) });
+      }
+    }
+  }
+  return parts.map((part) => {
+    const counts = (word: Hex, account: Address, slot: Hex) =>
+      part.changed.get(account)?.has(slot) === true && newest.get(account)?.get(slot)?.word === word;
+    return { part, words: pick(part.sent, counts) };
+  });
+}
+
+function digestOf({ blockNumber, timestamp, words, republished }: Omit<PendingWords, 'digest' | 'receivedAt'>): string {
+  const venues = [...(republished ?? [])].map(([venue, ofVenue]) => `${venue}\n${linesOf(ofVenue)}`).sort();
+  const text = [blockNumber, timestamp, linesOf(words), ...venues].join('\n\n');
+  return hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
+}
+
+/** The same text for the same words, in whatever order they are. */
+const linesOf = (words: Words): string =>
+  [...words]
+    .flatMap(([account, slots]) => [...slots].map(([slot, word]) => `${account} ${slot} ${word}`))
+    .sort()
+    .join('\n');
