@@ -166,6 +166,30 @@ test('once a source is silent, or its block has landed, quotes are those of the 
   }
 });
 
+test('frames with malformed venues, and those of a block one too high, cost no live quote', async () => {
+  const { market } = world;
+  const { builder } = market;
+  onTestFinished(() => builder.resume());
+  for (const spoilt of [{}, null, [], 'x', 7, { stateOverride: null }, { stateOverride: { [account(8)]: null } }]) {
+    const updates = await updateAll(market, () => 200n);
+    builder.pause();
+    const { number } = builder.block();
+    const venues = venueOf({ [market.registry]: Object.assign({}, ...updates.map(({ words }) => words)) });
+    const raw = JSON.parse(frameText(number, { [account(6)]: spoilt, ...venues }));
+    builder.sendRaw(JSON.stringify({ ...raw, blockNumber: String(number) }));
+    await waitForUpdates(world, updates);
+    builder.sendRaw(frameText(number + 1n, venues));
+    for (let asked = 0; asked < 5; asked += 1) {
+      await sleep(20);
+      const { results } = await world.batch();
+      const targets = results.map((result) => 'quote' in result && result.quote.basis?.targetBlockNumber);
+      expect(targets).toEqual(market.pools.map(() => Number(number)));
+    }
+    builder.resume();
+    await builder.buildBlock();
+  }
+});
+
 /** How long a new block may take to reach the service. */
 const PUSH_MS = 150;
 
