@@ -1,98 +1,109 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { type FeedEvent, type FramePace, type Made, newFeed, nextFeed } from './frame-schedule.ts';
 
 /** Takes frames. Must not throw. */
 export interface FrameReader {
   /** Whether it takes a frame now. Otherwise it waits for a later one. */
   readonly isReady: boolean;
   take(frame: Buffer): void;
-  /** Called once, when there was no frame for `MAX_SILENCE_MS`; nothing follows. */
+  /** Called once, when it got no frame for too long; nothing follows. */
   onSilence(): void;
 }
 
-/** Adds a reader, which gets the last frame at once. @returns removes it; may be called more than once */
+/** Adds a reader. @returns removes it; may be called more than once */
 export type FrameFeed = (reader: FrameReader) => () => void;
 
-export interface FrameSource {
-  /** Makes a frame of what is known, without waiting for more; null when there is nothing to say now. */
-  readonly make: () => Promise<Buffer | null>;
+export interface FrameSource extends FramePace {
+  /** Makes a frame of what is known, without waiting for more. */
+  readonly make: () => Promise<Made>;
   /** Called when the first reader comes. It returns a function that is called after the last reader left. */
   readonly start: (changed: () => void) => () => void;
-  /** Shortest and longest time between two frames. */
-  readonly minMs: number;
-  readonly maxMs: number;
 }
 
-/** A feed while it has readers. */
-interface RunningFeed {
-  readonly readers: Set<FrameReader>;
-  last: Buffer | null;
-  wake: () => void;
-}
-
-const MAX_SILENCE_MS = 2_000;
+type MakeInTurn = (make: () => Promise<Made>) => Promise<Made>;
 
 /** The feeds of all chains by a key, each as long as it has readers. */
 export class FrameFeeds {
   readonly #feeds = new Map<string, RunningFeed>();
   /** The last frame that was asked for: one is made after the other, so that many feeds do not fill the event loop. */
-  #made: Promise<Buffer | null> = Promise.resolve(null);
+  #made: Promise<Made> = Promise.resolve(null);
 
-  constructor(private readonly logger: Pick<Logger, 'error'>) {}
+  constructor(
+    private readonly logger: Pick<Logger, 'error'>,
+    private readonly now: Clock = () => performance.now(),
+  ) {}
 
+  /** @param open gives the source of a feed that has no readers yet */
   of(key: string, open: () => FrameSource): FrameFeed {
     return (reader) => {
-      const known = this.#feeds.get(key);
-      const feed = known ?? { readers: new Set(), last: null, wake: () => undefined };
-      feed.readers.add(reader);
-      if (feed.last !== null) reader.take(feed.last);
-      if (!known) void this.#run(key, feed, open());
-      return () => {
-        if (feed.readers.delete(reader) && feed.readers.size === 0) feed.wake();
-      };
+      const feed = this.#feeds.get(key) ?? this.#start(key, open());
+      feed.take({ kind: 'joined', reader });
+      return () => feed.take({ kind: 'left', reader });
     };
   }
 
-  /**
-   * Makes frames while there are readers: at each change, and after the longest time without one. A frame is made once
-   * and goes to all readers that are ready; none is made while no reader is.
-   */
-  async #run(key: string, feed: RunningFeed, { start, make, minMs, maxMs }: FrameSource): Promise<void> {
-    const { readers } = feed;
+  #start(key: string, source: FrameSource): RunningFeed {
+    const onEnd = () => this.#feeds.delete(key);
+    const feed = new RunningFeed(source, { now: this.now, makeInTurn: this.#makeInTurn, onEnd });
     this.#feeds.set(key, feed);
-    const silence = setTimeout(() => {
-      for (const reader of readers) reader.onSilence();
-      readers.clear();
-    }, MAX_SILENCE_MS).unref();
-    let isChanged = false;
-    const stop = start(() => {
-      isChanged = true;
-      feed.wake();
-    });
-    while (readers.size > 0) {
-      isChanged = false;
-      const isWanted = readers.values().some(({ isReady }) => isReady);
-      if (isWanted) feed.last = await this.#makeInTurn(make);
-      const frame = isWanted ? feed.last : null;
-      if (frame !== null || !isWanted) silence.refresh();
-      for (const reader of readers) if (frame !== null && reader.isReady) reader.take(frame);
-      if (frame !== null) await sleep(minMs, undefined, { ref: false });
-      if (isChanged || readers.size === 0) continue;
-      const woken = new AbortController();
-      feed.wake = () => woken.abort();
-      const waitMs = frame === null ? minMs : maxMs - minMs;
-      await sleep(waitMs, undefined, { ref: false, signal: woken.signal }).catch(() => undefined);
-    }
-    clearTimeout(silence);
-    this.#feeds.delete(key);
-    stop();
+    return feed;
   }
 
-  #makeInTurn(make: FrameSource['make']): Promise<Buffer | null> {
+  readonly #makeInTurn: MakeInTurn = (make) => {
     this.#made = this.#made.then(make).catch((err: unknown) => {
       this.logger.error({ err }, 'failed to make a frame');
       return null;
     });
     return this.#made;
+  };
+}
+
+interface FeedDeps {
+  readonly now: Clock;
+  readonly makeInTurn: MakeInTurn;
+  /** Called when the last reader left. */
+  readonly onEnd: () => void;
+}
+
+/** A feed while it has readers: does at the right time what {@link nextFeed} says. */
+class RunningFeed {
+  #state = newFeed<FrameReader>();
+  #timer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+  readonly #stop: () => void;
+
+  constructor(
+    private readonly source: FrameSource,
+    private readonly deps: FeedDeps,
+  ) {
+    this.#stop = source.start(() => {
+      if (this.#state.readers.size > 0) this.take({ kind: 'changed' });
+    });
+  }
+
+  take(event: FeedEvent<FrameReader>): void {
+    if (this.#hasEnded) return;
+    const now = this.deps.now();
+    const [state, { wakeAt, isMakeDue, send, silent }] = nextFeed(this.#state, event, now, this.source);
+    this.#state = state;
+    clearTimeout(this.#timer);
+    if (wakeAt === null) this.#end();
+    else this.#timer = setTimeout(() => this.take({ kind: 'time' }), wakeAt - now).unref();
+    if (isMakeDue) void this.#make();
+    // Readers may join and leave meanwhile.
+    for (const reader of send?.to ?? []) reader.take(send?.frame as Buffer);
+    for (const reader of silent) reader.onSilence();
+  }
+
+  async #make(): Promise<void> {
+    const made = await this.deps.makeInTurn(async () => (this.#hasEnded ? null : this.source.make()));
+    this.take({ kind: 'made', made });
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#stop();
+    this.deps.onEnd();
   }
 }

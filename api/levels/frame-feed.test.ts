@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FrameFeeds, type FrameReader, type FrameSource } from './frame-feed.ts';
+
+/* Feeds whose time the tests drive. What is due when: `frame-schedule.test.ts`. */
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const setup = () => {
+  const failures: unknown[] = [];
+  const feeds = new FrameFeeds({ error: (fields: unknown) => failures.push(fields) } as never);
+  return { feeds, failures };
+};
+
+/** A source of these frames, made at once. */
+function sourceOf(make: FrameSource['make']) {
+  const seen = { open: 0 };
+  const source: FrameSource = {
+    make,
+    start: () => {
+      seen.open += 1;
+      return () => {
+        seen.open -= 1;
+      };
+    },
+    minMs: 250,
+    maxMs: 900,
+  };
+  return { source, seen };
+}
+
+/** A reader, and what it got and when. */
+function readerOf() {
+  const got: string[] = [];
+  const reader: FrameReader & { isReady: boolean } = {
+    isReady: true,
+    take: (frame) => got.push(`${frame} at ${performance.now()}`),
+    onSilence: () => got.push(`silence at ${performance.now()}`),
+  };
+  return { reader, got };
+}
+
+/** Frames that tell when they were made. */
+const timed = async () => Buffer.from(`frame of ${performance.now()}`);
+
+test('a reader that joins as the others are sent away gets its own two seconds of silence', async () => {
+  const { feeds } = setup();
+  const { source } = sourceOf(async () => null);
+  const feed = feeds.of('k', () => source);
+  const [one, other] = [readerOf(), readerOf()];
+  feed({
+    ...one.reader,
+    onSilence: () => {
+      one.got.push(`silence at ${performance.now()}`);
+      feed(other.reader);
+    },
+  });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([one.got, other.got]).toEqual([['silence at 2000'], ['silence at 4000']]);
+});
+
+test('a reader that joins shortly before the silence of others gets its own two seconds', async () => {
+  const { feeds } = setup();
+  const { source, seen } = sourceOf(async () => null);
+  const feed = feeds.of('k', () => source);
+  const [one, other] = [readerOf(), readerOf()];
+  feed(one.reader);
+  await vi.advanceTimersByTimeAsync(1_990);
+  feed(other.reader);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([one.got, other.got, seen.open]).toEqual([['silence at 2000'], ['silence at 3990'], 0]);
+});
+
+test('a reader that joins while all others are slow gets no old frame', async () => {
+  const { feeds } = setup();
+  const { source } = sourceOf(timed);
+  const feed = feeds.of('k', () => source);
+  const [slow, late] = [readerOf(), readerOf()];
+  feed(slow.reader);
+  await vi.advanceTimersByTimeAsync(600);
+  slow.reader.isReady = false;
+  await vi.advanceTimersByTimeAsync(4_000);
+  feed(late.reader);
+  await vi.advanceTimersByTimeAsync(10);
+  expect([slow.got, late.got]).toEqual([['frame of 0 at 0'], ['frame of 4600 at 4600']]);
+});
+
+test('a reader that joins between two frames gets the last one at once', async () => {
+  const { feeds } = setup();
+  const { source } = sourceOf(timed);
+  const feed = feeds.of('k', () => source);
+  const [one, other] = [readerOf(), readerOf()];
+  feed(one.reader);
+  await vi.advanceTimersByTimeAsync(400);
+  feed(other.reader);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(other.got).toEqual(['frame of 0 at 400', 'frame of 900 at 900']);
+});
+
+test('a source is stopped when its last reader leaves, and started again for the next one', async () => {
+  const { feeds } = setup();
+  const { source, seen } = sourceOf(timed);
+  const feed = feeds.of('k', () => source);
+  const [one, other] = [readerOf(), readerOf()];
+  const leave = feed(one.reader);
+  expect(seen.open).toBe(1);
+  leave();
+  leave();
+  expect(seen.open).toBe(0);
+  feed(other.reader);
+  await vi.advanceTimersByTimeAsync(10);
+  expect([seen.open, one.got, other.got]).toEqual([1, [], ['frame of 0 at 0']]);
+});
+
+test('no frame is made for a feed that ended while it waited for its turn', async () => {
+  const { feeds } = setup();
+  const turn = Promise.withResolvers<null>();
+  const slow = sourceOf(() => turn.promise);
+  let made = 0;
+  const next = sourceOf(async () => {
+    made += 1;
+    return null;
+  });
+  feeds.of('slow', () => slow.source)(readerOf().reader);
+  const leave = feeds.of('next', () => next.source)(readerOf().reader);
+  await vi.advanceTimersByTimeAsync(10);
+  leave();
+  turn.resolve(null);
+  await vi.advanceTimersByTimeAsync(10);
+  expect([made, next.seen.open]).toEqual([0, 0]);
+});
+
+test('a frame that cannot be made is logged, and the next one comes', async () => {
+  const { feeds, failures } = setup();
+  let isBroken = true;
+  const { source } = sourceOf(async () => {
+    if (isBroken) throw new Error('broken');
+    return timed();
+  });
+  const { reader, got } = readerOf();
+  feeds.of('k', () => source)(reader);
+  await vi.advanceTimersByTimeAsync(10);
+  isBroken = false;
+  await vi.advanceTimersByTimeAsync(500);
+  expect([failures.length, got]).toEqual([1, ['frame of 250 at 250']]);
+});

@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type FeedEvent, type FeedState, type FramePace, MAX_SILENCE_MS, newFeed, nextFeed } from './frame-schedule.ts';
+
+/* The schedule of a feed, where the tests say what happens and when. */
+
+const PACE = { minMs: 250, maxMs: 900, maxLateMs: 10_000 };
+const FRAME = Buffer.from('frame');
+
+interface Reader {
+  readonly name: string;
+  isReady: boolean;
+}
+const readerOf = (name: string, isReady = true): Reader => ({ name, isReady });
+
+/** An event, or a change of readers. */
+type Happening = readonly [at: number, event: FeedEvent<Reader>] | (() => void);
+const joined = (at: number, reader: Reader): Happening => [at, { kind: 'joined', reader }];
+const made = (at: number, frame: Extract<FeedEvent<Reader>, { kind: 'made' }>['made']): Happening => [
+  at,
+  { kind: 'made', made: frame },
+];
+const changed = (at: number): Happening => [at, { kind: 'changed' }];
+const time = (at: number): Happening => [at, { kind: 'time' }];
+const becomes = (reader: Reader, isReady: boolean) => () => {
+  reader.isReady = isReady;
+};
+
+/** What the last of these events leads to. */
+function outcomeOf(happenings: readonly Happening[], pace: FramePace = PACE) {
+  let state = newFeed<Reader>();
+  let effects: ReturnType<typeof nextFeed<Reader>>[1] | undefined;
+  for (const each of happenings)
+    if (typeof each === 'function') each();
+    else [state, effects] = nextFeed(state, each[1], each[0], pace);
+  const { send, silent, isMakeDue, wakeAt } = effects as NonNullable<typeof effects>;
+  const to = send?.to.map(({ name }) => name) ?? [];
+  return { to, silent: silent.map(({ name }) => name), isMakeDue, wakeAt };
+}
+
+const nothing = { to: [], silent: [], isMakeDue: false };
+
+describe('frames are made', () => {
+  test('at once for the first reader', () => {
+    expect(outcomeOf([joined(0, readerOf('a'))])).toMatchObject({ isMakeDue: true, to: [] });
+  });
+  test('at the longest time after the last one, without a change', () => {
+    const start = [joined(0, readerOf('a')), made(10, FRAME)];
+    expect(outcomeOf(start)).toEqual({ ...nothing, to: ['a'], wakeAt: 910 });
+    expect(outcomeOf([...start, time(909)])).toEqual({ ...nothing, wakeAt: 910 });
+    expect(outcomeOf([...start, time(910)])).toMatchObject({ isMakeDue: true });
+  });
+  test('at a change, but at the shortest time after the last one at the earliest', () => {
+    const start = [joined(0, readerOf('a')), made(10, FRAME)];
+    expect(outcomeOf([...start, changed(100)])).toEqual({ ...nothing, wakeAt: 260 });
+    expect(outcomeOf([...start, changed(100), time(260)])).toMatchObject({ isMakeDue: true });
+    expect(outcomeOf([...start, changed(500)])).toMatchObject({ isMakeDue: true });
+  });
+  test('again when something changed while the last one was made', () => {
+    expect(outcomeOf([joined(0, readerOf('a')), changed(5), made(10, FRAME)])).toMatchObject({
+      to: ['a'],
+      wakeAt: 260,
+    });
+  });
+  test('after an attempt without a frame at a change, or after the shortest time', () => {
+    for (const none of ['late', null] as const) {
+      const start = [joined(0, readerOf('a')), made(10, none)];
+      expect(outcomeOf(start)).toEqual({ ...nothing, wakeAt: 260 });
+      expect(outcomeOf([...start, changed(20)])).toMatchObject({ isMakeDue: true });
+      expect(outcomeOf([...start, time(260)])).toMatchObject({ isMakeDue: true });
+    }
+  });
+  test('only while a reader is ready, which is looked at after the shortest time', () => {
+    const slow = readerOf('slow', false);
+    expect(outcomeOf([joined(0, slow)])).toEqual({ ...nothing, wakeAt: 250 });
+    expect(outcomeOf([joined(0, slow), changed(10)])).toMatchObject({ isMakeDue: false });
+    expect(outcomeOf([joined(0, slow), becomes(slow, true), time(250)])).toMatchObject({ isMakeDue: true });
+  });
+});
+
+describe('a reader that joins', () => {
+  const start = [joined(0, readerOf('a')), made(10, FRAME)];
+  test('gets the last frame at once', () => {
+    expect(outcomeOf([...start, joined(500, readerOf('b'))])).toEqual({ ...nothing, to: ['b'], wakeAt: 910 });
+  });
+  test('gets a new one when one is due or being made', () => {
+    const other = readerOf('b');
+    expect(outcomeOf([...start, joined(950, other)])).toMatchObject({ to: [], isMakeDue: true });
+    expect(outcomeOf([...start, time(910), joined(911, other)])).toMatchObject({ to: [], isMakeDue: false });
+    expect(outcomeOf([...start, time(910), joined(911, other), made(920, FRAME)])).toMatchObject({ to: ['a', 'b'] });
+  });
+  test('gets no old frame while all others are slow', () => {
+    const slow = readerOf('slow');
+    const polls = Array.from({ length: 15 }, (_, index) => time(910 + 250 * index));
+    const still = [joined(0, slow), made(10, FRAME), becomes(slow, false), ...polls];
+    expect(outcomeOf([...still, joined(4_600, readerOf('b'))])).toMatchObject({ to: [], silent: [], isMakeDue: true });
+  });
+  test('gets no frame from before frames were late', () => {
+    const end = outcomeOf([...start, changed(300), made(310, 'late'), joined(320, readerOf('b'))]);
+    expect(end).toMatchObject({ to: [], isMakeDue: false });
+  });
+});
+
+describe('readers are sent away', () => {
+  const none = (times: readonly number[], of: 'late' | null = null) => times.flatMap((at) => [time(at), made(at, of)]);
+  const each250 = (from: number, until: number) =>
+    Array.from({ length: Math.floor((until - from) / 250) + 1 }, (_, index) => from + index * 250);
+  test('after two seconds when nothing of the chain is known', () => {
+    const start = [joined(0, readerOf('a')), made(0, null), ...none(each250(250, 1_750))];
+    expect(outcomeOf(start)).toEqual({ ...nothing, wakeAt: 2_000 });
+    expect(outcomeOf([...start, time(2_000)])).toMatchObject({ isMakeDue: true, silent: [] });
+    expect(outcomeOf([...start, time(2_000), made(2_000, null)])).toEqual({ ...nothing, silent: ['a'], wakeAt: null });
+    expect(outcomeOf([...start, time(2_000), made(2_000, FRAME)])).toMatchObject({ to: ['a'], silent: [] });
+  });
+  test('each two seconds after it joined at the earliest', () => {
+    const start = [joined(0, readerOf('a')), made(0, null), ...none(each250(250, 1_750))];
+    const both = [...start, joined(1_990, readerOf('b')), time(2_000), made(2_000, null)];
+    expect(outcomeOf(both)).toEqual({ ...nothing, silent: ['a'], wakeAt: 2_250 });
+    const rest = none(each250(2_250, 3_750));
+    expect(outcomeOf([...both, ...rest])).toMatchObject({ silent: [], wakeAt: 3_990 });
+    expect(outcomeOf([...both, ...rest, time(3_990)])).toMatchObject({ silent: ['b'], wakeAt: null });
+  });
+  test('much later while frames are late', () => {
+    const start = [joined(0, readerOf('a')), made(0, 'late'), ...none(each250(250, 9_750), 'late')];
+    expect(outcomeOf(start)).toMatchObject({ silent: [], wakeAt: 10_000 });
+    expect(outcomeOf([...start, time(10_000), made(10_000, 'late')])).toMatchObject({ silent: ['a'], wakeAt: null });
+    // Then the chain is not known any more.
+    const lost = [...start, ...none(each250(10_000, 10_000))];
+    expect(outcomeOf(lost)).toMatchObject({ silent: ['a'] });
+    const short = [joined(0, readerOf('a')), made(0, 'late'), ...none(each250(250, 1_000), 'late')];
+    expect(outcomeOf([...short, ...none(each250(1_250, 2_750))])).toMatchObject({ silent: [] });
+    expect(outcomeOf([...short, ...none(each250(1_250, 3_000))])).toMatchObject({ silent: ['a'] });
+  });
+  test('not because none of them took frames', () => {
+    const slow = readerOf('slow', false);
+    const still = [joined(0, slow), ...each250(250, 60_000).map(time)];
+    expect(outcomeOf(still)).toMatchObject({ silent: [], isMakeDue: false });
+  });
+  test('not because the process stood still', () => {
+    const start = [joined(0, readerOf('a')), made(10, FRAME)];
+    expect(outcomeOf([...start, time(30_000)])).toMatchObject({ silent: [], isMakeDue: true });
+  });
+});
+
+/** A run of a feed as its shell does it: `time` comes when it is due. Frames hold when they were made. */
+function run(steps: readonly Step[]) {
+  const readers = new Map<string, { readonly reader: Reader; readonly joinedAt: number }>();
+  /** When frames were made and sent, of one feed after the other. */
+  const sent: number[][] = [[]];
+  let state: FeedState<Reader> = newFeed();
+  let now = 0;
+  let wakeAt: number | null = null;
+  let making: Step['made'] | null = null;
+  const seen: { readonly at: number; readonly name: string; readonly what: 'frame' | 'end'; readonly age: number }[] =
+    [];
+  const take = (event: FeedEvent<Reader>, step: Step): void => {
+    const [next, effects] = nextFeed(state, event, now, PACE);
+    state = next;
+    wakeAt = effects.wakeAt;
+    if (effects.isMakeDue) making = step.made;
+    for (const { name } of effects.send?.to ?? [])
+      seen.push({ at: now, name, what: 'frame', age: now - Number(effects.send?.frame) });
+    for (const { name } of effects.silent) {
+      seen.push({ at: now, name, what: 'end', age: 0 });
+      readers.delete(name);
+    }
+    if (event.kind === 'made' && effects.send) sent.at(-1)?.push(now);
+    if (wakeAt !== null) return;
+    state = newFeed();
+    making = null;
+    sent.push([]);
+  };
+  for (const [index, step] of steps.entries()) {
+    const until = now + step.waitMs;
+    while (making !== null || (wakeAt !== null && wakeAt <= until)) {
+      if (making !== null) {
+        const frame: Step['made'] = making;
+        making = null;
+        take({ kind: 'made', made: frame === 'frame' ? Buffer.from(`${now}`) : frame }, step);
+      } else {
+        now = Math.max(now, wakeAt ?? now);
+        take({ kind: 'time' }, step);
+      }
+    }
+    now = until;
+    const known = [...readers.values()][step.of % Math.max(1, readers.size)];
+    if (step.what === 'join') {
+      const reader = readerOf(`${index}`, step.isReady);
+      readers.set(reader.name, { reader, joinedAt: now });
+      take({ kind: 'joined', reader }, step);
+    } else if (step.what === 'change') take({ kind: 'changed' }, step);
+    else if (known && step.what === 'leave') {
+      readers.delete(known.reader.name);
+      take({ kind: 'left', reader: known.reader }, step);
+    } else if (known && step.what === 'readiness') known.reader.isReady = !known.reader.isReady;
+  }
+  return { seen, sent, readers, now };
+}
+
+interface Step {
+  readonly waitMs: number;
+  readonly what: 'join' | 'leave' | 'change' | 'readiness';
+  readonly isReady: boolean;
+  readonly of: number;
+  readonly made: 'frame' | 'late' | null;
+}
+const step: fc.Arbitrary<Step> = fc.record({
+  waitMs: fc.integer({ min: 0, max: 1_500 }),
+  what: fc.constantFrom('join', 'leave', 'change', 'change', 'readiness'),
+  isReady: fc.boolean(),
+  of: fc.nat(5),
+  made: fc.constantFrom('frame', 'frame', 'late', null),
+});
+
+test('whatever happens, frames keep their distance, none is old, and nobody is sent away twice', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
+      const { seen, sent } = run(steps);
+      for (const times of sent)
+        for (const [index, at] of times.slice(1).entries())
+          expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(PACE.minMs);
+      for (const { age } of seen) expect(age).toBeLessThanOrEqual(PACE.maxMs);
+      const ended = seen.filter(({ what }) => what === 'end').map(({ name }) => name);
+      expect(new Set(ended).size).toBe(ended.length);
+    }),
+  );
+});
+
+test('of a source that never gives a frame, every reader that is ready is sent away in time', () => {
+  const silentMs = (none: 'late' | null) => (none === null ? MAX_SILENCE_MS : PACE.maxLateMs);
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom('late', null), (steps, none) => {
+      const all = steps.map((each) => ({ ...each, made: none, isReady: true }));
+      const { seen, readers, now } = run(
+        all.map((each) => (each.what === 'readiness' ? { ...each, what: 'join' } : each)),
+      );
+      expect(seen.every(({ what }) => what === 'end')).toBe(true);
+      for (const { joinedAt } of readers.values()) expect(now - joinedAt).toBeLessThanOrEqual(silentMs(none));
+    }),
+  );
+});
