@@ -40,6 +40,9 @@ export const badQuery = (reason: string): ApiError =>
 
 export const invalidApiKey = (): ApiError => new ApiError(401, { error: 'Invalid API key' });
 
+/** For a request of all pools without a key, where named pools need none. */
+export const keyOrPoolsMissing = (): ApiError => new ApiError(401, { error: 'name pools, or send an API key' });
+
 export const notFound = (): ApiError => new ApiError(404, { error: 'Not found' });
 
 /** @param allowed methods that the path takes */

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
 import { ReadyJson } from '../../runtime/joined-json.ts';
-import { ApiError, badRequest, invalidApiKey, tooManyRequests } from '../errors.ts';
+import { ApiError, badRequest, keyOrPoolsMissing, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
 import { windowLimit } from '../stream/operation-limits.ts';
@@ -83,6 +83,6 @@ export const addresses = (names: readonly string[]): Address[] =>
 
 /** The query of a taker who names pools, or none for all. @throws ApiError 401 without pools and key */
 export function levelsOf(format: LevelsFormat, pools: readonly Address[], hasKey: boolean): LevelsQuery {
-  if (pools.length === 0 && !hasKey) throw invalidApiKey();
+  if (pools.length === 0 && !hasKey) throw keyOrPoolsMissing();
   return { format, venue: null, pools: pools.length > 0 ? pools : null, listed: null, basis: 'live' };
 }

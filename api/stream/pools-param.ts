@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { Address } from 'viem';
-import { badRequest, invalidApiKey } from '../errors.ts';
+import { badRequest, keyOrPoolsMissing } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
 
@@ -11,7 +11,7 @@ import { MAX_NAMED_POOLS } from './declaration.ts';
  */
 export function poolsParam(c: Context): Address[] | undefined {
   const text = c.req.query('pools');
-  if (text === undefined && !c.get('key')) throw invalidApiKey();
+  if (text === undefined && !c.get('key')) throw keyOrPoolsMissing();
   if (text === undefined) return undefined;
   const addresses = [...namedPools(text === '' ? [] : text.split(',')).keys()];
   if (addresses.length <= MAX_NAMED_POOLS) return addresses;

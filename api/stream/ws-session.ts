@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
-import { type ApiError, badRequest, invalidApiKey, toApiError, tooManyRequests } from '../errors.ts';
+import { type ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
@@ -91,7 +91,7 @@ export class WsSession {
     const { stream, subscriber } = this;
     if (after !== undefined && subscriber.isSubscribed) throw badRequest('after belongs to the first subscription');
     const addresses = pools && [...namedPools(pools).keys()];
-    if (!addresses && !subscriber.hasKey) throw invalidApiKey();
+    if (!addresses && !subscriber.hasKey) throw keyOrPoolsMissing();
     if (new Set([...this.#named, ...(addresses ?? [])]).size > MAX_NAMED_POOLS) {
       throw badRequest(`a connection may name at most ${MAX_NAMED_POOLS} pools`);
     }
