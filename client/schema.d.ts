@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * Price levels of pools, in the forms that takers read
-         * @description What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its messages. Named pools that are not served are left out.
+         * @description What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its messages. All pools of a frame are of one block; named pools that are not served are left out.
          */
         get: operations["getPriceLevels"];
         put?: never;
@@ -151,7 +151,7 @@ export interface paths {
         put?: never;
         /**
          * JSON-RPC of takers: price levels and state overrides
-         * @description The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in `X-Api-Key`. State overrides are of live sources that agree to be passed on. Notifications alone return 204. `/asyncapi.json` describes the WebSocket at the same path.
+         * @description The calls that takers know from relayers and builders, alone or in batches of up to 20; a key may also go in `X-Api-Key`. What the calls of a batch show is of one state. State overrides are of live sources that agree to be passed on. Notifications alone return 204. `/asyncapi.json` describes the WebSocket at the same path.
          */
         post: operations["callTakers"];
         delete?: never;
@@ -2663,6 +2663,16 @@ export interface operations {
             /** @description A frame */
             200: {
                 headers: {
+                    /** @description Number of the block that the pools were read at; the oldest of several. */
+                    "X-Block-Number": string;
+                    /** @description Its hash. */
+                    "X-Block-Hash": string;
+                    /** @description Clock of the service less time of the block, milliseconds, at least 0. */
+                    "X-Block-Age-Ms": string;
+                    /** @description `live` if a quote is of the block that is being built, `X-Target-Block`. */
+                    "X-Quote-Basis": "live" | "committed";
+                    /** @description Number of the block that is being built. */
+                    "X-Target-Block"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2739,7 +2749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No pool can be read, or no further connection is accepted; retry */
+            /** @description Not all pools can be read, or no further connection is accepted; retry */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ChainConfig } from '../config/chains-schema.ts';
+import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { seededRandom } from '../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../quoting/live/builder-frame.ts';
 import { parseJson } from '../runtime/json.ts';
@@ -118,6 +119,72 @@ test('price levels are those of the other endpoint, in the form that the name of
     }
     expect((await ask(method)).error?.code).toBe(-32_001);
   }
+});
+
+test('state overrides and price levels of a batch are of one state while prices change', async () => {
+  const { market } = world;
+  // Prices change while a node reads.
+  const proxy = await startRpcProxy(market.chain.rpcUrl);
+  proxy.misbehave({ kind: 'slow', ms: 100 });
+  const slow = await startStreamApi({
+    chain: { ...api.chain, rpcUrls: [proxy.url] },
+    directory: fixedDirectory(world.served),
+  });
+  onTestFinished(async () => {
+    await slow.stop();
+    await proxy.stop();
+  });
+  const shown = (pairs: unknown) =>
+    JSON.stringify(pairs, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const sent: { readonly pool: string; readonly price: bigint; readonly words: Readonly<Record<string, string>> }[] =
+    [];
+  const change = async (price: bigint) => {
+    const updates = await updateAll(market, () => price);
+    for (const [index, { words }] of updates.entries()) sent.push({ pool: pools()[index] ?? '', price, words });
+  };
+  /** The prices that the words of a batch mean, and its levels, by pool. */
+  const readBoth = async (isLevelsFirst = false) => {
+    const calls = [call('pamm_getPammStateOverrides', [], 1), call('pamm_getPammPriceLevels', [{ pamms: pools() }], 2)];
+    const responses = (await (await post(isLevelsFirst ? calls.reverse() : calls, {}, slow)).json()) as RpcResponse[];
+    const [overrides, levels] = isLevelsFirst ? responses.reverse() : responses;
+    const { merged } = decodeBap710Overrides(overrides?.result);
+    const words = merged[market.registry] ?? {};
+    const { pairs } = decodeBap710Frame(JSON.stringify(levels?.result));
+    return pools().map((pool) => ({
+      price: sent.findLast(
+        (each) => each.pool === pool && Object.entries(each.words).every(([slot, word]) => words[slot] === word),
+      )?.price,
+      levels: shown(pairs.filter(({ pamm }) => pamm === pool)),
+    }));
+  };
+  const prices = [194n, 198n, 202n, 206n];
+  const levelsAt = new Map<bigint, readonly string[]>();
+  for (const price of prices) {
+    await change(price);
+    await until('the price', async () => {
+      const read = await readBoth();
+      levelsAt.set(
+        price,
+        read.map(({ levels }) => levels),
+      );
+      return read.every((each) => each.price === price);
+    });
+  }
+  let isOver = false;
+  const changes = (async () => {
+    for (let count = 0; !isOver; count += 1) await change(prices[count % prices.length] ?? 0n);
+  })();
+  const seen = new Set<bigint>();
+  for (let count = 0; count < 20; count += 1) {
+    for (const [index, { price, levels }] of (await readBoth(count % 2 === 0)).entries()) {
+      expect(price).toBeDefined();
+      expect(prices.find((each) => levelsAt.get(each)?.[index] === levels)).toBe(price);
+      seen.add(price ?? 0n);
+    }
+  }
+  isOver = true;
+  await changes;
+  expect(seen.size).toBeGreaterThan(2);
 });
 
 test.each([

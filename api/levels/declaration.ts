@@ -4,7 +4,7 @@ import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { RawListingQuery } from '../metadata/query-string.ts';
 import { uint64 } from '../pamm/body-shape.ts';
 import { poolsQuery } from '../stream/declaration.ts';
@@ -79,12 +79,17 @@ export const getPriceLevels = {
   description:
     'What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each ' +
     'bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its ' +
-    'messages. Named pools that are not served are left out.',
+    'messages. All pools of a frame are of one block; named pools that are not served are left out.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: RawLevelsQuery },
-  answer: { description: 'A frame', schema: z.union([BuilderFrame, Bap710Frame]), example: FRAME_EXAMPLE },
+  answer: {
+    description: 'A frame',
+    schema: z.union([BuilderFrame, Bap710Frame]),
+    example: FRAME_EXAMPLE,
+    headers: BlockHeaders,
+  },
   failures: {
     400: errorOrTextResponse('Invalid chain id, address, number of pools or filter; bad syntax returns plain text'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('No pool can be read, or no further connection is accepted; retry'),
+    503: errorResponse('Not all pools can be read, or no further connection is accepted; retry'),
   },
 } as const satisfies ApiRoute;

@@ -89,7 +89,7 @@ class RunningFeed {
     this.#state = state;
     clearTimeout(this.#timer);
     if (wakeAt === null) this.#end();
-    else this.#timer = setTimeout(() => this.take({ kind: 'time' }), wakeAt - now).unref();
+    else if (Number.isFinite(wakeAt)) this.#timer = setTimeout(() => this.take({ kind: 'time' }), wakeAt - now).unref();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
     for (const reader of send?.to ?? []) reader.take(send?.frame as Buffer);

@@ -139,6 +139,8 @@ describe('readers are sent away', () => {
   test('not because the process stood still', () => {
     const start = [joined(0, readerOf('a')), made(10, FRAME)];
     expect(outcomeOf([...start, time(30_000)])).toMatchObject({ silent: [], isMakeDue: true });
+    expect(outcomeOf([...start, time(30_000), time(30_001)])).toMatchObject({ silent: [], isMakeDue: false });
+    expect(outcomeOf([...start, time(30_000), made(30_002, null)])).toMatchObject({ silent: ['a'] });
   });
 });
 
@@ -150,14 +152,15 @@ function run(steps: readonly Step[]) {
   let state: FeedState<Reader> = newFeed();
   let now = 0;
   let wakeAt: number | null = null;
-  let making: Step['made'] | null = null;
+  /** What the attempt that is running will give. */
+  let making: { readonly made: Step['made'] } | null = null;
   const seen: { readonly at: number; readonly name: string; readonly what: 'frame' | 'end'; readonly age: number }[] =
     [];
   const take = (event: FeedEvent<Reader>, step: Step): void => {
     const [next, effects] = nextFeed(state, event, now, PACE);
     state = next;
     wakeAt = effects.wakeAt;
-    if (effects.isMakeDue) making = step.made;
+    if (effects.isMakeDue) making = step;
     for (const { name } of effects.send?.to ?? [])
       seen.push({ at: now, name, what: 'frame', age: now - Number(effects.send?.frame) });
     for (const { name } of effects.silent) {
@@ -170,11 +173,11 @@ function run(steps: readonly Step[]) {
     making = null;
     sent.push([]);
   };
-  for (const [index, step] of steps.entries()) {
+  const pass = (step: Step) => {
     const until = now + step.waitMs;
     while (making !== null || (wakeAt !== null && wakeAt <= until)) {
       if (making !== null) {
-        const frame: Step['made'] = making;
+        const { made: frame } = making as Step;
         making = null;
         take({ kind: 'made', made: frame === 'frame' ? Buffer.from(`${now}`) : frame }, step);
       } else {
@@ -183,6 +186,9 @@ function run(steps: readonly Step[]) {
       }
     }
     now = until;
+  };
+  for (const [index, step] of steps.entries()) {
+    pass(step);
     const known = [...readers.values()][step.of % Math.max(1, readers.size)];
     if (step.what === 'join') {
       const reader = readerOf(`${index}`, step.isReady);
@@ -194,6 +200,8 @@ function run(steps: readonly Step[]) {
       take({ kind: 'left', reader: known.reader }, step);
     } else if (known && step.what === 'readiness') known.reader.isReady = !known.reader.isReady;
   }
+  const [last] = steps.slice(-1);
+  if (last) pass({ ...last, waitMs: 0 });
   return { seen, sent, readers, now };
 }
 

@@ -35,7 +35,7 @@ export interface FeedState<R> {
 
 /** What a feed has to do, in this order. */
 export interface FeedEffects<R> {
-  /** When it needs a `time`. Null: the last reader is gone, and the feed ends. */
+  /** When it needs a `time`; infinite while it waits for `made`. Null: the last reader is gone, and the feed ends. */
   readonly wakeAt: number | null;
   /** Whether to make a frame; `made` must follow. */
   readonly isMakeDue: boolean;
@@ -79,8 +79,10 @@ export function nextFeed<R extends { readonly isReady: boolean }>(
   const isMakeDue = isDue && happened.readers.keys().some(({ isReady }) => isReady);
   const known = isDue && !isMakeDue ? { ...happened, frameAt: now, knownAt: now } : happened;
   const state = isMakeDue ? { ...known, isMaking: true, isChanged: false } : known;
-  // An attempt that starts now may end the silence, as after the process stood still.
-  const silent = isMakeDue ? [] : [...state.readers].filter(([, joinedAt]) => now >= silentAt(state, joinedAt, pace));
+  // An attempt may end the silence, as after the process stood still.
+  const silent = state.isMaking
+    ? []
+    : [...state.readers].filter(([, joinedAt]) => now >= silentAt(state, joinedAt, pace));
   const next = silent.length > 0 ? { ...state, readers: without(state.readers, new Map(silent)) } : state;
   const send = sent(next, event, isDue || before.isMaking);
   return [next, { wakeAt: wakeAt(next, now, pace), isMakeDue, send, silent: silent.map(([reader]) => reader) }];
@@ -125,8 +127,8 @@ function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | 
   if (joinedAt === undefined) return null;
   const due = dueAt(state, pace);
   // Readers that are not ready do not say when they are.
-  const tryAt = state.isMaking ? Number.POSITIVE_INFINITY : due > now ? due : now + pace.minMs;
-  return Math.min(tryAt, silentAt(state, joinedAt, pace));
+  const tryAt = due > now ? due : now + pace.minMs;
+  return state.isMaking ? Number.POSITIVE_INFINITY : Math.min(tryAt, silentAt(state, joinedAt, pace));
 }
 
 /** @param isNewerDue whether a newer frame than the last one is due or being made */

@@ -22,7 +22,16 @@ const INTERNAL = -32_603;
 const PARSE = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** Answers one call; a {@link ReadyJson} is written as it is. @throws ApiError 404 when there is no such method */
+/** An answer that is read once all calls of its message are taken: then it is known what they need of the chain. */
+export class LaterAnswer {
+  constructor(readonly read: () => Promise<unknown>) {}
+}
+
+/**
+ * Answers one call, or takes it and gives a {@link LaterAnswer}; a {@link ReadyJson} is written as it is.
+ *
+ * @throws ApiError 404 when there is no such method
+ */
 export type AnswerCall = (method: string, params: unknown) => Promise<unknown>;
 
 const Id = z.union([z.string(), z.number(), z.bigint(), z.null()]);
@@ -30,7 +39,7 @@ const Id = z.union([z.string(), z.number(), z.bigint(), z.null()]);
 const Call = RpcCall.loose().extend({ id: Id.optional(), params: z.unknown().optional() });
 
 /**
- * Answers a message: a call, or a batch of up to 20, one after the other.
+ * Answers a message: a call, or a batch of up to 20, which are taken one after the other.
  *
  * @returns null when it holds notifications alone, which get no response
  */
@@ -42,31 +51,38 @@ export async function answerMessage(
   const read = readJson(bytes);
   if ('problem' in read) return errorResponse(null, badRequest(read.problem), PARSE);
   const { value } = read;
-  if (!Array.isArray(value)) return answerCall(value, answer, logger);
+  if (!Array.isArray(value)) return (await takeCall(value, answer, logger))();
   if (value.length === 0 || value.length > MAX_CALLS)
     return errorResponse(null, badRequest(`a batch has 1 to ${MAX_CALLS} calls`), INVALID_REQUEST);
-  const responses: string[] = [];
-  for (const call of value) {
-    const response = await answerCall(call, answer, logger);
-    if (response !== null) responses.push(response);
-  }
+  const taken: (() => Promise<string | null>)[] = [];
+  for (const call of value) taken.push(await takeCall(call, answer, logger));
+  const responses = (await Promise.all(taken.map((respond) => respond()))).filter((response) => response !== null);
   return responses.length === 0 ? null : `[${responses.join()}]`;
 }
 
-async function answerCall(value: unknown, answer: AnswerCall, logger: Pick<Logger, 'error'>): Promise<string | null> {
+/** Takes a call. @returns gives its response, null for a notification; to be called when all calls are taken */
+async function takeCall(
+  value: unknown,
+  answer: AnswerCall,
+  logger: Pick<Logger, 'error'>,
+): Promise<() => Promise<string | null>> {
   const call = Call.safeParse(value).data;
-  if (!call) return errorResponse(null, badRequest('not a call of JSON-RPC 2.0'), INVALID_REQUEST);
+  if (!call) return async () => errorResponse(null, badRequest('not a call of JSON-RPC 2.0'), INVALID_REQUEST);
   const { id, method, params = [] } = call;
-  try {
-    const result = await answer(method, params);
-    if (id === undefined) return null;
-    const json = result instanceof ReadyJson ? result.json : stringifyJson(result);
-    return `{"jsonrpc":"2.0","id":${stringifyJson(id)},"result":${json}}`;
-  } catch (error) {
-    const known = toApiError(error);
-    if (!(known.status in CODES)) logger.error({ err: error, method }, 'a call of a taker failed');
-    return id === undefined ? null : errorResponse(id, known);
-  }
+  const [taken] = await Promise.allSettled([answer(method, params)]);
+  return async () => {
+    try {
+      if (taken.status === 'rejected') throw taken.reason;
+      const result = taken.value instanceof LaterAnswer ? await taken.value.read() : taken.value;
+      if (id === undefined) return null;
+      const json = result instanceof ReadyJson ? result.json : stringifyJson(result);
+      return `{"jsonrpc":"2.0","id":${stringifyJson(id)},"result":${json}}`;
+    } catch (error) {
+      const known = toApiError(error);
+      if (!(known.status in CODES)) logger.error({ err: error, method }, 'a call of a taker failed');
+      return id === undefined ? null : errorResponse(id, known);
+    }
+  };
 }
 
 /** The JSON text of an error response. @param id id of the call; null when the call could not be read */

@@ -1,12 +1,14 @@
 import type { Context } from 'hono';
 import { defineResource } from '../declaration/api-route.ts';
 import { badRequest } from '../errors.ts';
+import { setBlockHeaders } from '../http/block-headers.ts';
 import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { receiveOperations } from '../stream/operation-limits.ts';
 import { isUpgrade, openSocket, type SocketDeps } from '../stream/web-socket.ts';
 import { getPriceLevels, RawLevelsQuery } from './declaration.ts';
 import { type LevelsQuery, levelsQuery } from './levels-query.ts';
+import { OneState } from './one-state.ts';
 import type { PriceLevels } from './price-levels.ts';
 import { endFrames, sendFrames } from './send-frames.ts';
 import type { TakersDeps } from './taker-calls.ts';
@@ -18,9 +20,12 @@ export const levelsResource = defineResource([getPriceLevels], (deps: LevelsDeps
   async getPriceLevels(c) {
     const chainParam = chainIdParam(c);
     const query = levelsQuery(c);
-    const { levels } = servedChain(deps.takers, chainParam);
+    const { chain, levels } = servedChain(deps.takers, chainParam);
     if (isUpgrade(c)) return openLevels(c, deps, levels, query);
-    return sendReady(c, new ReadyBody(await levels.read(query, c.get('key') !== null)));
+    const read = new OneState(chain, query.basis).add(await levels.prepare(query, c.get('key') !== null));
+    const { json, block } = await read();
+    setBlockHeaders(c, block);
+    return sendReady(c, new ReadyBody(json));
   },
 }));
 

@@ -5,7 +5,9 @@ import { JsonRpc, RpcCall, RpcResponse } from './rpc-declaration.ts';
 const bye = z.strictObject({
   reason: z
     .enum(['shutdown', 'limits', 'key_revoked', 'stale'])
-    .describe('`stale`: there was no frame for 2 seconds. `key_revoked`: do not reconnect with that key.'),
+    .describe(
+      '`stale`: nodes failed for 2 seconds, or pools were not read for 10 or more. `key_revoked`: do not reconnect with that key.',
+    ),
   retryMs: z.int().describe('Wait this long before connecting again, milliseconds.'),
 });
 

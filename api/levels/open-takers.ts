@@ -20,7 +20,7 @@ export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): Readon
   return new Map(
     [...chains].map(([chainId, chain]) => {
       const levels = new PriceLevels(chain, servedChain(streams.chains, `${chainId}`), choose, feeds);
-      return [chainId, { levels, overrides: new StateOverrides(chain, feeds) }];
+      return [chainId, { chain, levels, overrides: new StateOverrides(chain, feeds) }];
     }),
   );
 }

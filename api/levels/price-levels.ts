@@ -1,54 +1,84 @@
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { Clock } from '../../chain/circuit-breaker.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
-import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { isExhausted, type SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import { throwUnavailable, unavailable } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { ChainStream } from '../stream/chain-stream.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
+import { AwaitedPools, frameContents, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
 import type { FrameFeed, FrameFeeds, FrameSource } from './frame-feed.ts';
+import type { Made } from './frame-schedule.ts';
 import type { LevelsQuery } from './levels-query.ts';
+import type { LevelQuotes, ReadAt } from './one-state.ts';
 
 /** What price levels need of a chain. */
-type LevelQuotes = Pick<Chain, 'requested' | 'heads'> & { readonly snapshots: Pick<Chain['snapshots'], 'depths'> };
-export type LevelsChain = ChainConfig & LevelQuotes & { readonly liveQuotes?: LevelQuotes | undefined };
+export type LevelsChain = ChainConfig &
+  LevelQuotes &
+  Pick<Chain, 'estimates'> & { readonly liveQuotes?: LevelQuotes | undefined };
+
+/** A frame, and the block that its pools were read at. */
+export interface LevelsFrame {
+  readonly json: string;
+  readonly block: BlockRef;
+}
 
 /** At most four frames a second. */
 const MIN_MS = 250;
 /** One each second at least, also if a timer is late. */
 const MAX_MS = 900;
-const DEADLINE_MS = 20_000;
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
 export class PriceLevels {
+  /** The pools that single frames wait for. */
+  readonly #awaited: AwaitedPools;
+
   constructor(
     private readonly chain: LevelsChain,
     private readonly streams: Readonly<Record<Basis, ChainStream>>,
     private readonly choose: ChoosePools,
     private readonly feeds: FrameFeeds,
-  ) {}
+    private readonly now: Clock = () => performance.now(),
+  ) {
+    this.#awaited = new AwaitedPools(maxUnreadMs(chain), now);
+  }
 
   /**
-   * Reads a frame now.
+   * Prepares a frame.
    *
    * @param byKey whether the client has a key
+   * @returns reads it at a state; throws ApiError 503 when a pool cannot be read
    * @throws ApiError 400, 503
    */
-  async read(query: LevelsQuery, byKey: boolean): Promise<string> {
+  async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
-    const { snapshots, requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
     const pools = await this.choose(this.chain, query);
-    requested.markRequested(pools, 'depths', byKey);
-    const read = await snapshots.depths(pools, { signal: AbortSignal.timeout(DEADLINE_MS) });
-    const known = [...read.values()].flatMap((entry) => (entry instanceof SnapshotError ? [] : [entry]));
-    if (known.length === 0 && pools.length > 0) throw unavailable(read.values().next().value);
-    const blocks = known.map((snapshot) => snapshot.block);
-    const block = blocks.length > 0 ? blocks.reduce(olderBlock) : (await heads.head().catch(throwUnavailable)).block;
-    const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
-    return encodeFrame(query.format, head, query.venue, known);
+    quotesOf<LevelQuotes>(this.chain, query.basis).requested.markRequested(pools, 'depths', byKey);
+    return async ({ head, quotes: { snapshots }, signal }) => {
+      const outcomes = new Map(await snapshots.depths(pools, { at: head, signal }));
+      // A scheduled read that has no calls is made for this frame.
+      const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+      for (const each of await snapshots.depths(unbudgeted, { at: head, signal })) outcomes.set(...each);
+      const { read, unread } = poolsAt(head.block, pools, {
+        outcomeOf: (pool) => outcomes.get(pool),
+        isBeingRead: (pool) => snapshots.isRead(pool, 'depths'),
+        awaited: this.#awaited,
+      });
+      const failure = unread.find(isNodeFailure);
+      if (failure || (unread.length > 0 && signal.aborted)) throw unavailable(failure);
+      const isOther = ({ block }: DepthSnapshot) => block.pending && stateOf(block) !== stateOf(head.block);
+      if (unread.length > 0 || read.some(isOther)) return null;
+      if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
+      const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
+      return { json: await this.#write(query, head.block, read), block };
+    };
   }
 
   /**
@@ -72,7 +102,8 @@ export class PriceLevels {
   #source(query: LevelsQuery, byKey: boolean, chosenFirst: readonly ServedPool[]): FrameSource {
     const stream = this.streams[query.basis];
     const { depths } = stream;
-    const { requested, heads } = quotesOf<LevelQuotes>(this.chain, query.basis);
+    const { requested, heads, snapshots } = quotesOf<LevelQuotes>(this.chain, query.basis);
+    const awaited = new AwaitedPools(maxUnreadMs(this.chain), this.now);
     let chosen = chosenFirst;
     /** While the database does not answer, the pools stay. */
     const choose = async () => {
@@ -80,23 +111,29 @@ export class PriceLevels {
     };
     let pins: readonly (() => void)[] = [];
     let shown = '';
+    let madeAt = this.now();
     /** Differs when the block or a requested pool changed. */
     const state = () => [depths.block?.hash, ...chosen.map(({ address }) => depths.get(address)?.version)].join();
-    const make = async () => {
+    const make = async (): Promise<Made> => {
       void choose();
       const before = pins;
       pins = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
       for (const unpin of before) unpin();
       shown = state();
-      const block = chosen.length > 0 ? depths.block : heads.known?.block;
-      const snapshots = chosen.flatMap(({ address }) => {
-        // Levels of an unchanged quote are those that were written before.
-        const first = depths.get(address)?.first;
-        return first && !(first instanceof SnapshotError) ? [first as DepthSnapshot] : [];
-      });
-      if (!block || (snapshots.length === 0 && chosen.length > 0)) return null;
-      const head = frameHead(query.format, this.chain, targetOf(block, this.chain));
-      return Buffer.from(await encodeFrame(query.format, head, query.venue, snapshots));
+      const known = heads.known?.block;
+      const pools = chosen.filter((pool) => byKey || !isReadForKeys(this.chain.estimates.curveMethod(pool)));
+      if (pools.length === 0) return known ? Buffer.from(await this.#write(query, known, [])) : null;
+      if (!depths.block) return known ? 'late' : null;
+      const outcomeOf = (pool: Address) => depths.get(pool)?.outcome as DepthSnapshot | SnapshotError | undefined;
+      const isBeingRead = (pool: ServedPool) => snapshots.isRead(pool, 'depths');
+      const isOverdue = this.now() - madeAt >= MAX_MS;
+      const contents = frameContents(poolsAt(depths.block, pools, { outcomeOf, isBeingRead, awaited }), isOverdue);
+      if (contents === 'late' || contents === null) return contents;
+      madeAt = this.now();
+      const block = contents.find((snapshot) => snapshot.block.pending)?.block ?? depths.block;
+      // Levels of an unchanged quote are those that were written before.
+      const first = contents.map((snapshot) => depths.get(snapshot.pool.address)?.first as DepthSnapshot);
+      return Buffer.from(await this.#write(query, block, first));
     };
     const start = (changed: () => void) => {
       const stopListening = stream.onDepths(() => {
@@ -107,6 +144,16 @@ export class PriceLevels {
         for (const unpin of pins) unpin();
       };
     };
-    return { make, start, minMs: MIN_MS, maxMs: MAX_MS };
+    return { make, start, minMs: MIN_MS, maxMs: MAX_MS, maxLateMs: 2 * maxUnreadMs(this.chain) };
+  }
+
+  #write({ format, venue }: LevelsQuery, block: BlockRef, snapshots: readonly DepthSnapshot[]): Promise<string> {
+    return encodeFrame(format, frameHead(format, this.chain, targetOf(block, this.chain)), venue, snapshots);
   }
 }
+
+/** Whether a pool is not read ahead for anonymous clients, since each of its levels is simulated. */
+const isReadForKeys = (method: ReturnType<Chain['estimates']['curveMethod']>): boolean =>
+  method === 'simulation' || method === 'none';
+
+const withoutPending = ({ pending: _, ...block }: BlockRef): BlockRef => block;

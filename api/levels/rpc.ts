@@ -12,7 +12,7 @@ export const rpcResource = defineResource(
   ({ takers, logger }: TakersDeps & Pick<SocketDeps, 'logger'>) => ({
     async callTakers(c) {
       const chain = servedChain(takers, chainIdParam(c));
-      const { answer } = new TakerCalls(chain, c.get('key') !== null);
+      const answer = new TakerCalls(chain, c.get('key') !== null).answers();
       const response = await answerMessage(await bodyBytes(c), answer, logger);
       return response === null ? c.body(null, 204) : c.body(response, 200, { 'Content-Type': 'application/json' });
     },

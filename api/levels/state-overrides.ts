@@ -3,10 +3,10 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { type Words, wordOverrides } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
-import { throwUnavailable } from '../errors.ts';
 import { frameHead, targetOf } from './encode-frame.ts';
 import type { LevelsFormat } from './forms.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
+import type { ReadAt } from './one-state.ts';
 import type { LevelsChain } from './price-levels.ts';
 
 /** Ten frames a second, as relayers send them. */
@@ -23,15 +23,14 @@ export class StateOverrides {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
 
-  /** Reads those of all venues now, as one JSON text. @throws ApiError 503 without a head */
-  async read(format: LevelsFormat): Promise<string> {
-    return this.#write(format, await this.#head(), []);
+  /** Reads those of all venues at a state, as one JSON text. */
+  at(format: LevelsFormat): ReadAt<string> {
+    return async ({ head }) => this.#write(format, head.block, []);
   }
 
-  /** Says whether the chain is read, and how much is passed on. @throws ApiError 503 without a head */
-  async status(): Promise<object> {
+  /** Says whether the chain is read, and how much is passed on at a state. */
+  readonly status: ReadAt<object> = async ({ head: { block } }) => {
     const { live, blockTimeMs } = this.chain;
-    const block = await this.#head();
     return {
       ready: true,
       targetBlock: Number(targetOf(block, this.chain).blockNumber),
@@ -39,7 +38,7 @@ export class StateOverrides {
       builders: live?.sources.filter(({ republish }) => republish).length ?? 0,
       maxQuoteAgeMs: live ? liveMaxAgeMs(live, blockTimeMs) : 0,
     };
-  }
+  };
 
   /** Frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
   feed(routers: readonly Address[]): FrameFeed {
@@ -53,10 +52,6 @@ export class StateOverrides {
       minMs: FRAME_MS,
       maxMs: FRAME_MS,
     }));
-  }
-
-  async #head(): Promise<BlockRef> {
-    return (await this.#heads.head().catch(throwUnavailable)).block;
   }
 
   #write(format: LevelsFormat, block: BlockRef, routers: readonly Address[]): string {

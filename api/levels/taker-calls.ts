@@ -6,13 +6,15 @@ import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../stream/declaration.ts';
 import { windowLimit } from '../stream/operation-limits.ts';
 import type { LevelsFormat } from './forms.ts';
-import type { AnswerCall } from './json-rpc.ts';
+import { type AnswerCall, LaterAnswer } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
-import type { PriceLevels } from './price-levels.ts';
+import { OneState } from './one-state.ts';
+import type { LevelsChain, PriceLevels } from './price-levels.ts';
 import type { StateOverrides } from './state-overrides.ts';
 
 /** What takers call on a chain. */
 export interface TakersChain {
+  readonly chain: LevelsChain;
   readonly levels: PriceLevels;
   readonly overrides: StateOverrides;
 }
@@ -35,33 +37,42 @@ export class TakerCalls {
     readonly hasKey: boolean,
   ) {}
 
-  /** Answers one call. @throws ApiError 404 when there is no such method */
-  readonly answer: AnswerCall = async (method, params) => {
+  /** Answers the calls of one message: what they show of the chain is of one state. */
+  answers(): AnswerCall {
+    const state = new OneState(this.chain.chain, 'live');
+    return (method, params) => this.#answer(state, method, params);
+  }
+
+  /** @throws ApiError 404 when there is no such method */
+  async #answer(state: OneState, method: string, params: unknown): Promise<unknown> {
     const { levels, overrides } = this.chain;
     const format = method.startsWith('titan_') ? 'builder' : 'bap710';
     switch (method) {
       case 'pamm_getPammStateOverrides':
-      case 'titan_getPammStateOverrides':
+      case 'titan_getPammStateOverrides': {
         readParams(NoParams, params);
         this.#countAnswer();
-        return new ReadyJson(await overrides.read(format));
+        const read = state.add(overrides.at(format));
+        return new LaterAnswer(async () => new ReadyJson(await read()));
+      }
       case 'pamm_getPammPriceLevels':
       case 'titan_getPammPriceLevels': {
         const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
         const query = levelsOf(format, addresses(pamms), this.hasKey);
         this.#countAnswer();
-        return new ReadyJson(await levels.read(query, this.hasKey));
+        const read = state.add(await levels.prepare(query, this.hasKey));
+        return new LaterAnswer(async () => new ReadyJson((await read()).json));
       }
       case 'pamm_status':
         readParams(NoParams, params);
-        return overrides.status();
+        return new LaterAnswer(state.add(overrides.status));
       case 'pamm_subscribe':
       case 'pamm_unsubscribe':
         throw new ApiError(404, { error: `${method} needs a WebSocket` });
       default:
         throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
     }
-  };
+  }
 
   /** @throws ApiError 429 */
   #countAnswer(): void {

@@ -64,11 +64,12 @@ export class TakerSession {
 
   /** Never rejects. */
   async #run(data: Buffer): Promise<void> {
-    const { opened, calls } = this;
+    const { opened } = this;
+    const answerOther = this.calls.answers();
     const subscribed: Subscription[] = [];
     const answer: AnswerCall = async (method, params) => {
       if (method === 'pamm_unsubscribe') return this.#unsubscribe(readParams(Unsubscribe, params)[0]);
-      if (method !== 'pamm_subscribe') return calls.answer(method, params);
+      if (method !== 'pamm_subscribe') return answerOther(method, params);
       const subscription = await this.#subscribe(readParams(Subscribe, params));
       subscribed.push(subscription);
       return subscription.id;

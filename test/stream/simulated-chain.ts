@@ -31,6 +31,8 @@ export class SimulatedChain {
   readonly table: PoolTable;
   /** Pools that nodes fail to read. */
   readonly failing = new Set<Address>();
+  /** Pools that nodes do not give. */
+  readonly missing = new Set<Address>();
   isDown = false;
   now = 0;
   #blocks: Block[] = [];
@@ -125,7 +127,7 @@ export class SimulatedChain {
       directory,
       metrics: streamMetrics(new Registry(), () => ({}), []),
     });
-    return { heads, snapshots, requested, warmer, schedule, stream };
+    return { heads, snapshots, requested, warmer, schedule, stream, estimates: { curveMethod: curveMethodOf } };
   }
 
   get #top(): Block {
@@ -153,6 +155,7 @@ export class SimulatedChain {
     if (block.reserve?.() === false || block.reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
     for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
     const price = this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n;
+    if (this.missing.has(pool.address)) throw new RpcFailure('timeout', 'the node gives nothing');
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
     return {
       pool,
