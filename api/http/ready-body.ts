@@ -105,13 +105,22 @@ export class JoinedBody implements WholeBody {
 
 const bytesOf = (part: string | ReadyBody) => (typeof part === 'string' ? Buffer.from(part) : part.bytes);
 
+/** What `Accept-Encoding` says of gzip, and of codings that it does not name. */
+const GZIP_ENTRY = /(?:^|,)\s*gzip\s*(;[^,]*)?(?:,|$)/i;
+const OTHER_ENTRY = /(?:^|,)\s*\*\s*(;[^,]*)?(?:,|$)/;
+const IS_REJECTED = /;\s*q=0(\.0*)?\s*$/i;
+
 /**
- * Whether a body is sent compressed: it is long, and the client accepts gzip or any encoding, other than by `q=0`.
+ * Whether a body is sent compressed: it is long, and the client accepts gzip by name, or by `*` without naming it. `q=0`
+ * rejects a coding.
  *
  * @param accepted `Accept-Encoding`
  */
-export const isSentZipped = ({ length }: WholeBody, accepted = ''): boolean =>
-  length >= COMPRESS_FROM_BYTES && /(\bgzip\b|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(accepted);
+export function isSentZipped({ length }: WholeBody, accepted = ''): boolean {
+  if (length < COMPRESS_FROM_BYTES) return false;
+  const entry = GZIP_ENTRY.exec(accepted) ?? OTHER_ENTRY.exec(accepted);
+  return entry !== null && !IS_REJECTED.test(entry[1] ?? '');
+}
 
 /** Headers of a body that is sent in one piece. */
 export const bodyHeaders = (length: number, isZipped: boolean) => ({
