@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { isDatabaseUnreachable, isTemporaryFailure } from './failure.ts';
+import { isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
+import { withOptions } from './process-roles.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -46,6 +47,35 @@ test('a missing table or function is temporary until an index is published, then
   // It came right after the query failed.
   await pool.query('CREATE VIEW live.pool AS SELECT 1 AS one');
   expect(await areTemporary()).toEqual([true, false]);
+});
+
+/** Messages of Postgres 15 in other languages, of its own translations. */
+const TRANSLATED = [
+  ['Relation »live.late« existiert nicht', 'Rolle »ptd_api« existiert nicht'],
+  ["la relation «\u00a0live.late\u00a0» n'existe pas", "le rôle «\u00a0ptd_api\u00a0» n'existe pas"],
+  ['no existe la relación «live.late»', 'no existe el rol «ptd_api»'],
+  ['リレーション"live.late"は存在しません', 'ロール"ptd_api"は存在しません'],
+  ['отношение "live.late" не существует', 'роль "ptd_api" не существует'],
+] as const;
+
+test.each(TRANSLATED)('failures are known in any language of Postgres: %s', async (noTable, noRole) => {
+  const inLanguage = (error: unknown, message: string) => Object.assign(error as Error, { message });
+  const asNobody = new pg.Pool({ connectionString: withOptions(database.url, '-c role=ptd_none') });
+  const group = await asNobody.query('SELECT').catch((failure: unknown) => failure);
+  await asNobody.end();
+  expect(group).toMatchObject({ code: '22023' });
+  expect(isMissing(inLanguage(group, noRole))).toBe(true);
+  const wrong = await failureOf("SET work_mem = 'ptd'");
+  expect([wrong, isMissing(wrong)]).toMatchObject([{ code: '22023' }, false]);
+
+  const table = inLanguage(await failureOf('SELECT FROM live.late'), noTable);
+  await pool.query(
+    'CREATE SCHEMA IF NOT EXISTS live; CREATE OR REPLACE VIEW live._ponder_checkpoint AS SELECT 1 AS one',
+  );
+  expect(await isTemporaryFailure(table, pool)).toBe(false);
+  await pool.query('CREATE VIEW live.late AS SELECT 1 AS one');
+  expect(await isTemporaryFailure(table, pool)).toBe(true);
+  await pool.query('DROP VIEW live.late');
 });
 
 test('a query that another transaction undid', async () => {

@@ -7,9 +7,13 @@ import type { Queryable } from './transaction.ts';
 const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
-/** The Postgres error message about the group of a process (`process-roles.ts`) that migrations have not made yet. */
-const NO_GROUP = /^role "(ptd_\w+|analyst)" does not exist/;
+/** An invalid value of a parameter: of `role`, as a rule, a group (`process-roles.ts`) that no migration has made yet. */
+const INVALID_VALUE_CODE = '22023';
+const GROUP = /\b(ptd_\w+|analyst)\b/;
+/** A name in a message of Postgres. Its language is a setting of the server, and changes words and quotation marks. */
+const QUOTED = /["«»„“”]\s*([^"«»„“”]+?)\s*["«»„“”]/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
+/** Texts of the driver, which has one language. */
 const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
 
 /**
@@ -39,8 +43,9 @@ export function isDatabaseUnreachable(error: unknown): boolean {
 /** True when a query named a schema, table or function, or its session a group, that does not exist. */
 export function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isMissing(error.cause) || NO_GROUP.test(error.message)) return true;
-  return 'code' in error && typeof error.code === 'string' && MISSING_CODES.includes(error.code);
+  if (isMissing(error.cause)) return true;
+  const code = 'code' in error ? String(error.code) : '';
+  return MISSING_CODES.includes(code) || (code === INVALID_VALUE_CODE && GROUP.test(error.message));
 }
 
 /** Whether a published index lacks what an error misses. Also false when the database does not respond. */
@@ -60,5 +65,5 @@ async function isMissingInIndex(error: unknown, database: Queryable): Promise<bo
 function missingRelation(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const isOfRelation = 'code' in error && error.code === '42P01';
-  return isOfRelation ? (/"(.+)"/.exec(error.message)?.[1] ?? null) : missingRelation(error.cause);
+  return isOfRelation ? (QUOTED.exec(error.message)?.[1] ?? null) : missingRelation(error.cause);
 }
