@@ -40,7 +40,7 @@ runMain(async () => {
   const simulate = env.PAMM_SIMULATION === 'on';
   const worker = startBuildersWorker({ chains, env: process.env, redis, keys, simulate, metrics, logger });
   const retentionDays = env.PAMM_AUDIT_RETENTION_DAYS;
-  const auditWriter = startAuditWriter({ redis, keys, database, retentionDays, logger });
+  const auditWriter = startAuditWriter({ redis, keys, database, retentionDays, metrics, logger });
   const app = new Hono();
   mountHealth(app, { metrics, checks: { redis: async () => (redis.status === 'ready' ? null : 'not connected') } });
   const server = process.env.PORT ? await startServer(app, env.HOST, readEnvironment(['PORT']).PORT) : undefined;

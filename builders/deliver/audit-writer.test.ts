@@ -50,7 +50,8 @@ afterAll(async () => {
   await Promise.all([postgres.drop(), redisDatabase.drop()]);
 });
 
-const startWriter = (retentionDays = 30) => startAuditWriter({ redis, keys, database, retentionDays, logger });
+const startWriter = (retentionDays = 30, metrics = new Registry()) =>
+  startAuditWriter({ redis, keys, database, retentionDays, metrics, logger });
 
 const newLog = () => new UpdateLog(redis, keys, new Registry(), logger);
 
@@ -132,6 +133,54 @@ test('an entry that Postgres refuses is left out, and its batch is written', asy
   expect(written.map((row) => row.submission_id).sort()).toEqual(ids.filter((_, index) => index !== 1).sort());
 });
 
+/** Entries that no release writes. */
+const MALFORMED = [
+  'no JSON',
+  '',
+  'null',
+  '7',
+  '[]',
+  '{}',
+  '{"kind":"other"}',
+  '{"kind":"submission"}',
+  JSON.stringify({ kind: 'answer', submissionId: randomUUID(), receivedAtMs: 1e300 }),
+];
+
+test('a malformed entry is set aside and counted, and all others are written', async () => {
+  await redis.del(keys.audit(), keys.rejectedAudit());
+  const log = newLog();
+  const metrics = new Registry();
+  const good = [...MALFORMED, ''].map(() => submission());
+  for (const [index, one] of good.entries()) {
+    log.submitted(one, false);
+    const malformed = MALFORMED[index];
+    if (malformed !== undefined) await redis.xadd(keys.audit(), '*', 'entry', malformed);
+  }
+  await redis.xadd(keys.audit(), '*', 'other', 'field');
+  log.submitted(submission({ replacementSeqNumber: 10n ** 30n }), false);
+  const late = submission();
+  log.submitted(late, false);
+  const writer = startWriter(30, metrics);
+  await eventually(async () => (await redis.xlen(keys.audit())) === 0);
+  await writer.stop();
+  const ids = [...good, late].map(({ id }) => id);
+  const written = await rows('SELECT submission_id FROM operator.pamm_submission WHERE submission_id = ANY($1)', [ids]);
+  expect(written.map((row) => row.submission_id).sort()).toEqual(ids.sort());
+
+  const aside = await redis.xrange(keys.rejectedAudit(), '-', '+');
+  expect(aside.map(([, [, json, , reason]]) => [reason, json])).toEqual([
+    ...MALFORMED.map((json) => ['malformed', json]),
+    ['malformed', expect.anything()],
+    ['refused', expect.stringContaining('1'.padEnd(31, '0'))],
+  ]);
+  const { values } = (await metrics.getSingleMetric('pamm_audit_rejected_total')?.get()) ?? { values: [] };
+  const counts = values.map(({ labels, value }) => [labels.reason, value]);
+  expect(counts).toEqual([
+    ['malformed', MALFORMED.length + 1],
+    ['refused', 1],
+  ]);
+});
+
 test('pools are kept of updates that are published alone', async () => {
   const [own, secret] = [submission({ poolAddresses: [POOL] }), submission({ poolAddresses: [POOL] })];
   const log = newLog();
@@ -187,7 +236,14 @@ test('what could not be written waits until the database is back, and of two wri
 
 test('a writer that has never reached Redis stops at once', async () => {
   const unreachable = connectQueueing('redis://127.0.0.1:1', logger);
-  const writer = startAuditWriter({ redis: unreachable, keys, database, retentionDays: 1, logger });
+  const writer = startAuditWriter({
+    redis: unreachable,
+    keys,
+    database,
+    retentionDays: 1,
+    metrics: new Registry(),
+    logger,
+  });
   await eventually(() => unreachable.status === 'reconnecting');
   const late = sleep(5_000, 'late', { ref: false });
   expect(await Promise.race([writer.stop().then(() => 'stopped'), late])).toBe('stopped');

@@ -1,19 +1,23 @@
 import { lt, sql } from 'drizzle-orm';
 import type { Redis } from 'ioredis';
+import { Counter, type Registry } from 'prom-client';
 import type { Database } from '../../db/connection.ts';
 import { pammAnswers, pammSubmissions } from '../../db/schema/pamm-audit.ts';
 import { insertRows } from '../../db/write-rows.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { pause } from '../../runtime/pause.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
+import { type AuditEntry, readAuditEntry } from '../submit/audit-entry.ts';
 import type { RedisKeys } from '../submit/queue/redis-keys.ts';
-import type { AuditEntry } from '../submit/update-log.ts';
 
 const BATCH = 200;
 /** Pause after a batch that was not full, so that enough entries gather for the next statement. */
 const GATHER_MS = 250;
 const RETRY_MS = 1_000;
+/** Most entries that are kept of those which were not written. */
+const MAX_REJECTED = 1_000;
 const STOP_WITHIN_MS = 5_000;
 const RETENTION_EVERY_MS = 3_600_000;
 /** Most rows of a table that one statement deletes: with more, it could exceed the statement timeout. */
@@ -27,8 +31,14 @@ export type AuditWriterDeps = {
   readonly keys: RedisKeys;
   readonly database: Database;
   readonly retentionDays: number;
+  readonly metrics: Registry;
   readonly logger: Logger;
 };
+
+/** An entry as it is in the stream: its id there, and its JSON. */
+type StreamEntry = readonly [id: string, json: string];
+/** Why an entry was not written: `malformed`, or `refused` by Postgres with this error. */
+type Rejection = { readonly entry: StreamEntry; readonly reason: 'malformed' | 'refused'; readonly error?: Error };
 
 /**
  * Moves audit entries from the Redis stream to the database in batches, each at least once: an entry leaves the stream
@@ -55,48 +65,87 @@ export function startAuditWriter(deps: AuditWriterDeps): { stop(): Promise<void>
   };
 }
 
-async function writeUntil(signal: AbortSignal, { redis, keys, database, logger }: AuditWriterDeps): Promise<void> {
+async function writeUntil(signal: AbortSignal, deps: AuditWriterDeps): Promise<void> {
+  const { redis, keys, database, metrics, logger } = deps;
+  const outage = new OutageLog(logger, { begin: 'audit entries wait', end: 'audit entries are written again' });
+  const rejected = new Counter({
+    name: 'pamm_audit_rejected_total',
+    help: 'Entries of the audit trail that were set aside, by reason: malformed, or refused by Postgres',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  for (const reason of ['malformed', 'refused']) rejected.inc({ reason }, 0);
   while (!signal.aborted) {
     try {
-      const entries = await redis.xrange(keys.audit(), '-', '+', 'COUNT', BATCH);
-      const parsed = entries.map(([, fields]) => JSON.parse(fields[1] ?? '') as AuditEntry);
-      await writeEntries(database, parsed, logger);
+      const found = await redis.xrange(keys.audit(), '-', '+', 'COUNT', BATCH);
+      const entries = found.map(([id, fields]): StreamEntry => [id, fields[1] ?? '']);
+      const rejections = await writeEntries(database, entries);
+      if (rejections.length > 0) await setAside(deps, rejections);
       if (entries.length > 0) await redis.xdel(keys.audit(), ...entries.map(([id]) => id));
+      for (const { reason } of rejections) rejected.inc({ reason });
+      outage.worked();
       if (entries.length < BATCH) await pause(GATHER_MS, signal);
     } catch (error) {
-      logger.warn({ err: error }, 'audit entries wait');
+      outage.failed(error);
       await pause(RETRY_MS, signal);
     }
   }
 }
 
-/**
- * Writes entries; those already written are left as they are. An entry that Postgres refuses is logged and left out. To
- * find it, the batch is halved until that entry stands alone.
- */
-async function writeEntries(database: Database, entries: readonly AuditEntry[], logger: Logger): Promise<void> {
+/** Keeps entries that were not written, the newest of them, and logs the first of these. */
+async function setAside({ redis, keys, logger }: AuditWriterDeps, rejections: readonly Rejection[]): Promise<void> {
+  const adding = redis.multi();
+  for (const { entry, reason } of rejections)
+    adding.xadd(keys.rejectedAudit(), 'MAXLEN', '~', MAX_REJECTED, '*', 'entry', entry[1], 'reason', reason);
+  await adding.exec();
+  const [{ entry, reason, error } = {}] = rejections;
+  logger.error({ err: error, entries: rejections.length, reason, entry: entry?.[0] }, 'audit entries were set aside');
+}
+
+/** Writes entries; those already written are left as they are. @returns those that were not written */
+async function writeEntries(database: Database, entries: readonly StreamEntry[]): Promise<Rejection[]> {
+  const read = entries.map((entry) => [entry, readAuditEntry(entry[1])] as const);
+  const malformed = read.flatMap(([entry, value]) => (value ? [] : [{ entry, reason: 'malformed' as const }]));
+  const values = read.flatMap(([entry, value]) => (value ? [[entry, value] as const] : []));
+  return [...malformed, ...(await writeValues(database, values))];
+}
+
+/** To find an entry that Postgres refuses, the batch is halved until that entry stands alone. */
+async function writeValues(
+  database: Database,
+  values: readonly (readonly [StreamEntry, AuditEntry])[],
+): Promise<Rejection[]> {
   try {
-    await insertRows(database.$client, pammSubmissions, entries.flatMap(toSubmissionRow));
-    await insertRows(database.$client, pammAnswers, entries.flatMap(toAnswerRow));
+    await insertRows(
+      database.$client,
+      pammSubmissions,
+      values.flatMap(([, value]) => toSubmissionRow(value)),
+    );
+    await insertRows(
+      database.$client,
+      pammAnswers,
+      values.flatMap(([, value]) => toAnswerRow(value)),
+    );
+    return [];
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    if (entries.length === 1) return logger.error({ err: error, entry: entries[0] }, 'Postgres refused an audit entry');
-    const middle = entries.length >>> 1;
-    await writeEntries(database, entries.slice(0, middle), logger);
-    await writeEntries(database, entries.slice(middle), logger);
+    const [only] = values;
+    if (only && values.length === 1) return [{ entry: only[0], reason: 'refused', error }];
+    const middle = values.length >>> 1;
+    const first = await writeValues(database, values.slice(0, middle));
+    return [...first, ...(await writeValues(database, values.slice(middle)))];
   }
 }
 
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return ('code' in error && REFUSALS.includes(String(error.code).slice(0, 2))) || isRefusal(error.cause);
 }
 
 function toSubmissionRow(entry: AuditEntry) {
   if (entry.kind !== 'submission') return [];
-  const { kind: _, receivedAtMs, pools, ...row } = entry;
-  // Entries of earlier releases name no pools.
-  return { ...row, pools: [...(pools ?? [])], receivedAt: new Date(receivedAtMs), isCancel: row.txHash === null };
+  const { kind: _, receivedAtMs, ...row } = entry;
+  return { ...row, receivedAt: new Date(receivedAtMs), isCancel: row.txHash === null };
 }
 
 function toAnswerRow(entry: AuditEntry) {

@@ -3,15 +3,13 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { keccak256 } from 'viem';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
 import { encodeMessage, isCancel, type Origin, type Submission } from './quote-update.ts';
 
 /** Most entries that wait for the database. Beyond it the oldest are lost, so that Redis does not run out of memory. */
 const STREAM_LIMIT = 200_000;
-
-/** An entry of the audit stream, as its JSON. Integers above 2^53 are decimal strings; times are Unix milliseconds. */
-export type AuditEntry = ReturnType<typeof submissionEntry> | ReturnType<typeof answerEntry>;
 
 const ANSWER_BUCKETS_SECS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 
@@ -88,9 +86,8 @@ function submissionEntry({ id, arrivedAtMs, update }: Submission, isPublished: b
     replacementSeqNumber: update.replacementSeqNumber.toString(),
     blockNumber: update.blockNumber.toString(),
     maxTimestamp: update.maxTimestamp?.toString() ?? null,
-    /** Null for a cancel. */
     txHash: isCancel(update) ? null : keccak256(update.tx),
-    pools: isPublished ? update.poolAddresses : [],
+    pools: isPublished ? [...update.poolAddresses] : [],
   };
 }
 

@@ -22,6 +22,8 @@ export class RedisKeys {
   owner = (chainId: number, uuid: string) => `${this.prefix}:owner:${chainId}:${uuid}`;
   answers = (instanceId: string) => `${this.prefix}:answers:${instanceId}`;
   audit = () => `${this.prefix}:audit`;
+  /** Entries of the audit stream that were not written to the database. */
+  rejectedAudit = () => `${this.prefix}:audit-rejected`;
 
   bundle(endpointId: string) {
     const root = `${this.prefix}:bundle:${endpointId}`;
