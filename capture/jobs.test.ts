@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createLogger } from '../runtime/logger.ts';
+import { createLogger, type Logger } from '../runtime/logger.ts';
 import { type Job, pauseAfter, runJob } from './jobs.ts';
 
 const logger = createLogger('test', 'silent');
@@ -29,6 +29,22 @@ test('a job that fails is run again, whatever it throws, and reports each run', 
   await until(() => rounds.length >= 4);
   await job.stop();
   expect(rounds.slice(0, 4)).toEqual([false, false, true, true]);
+});
+
+test('failures in a row are logged once each, whatever their order, and counted when the job works again', async () => {
+  const lines: unknown[] = [];
+  const note = ({ err, failures }: { err?: Error; failures?: number }) => lines.push(err?.message ?? failures);
+  const recording = { error: note, info: note } as unknown as Logger;
+  const messages = ['no node', 'no answer', 'no node', 'no answer', 'no node', null, 'no node', null];
+  let runs = 0;
+  const run = async () => {
+    const message = messages[runs++];
+    if (message) throw new Error(message);
+  };
+  const stopping = new AbortController();
+  const onRun = () => runs === messages.length && stopping.abort();
+  await runJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, recording, onRun, stopping.signal);
+  expect(lines).toEqual(['no node', 'no answer', 5, 'no node', 1]);
 });
 
 test.each([

@@ -28,6 +28,8 @@ export type RunningJobs = {
 const IDLE_PER_RUN = 4;
 /** Pauses that may pass without a good run before a job counts as not ready. */
 const MAX_MISSED_PAUSES = 4;
+/** Most different failures in a row that are logged. */
+const MAX_MESSAGES = 10;
 const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone. */
@@ -81,8 +83,8 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
 }
 
 /**
- * Runs a job until the signal aborts, and resolves after the current run. Equal failures in a row are logged once. The
- * next run follows after the usual pause, so a job recovers by itself when the chain or the database does.
+ * Runs a job until the signal aborts, and resolves after the current run. Of failures in a row, each message is logged
+ * once, and their number at the end. The next run follows after the usual pause, so a job recovers by itself when the chain or the database does.
  *
  * @param onRun called after each run
  */
@@ -92,15 +94,23 @@ export async function runJob(
   onRun: (ok: boolean, durationMs: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let lastMessage: string | null = null;
+  let failures = 0;
+  const messages = new Set<string>();
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const startedAt = performance.now();
     const failure = await failureOf(job.run());
     const durationMs = performance.now() - startedAt;
     onRun(failure === null, durationMs);
-    if (failure && failure.message !== lastMessage) logger.error({ err: failure, job: job.name }, 'job failed');
-    if (!failure && lastMessage !== null) logger.info({ job: job.name }, 'job works again');
-    lastMessage = failure?.message ?? null;
+    if (failure) {
+      failures += 1;
+      const isLogged = messages.has(failure.message) || messages.size === MAX_MESSAGES;
+      if (!isLogged) logger.error({ err: failure, job: job.name }, 'job failed');
+      if (!isLogged) messages.add(failure.message);
+    } else if (failures > 0) {
+      logger.info({ job: job.name, failures }, 'job works again');
+      failures = 0;
+      messages.clear();
+    }
     await pause(isFirst ? job.minPauseMs : pauseAfter(job, durationMs), signal);
   }
 }

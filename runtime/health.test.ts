@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { expect, test, vi } from 'vitest';
+import { ConfigError } from '../config/config-error.ts';
 import { type HealthDeps, mountHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -16,17 +17,18 @@ test('ready when every check passes', async () => {
   expect(await response.json()).toEqual({ ready: true, failures: {} });
 });
 
-test('names what is not ready and hides the message of an error', async () => {
+test('names what is not ready and hides the message of an error that is not ours', async () => {
   const app = appWith({
     database: async () => Promise.reject(new TypeError('postgres://user:secret@10.0.0.1 refused')),
     indexing: async () => 'chain 1 is 40 blocks behind',
     redis: async () => null,
+    setting: async () => Promise.reject(new ConfigError('PORT: is no port')),
   });
   const response = await app.request('/ready');
   expect(response.status).toBe(503);
   expect(await response.json()).toEqual({
     ready: false,
-    failures: { database: 'TypeError', indexing: 'chain 1 is 40 blocks behind' },
+    failures: { database: 'TypeError', indexing: 'chain 1 is 40 blocks behind', setting: 'PORT: is no port' },
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import type { Registry } from 'prom-client';
+import { AppError } from '../config/app-error.ts';
 import { cacheResult } from './result-cache.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -49,8 +50,11 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
 }
 
-/** Runs a check. Shows only the kind of an error, because messages may contain addresses and credentials. */
+/** Runs a check. Shows only the kind of an error that is not ours: its message may contain addresses and credentials. */
 async function runCheck(check: ReadinessCheck): Promise<string | null> {
-  const answer = check().catch((error: unknown) => (error instanceof Error ? error.name : 'failed'));
+  const answer = check().catch((error: unknown) => {
+    if (error instanceof AppError) return error.message;
+    return error instanceof Error ? error.name : 'failed';
+  });
   return withTimeout(answer, CHECK_TIMEOUT_MS).catch(() => 'no answer in time');
 }

@@ -36,7 +36,7 @@ export class OutageLog {
     return this.#failures > 0 && !this.#isQuiet;
   }
 
-  /** @param error must hold no secret */
+  /** @param error must hold no secret; undefined where it would */
   failed(error: unknown): void {
     const now = this.#options.now();
     if (this.#failures === 0) {

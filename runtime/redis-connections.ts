@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Logger } from './logger.ts';
+import { OutageLog } from './outage-log.ts';
 
 const RETRY_STEP_MS = 50;
 const MAX_RETRY_MS = 500;
@@ -46,16 +47,10 @@ export function connectQueueing(url: string, logger: Logger): Redis {
   );
 }
 
-/** Logs the first error of an outage and the end of the outage, but not each failed attempt. */
+/** Logs when an outage begins and when it ends, but not each failed attempt. */
 function watch(redis: Redis, logger: Logger): Redis {
-  let unreachable = false;
-  redis.on('error', (error) => {
-    if (!unreachable) logger.warn({ err: error }, 'Redis is unreachable');
-    unreachable = true;
-  });
-  redis.on('ready', () => {
-    if (unreachable) logger.info('Redis is back');
-    unreachable = false;
-  });
+  const outage = new OutageLog(logger, { begin: 'Redis is unreachable', end: 'Redis is back' });
+  redis.on('error', (error) => outage.failed(error));
+  redis.on('ready', () => outage.worked());
   return redis;
 }

@@ -3,6 +3,7 @@ import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import type { PammConfig } from '../../config/chains-schema.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 
 /** Where an update came from. */
 export interface UpdateOrigin {
@@ -16,9 +17,12 @@ export interface UpdateOrigin {
 /** Passes an update of a key that publishes them to the processes that make live quotes. Returns at once and never throws. */
 export type PublishUpdate = (update: QuoteUpdate, origin: UpdateOrigin) => void;
 
-/** Makes what publishes updates on Redis, which keeps none. The first of consecutive failures is logged. */
+/** Makes what publishes updates on Redis, which keeps none. */
 export function createPublisher(redis: Redis, prefix: string, logger: Logger): PublishUpdate {
-  let isFailing = false;
+  const outage = new OutageLog(logger, {
+    begin: 'quote updates are not published to the readers of live prices',
+    end: 'quote updates are published again',
+  });
   return (update, { kind, holder, arrivedAtMs }) => {
     if (redis.status !== 'ready') return;
     const { chainId, blockNumber, maxTimestamp } = update;
@@ -35,14 +39,9 @@ export function createPublisher(redis: Redis, prefix: string, logger: Logger): P
       sentAtMs: arrivedAtMs,
     });
     redis.publish(ownUpdatesChannel(prefix, chainId), text).then(
-      () => {
-        isFailing = false;
-      },
-      () => {
-        // The error holds its command, and so the transaction.
-        if (!isFailing) logger.warn({ chainId }, 'quote updates are not published to the readers of live prices');
-        isFailing = true;
-      },
+      () => outage.worked(),
+      // The error holds its command, and so the transaction.
+      () => outage.failed(undefined),
     );
   };
 }

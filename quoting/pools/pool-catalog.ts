@@ -5,6 +5,7 @@ import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 import {
@@ -90,6 +91,7 @@ const newChain = (config: ChainConfig): CatalogChain => ({
  */
 export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;
+  readonly #outage: OutageLog;
   readonly #table = new PoolTable();
   readonly #chains: ReadonlyMap<number, CatalogChain>;
   #onReport: ReportListener = () => undefined;
@@ -101,6 +103,10 @@ export class PoolCatalog implements PoolDirectory {
 
   constructor(deps: PoolCatalogDeps) {
     this.#deps = deps;
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'failed to refresh the pool catalog: what is known is served',
+      end: 'the pool catalog is refreshed again',
+    });
     this.#chains = new Map(deps.chains.map((chain) => [chain.chainId, newChain(chain)]));
     this.#table.onChange((pool, removal) => {
       if (removal) this.#onReport(pool, null);
@@ -155,10 +161,10 @@ export class PoolCatalog implements PoolDirectory {
   async #pollQuietly(): Promise<void> {
     try {
       await this.#poll();
+      this.#outage.worked();
     } catch (error) {
       for (const chain of this.#chains.values()) chain.ages = null;
-      if (this.#isStopped) return;
-      this.#deps.logger.warn({ err: error }, 'failed to refresh the pool catalog: what is known is served');
+      if (!this.#isStopped) this.#outage.failed(error);
     }
   }
 
