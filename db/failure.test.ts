@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
-import { isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
+import { describeFailure, isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
 import { withOptions } from './process-roles.ts';
 
 let database: TestDatabase;
@@ -100,6 +100,14 @@ test('a server that does not listen, also as the cause of another error', async 
   expect(isDatabaseUnreachable(error)).toBe(true);
   expect(isDatabaseUnreachable(new Error('round failed', { cause: error }))).toBe(true);
   expect(isDatabaseUnreachable(new AggregateError([new Error('other'), error]))).toBe(true);
+});
+
+test('a failure is described in a few words, without messages', async () => {
+  const nobody = new pg.Pool({ connectionString: 'postgres://postgres:secret@127.0.0.1:1/postgres' });
+  expect(await nobody.query('SELECT').catch(describeFailure)).toBe('Postgres is unreachable');
+  await nobody.end();
+  expect(describeFailure(new Error('timeout exceeded when trying to connect'))).toBe('Postgres is unreachable');
+  expect(describeFailure(await failureOf('SELECT FROM secret'))).toBe('Postgres rejects queries (42P01)');
 });
 
 test('what is no failure of the database', () => {

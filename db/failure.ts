@@ -40,6 +40,13 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');
 }
 
+/** Says in a few words, without secrets, why a trivial query failed. */
+export function describeFailure(error: unknown): string {
+  if (isDatabaseUnreachable(error)) return 'Postgres is unreachable';
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return `Postgres rejects queries${code === null ? '' : ` (${code})`}`;
+}
+
 /** True when a query named a schema, table or function, or its session a group, that does not exist. */
 export function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

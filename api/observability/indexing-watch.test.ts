@@ -16,6 +16,7 @@ const headOf = ({ number, timestamp }: BlockPoint) => ({ number: BigInt(number),
 /** What the database and the node say, and what time it is. */
 let indexed: BlockPoint | null;
 let head: BlockPoint | null;
+let isDatabaseUp: boolean;
 let nowMs: number;
 /** The head that needs no asking, and how often the node was asked. */
 let known: BlockPoint | undefined;
@@ -37,12 +38,19 @@ beforeEach(() => {
   nowMs = 0;
   known = undefined;
   polls = 0;
+  isDatabaseUp = true;
   watch = new IndexingWatch({
     chains: [{ ...CHAIN, heads }],
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,
-    readIndexed: async () => new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]),
-    readFirstSyncs: async () => new Map(),
+    readIndexed: async () => {
+      if (!isDatabaseUp) throw new Error('the database is unreachable');
+      return new Map(indexed === null ? [] : [[CHAIN.chainId, indexed]]);
+    },
+    readFirstSyncs: async () => {
+      if (!isDatabaseUp) throw new Error('the database is unreachable');
+      return new Map();
+    },
     now: () => nowMs,
   });
 });
@@ -146,13 +154,17 @@ describe('an index that does not is stalled after the limit', () => {
       'chain 7: no node reports its head',
     );
     expect(await pollAfter(1, { indexed: block(9), head: block(9) })).toBeNull();
-    expect(await pollAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe('chain 7 is not indexed');
+    isDatabaseUp = false;
+    expect(await pollAfter(LIMIT_SECS + 1, { indexed: null, head: block(40) })).toBe(
+      'chain 7: the database does not say what is indexed',
+    );
   });
 });
 
 test('nothing is ready before it was seen to follow', async () => {
-  expect(await watch.check()).toBe('chain 7 is not indexed');
-  expect(await pollAfter(0, { indexed: null, head: block(3) })).toBe('chain 7 is not indexed');
+  const reason = 'chain 7 is not indexed: the served index lacks it, until a backfill is complete';
+  expect(await watch.check()).toBe(reason);
+  expect(await pollAfter(0, { indexed: null, head: block(3) })).toBe(reason);
   expect(await pollAfter(0, { indexed: block(3), head: block(3) })).toBeNull();
 });
 
@@ -171,6 +183,7 @@ test('the first index shows how far it has come until it serves', async () => {
     })),
   );
   let isServed = false;
+  let hasBegun = true;
   let blockNumber: number | null = null;
   const first = new IndexingWatch({
     chains: [{ ...CHAIN, deployments, heads }],
@@ -180,15 +193,22 @@ test('the first index shows how far it has come until it serves', async () => {
       if (!isServed) throw new Error('no index');
       return new Map([[7, block(2_000)]]);
     },
-    readFirstSyncs: async () => new Map([[7, { chainId: 7, blockNumber, logs: 12 }]]),
+    readFirstSyncs: async () => new Map(hasBegun ? [[7, { chainId: 7, blockNumber, logs: 12 }]] : []),
   });
   const shown = async () => {
     await first.poll();
     return first.lags()[0]?.firstSync;
   };
+  head = block(3_000);
+  hasBegun = false;
+  expect(await shown()).toBeNull();
+  expect(await first.check()).toBe('chain 7 is not indexed: no indexer has begun the first sync');
+  hasBegun = true;
   expect(await shown()).toEqual({ fromBlock: 1_000, blockNumber: null, logs: 12 });
+  expect(await first.check()).toBe('chain 7 is not indexed: the first sync fetches logs, 12 so far');
   blockNumber = 1_500;
   expect(await shown()).toEqual({ fromBlock: 1_000, blockNumber: 1_500, logs: 12 });
+  expect(await first.check()).toBe('chain 7 is not indexed: the first sync is at block 1500, from 1000 to 3000');
   isServed = true;
   expect(await shown()).toBeNull();
 });
@@ -207,6 +227,7 @@ test('the first index of an added chain shows how far it has come, beside chains
   });
   await two.poll();
   expect(two.lags().map(({ firstSync }) => firstSync)).toEqual([null, { fromBlock: 10, blockNumber: 20, logs: 12 }]);
+  expect(await two.check()).toContain('chain 8 is not indexed: the first sync is at block 20, from 10 to ');
 });
 
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {

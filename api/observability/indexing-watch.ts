@@ -4,6 +4,7 @@ import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
+import { describeLag, type IndexState } from './describe-lag.ts';
 
 /** How far the index of a chain is behind the chain, as `/ready` shows it. */
 export type ChainLag = {
@@ -76,6 +77,7 @@ export class IndexingWatch {
   /** The last poll of each chain, and when the index was last seen to follow the chain; null when never. */
   readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
   #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
+  #state: IndexState = null;
 
   constructor(private readonly deps: IndexingWatchDeps) {
     this.#now = deps.now ?? Date.now;
@@ -86,6 +88,7 @@ export class IndexingWatch {
     const indexed = await valueOrNull(this.deps.readIndexed());
     const isAnyMissing = this.deps.chains.some(({ chainId }) => !indexed?.has(chainId));
     this.#firstSyncs = isAnyMissing ? await valueOrNull(this.deps.readFirstSyncs()) : null;
+    this.#state = indexed ? 'served' : this.#firstSyncs && 'first sync';
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
       this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
@@ -124,7 +127,7 @@ export class IndexingWatch {
   readonly check = async (): Promise<string | null> => {
     if (this.#watched.size === 0) await this.poll();
     const stalled = this.lags().filter((lag) => lag.stalled);
-    return stalled.length === 0 ? null : stalled.map(describe).join('; ');
+    return stalled.length === 0 ? null : stalled.map((lag) => describeLag(lag, this.#state)).join('; ');
   };
 
   /** Finds the head; null when no node gives it. */
@@ -175,13 +178,6 @@ function isFollowing(
 /** Whether two blocks are the same. Blocks of one height differ, as a rule, in time if one was reorganised away. */
 function areSame(one: BlockPoint, other: BlockPoint): boolean {
   return one.number === other.number && one.timestamp === other.timestamp;
-}
-
-function describe({ chainId, indexedBlock, lagBlocks }: ChainLag): string {
-  if (indexedBlock === null) return `chain ${chainId} is not indexed`;
-  if (lagBlocks === null) return `chain ${chainId}: no node reports its head`;
-  if (lagBlocks < 0) return `chain ${chainId} is indexed ${-lagBlocks} blocks beyond its head`;
-  return `chain ${chainId} is indexed ${lagBlocks} blocks behind its head`;
 }
 
 const pointOf = ({ number, timestamp }: Head): BlockPoint => ({ number: Number(number), timestamp: Number(timestamp) });
