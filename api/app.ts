@@ -5,7 +5,8 @@ import type { Front } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { authenticate, type VerifyKey } from './auth/authenticate.ts';
 import type { BoundRoute } from './declaration/api-route.ts';
-import { notFound, sendError, toApiError, wrongMethod } from './errors.ts';
+import { createErrorHandler, type Outages } from './error-handler.ts';
+import { notFound, sendError, wrongMethod } from './errors.ts';
 import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
@@ -22,7 +23,7 @@ import { createAnswerFront } from './serving/answer-front.ts';
 import { mountRoutes } from './serving/mount-routes.ts';
 import { mountWebSocket, type WebSocketDeps } from './stream/web-socket.ts';
 
-export type AppDeps = {
+export type AppDeps = Outages & {
   readonly verifyKey: VerifyKey;
   readonly rateLimit: RateLimitDeps;
   readonly metrics: Registry;
@@ -39,7 +40,8 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   const { trustedProxies } = rateLimit;
   const app = new Hono();
   const answers = new AnswerCache();
-  handleErrors(app, logger);
+  app.onError(createErrorHandler(deps, logger));
+  app.notFound((c) => sendError(c, notFound()));
   const { observe, middleware } = createHttpMetrics(metrics);
   app.use(middleware);
   app.use(beginResponse);
@@ -63,16 +65,4 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   });
   const front = createAnswerFront({ answers, verifyKey, trustedProxies, count: countEarly, observe });
   return Object.assign(app, { front });
-}
-
-/** Turns errors into responses. Logs the whole error if it is a defect or something is unreachable. */
-function handleErrors(app: Hono, logger: Logger): void {
-  app.onError((error, c) => {
-    const known = toApiError(error);
-    if (known.status >= 500) {
-      logger.error({ err: known.cause ?? known, path: c.req.path, requestId: c.get('requestId') }, known.message);
-    }
-    return sendError(c, known);
-  });
-  app.notFound((c) => sendError(c, notFound()));
 }

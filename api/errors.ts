@@ -4,12 +4,15 @@ import type { Address } from 'viem';
 import { AppError } from '../config/app-error.ts';
 import { PoolsUnknownError } from '../quoting/pools/pool-directory.ts';
 import type { SnapshotError } from '../quoting/snapshot-error.ts';
+import { type Fault, faultOf, isOutage } from './fault.ts';
 
 /** JSON body of an error: `error` for people, `code` where the contract names one for programs. */
 export type ErrorBody = { readonly error: string; readonly code?: string };
 
 /** Statuses after which a client may retry: too many requests, or something that the request needs is unreachable. */
 const RETRYABLE: readonly number[] = [429, 503];
+/** `Retry-After` while nodes or stores do not work, in seconds: new blocks come, and Redis takes over, about as soon. */
+const OUTAGE_RETRY_SECS = 2;
 
 /**
  * A response other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
@@ -18,6 +21,8 @@ export class ApiError extends AppError {
   /** The body's code, otherwise the status: `http_503`. */
   readonly code: string;
   readonly retryable: boolean;
+  /** Null below status 500. */
+  readonly fault: Fault | null;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -28,7 +33,8 @@ export class ApiError extends AppError {
     super(typeof body === 'string' ? body : body.error, { cause: options.cause });
     this.code = (typeof body === 'string' ? undefined : body.code) ?? `http_${status}`;
     this.retryable = RETRYABLE.includes(status);
-    this.headers = options.headers ?? {};
+    this.fault = status < 500 ? null : faultOf(status, options.cause);
+    this.headers = { ...(isOutage(this.fault) && { 'Retry-After': String(OUTAGE_RETRY_SECS) }), ...options.headers };
   }
 }
 

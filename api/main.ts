@@ -10,6 +10,7 @@ import { liveWarnings, openChains } from '../quoting/open-chains.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
+import { OutageLog } from '../runtime/outage-log.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
@@ -30,6 +31,8 @@ const DEFAULT_PORT = '3000';
 const GRACE_MS = 10_000;
 /** Requests are counted in memory when Redis does not answer in this time. */
 const COUNT_TIMEOUT_MS = 200;
+/** How long no request may fail before an outage of Postgres or Redis is over. */
+const STORES_QUIET_MS = 10_000;
 
 runMain(async () => {
   new Command('api')
@@ -76,8 +79,21 @@ async function serve(): Promise<void> {
     ...liveWarnings(chains),
     ...priceWarnings(chains.keys(), ages),
   });
+  const stores = new OutageLog(logger, {
+    begin: 'Postgres or Redis is unreachable: requests that need it fail',
+    end: 'Postgres and Redis are reachable again',
+    quietMs: STORES_QUIET_MS,
+  });
   const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
-  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings });
+  const operations = startOperations({
+    ...common,
+    chains,
+    quotes: file.quotes,
+    maxLagSecs,
+    warnings,
+    ages,
+    stores,
+  });
   onStop('indexing watch', () => operations.stop());
 
   const routes = bindResources({
@@ -93,6 +109,8 @@ async function serve(): Promise<void> {
     ages,
   });
   const app = createApp(routes, {
+    chains,
+    stores,
     verifyKey: createKeyVerifier(database.$client),
     rateLimit: { limits: file.limits, redis, prefix: queuePrefix, trustedProxies },
     webSockets: { streams, takers },

@@ -2,6 +2,7 @@ import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
+import type { OutageLog } from '../runtime/outage-log.ts';
 import { type BlockState, blockOverrides, wordOverrides } from './pending-state.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -32,6 +33,9 @@ export interface EthCall {
   readonly block: BlockRef | 'latest';
   readonly overrides?: CodeOverrides | undefined;
 }
+
+/** Notes calls that a node answered, and calls that no node did. */
+export type NodeOutage = Pick<OutageLog, 'failed' | 'worked'>;
 
 /** A head and the node that reported it; the node is null when a socket pushed the head. */
 export interface ReportedHead {
@@ -69,9 +73,12 @@ export type ChainLog = z.infer<typeof Log>;
  */
 export class ChainRpc {
   readonly endpoints: readonly RpcEndpoint[];
+  readonly #outage: NodeOutage | undefined;
 
-  constructor(endpoints: readonly RpcEndpoint[]) {
+  /** @param outage notes calls that a node answered, and calls that no node did */
+  constructor(endpoints: readonly RpcEndpoint[], outage?: NodeOutage) {
     this.endpoints = endpoints;
+    this.#outage = outage;
   }
 
   /**
@@ -86,12 +93,12 @@ export class ChainRpc {
     check: (result: unknown) => T,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#firstGood((endpoint) => requestChecked(endpoint, method, params, check, signal));
+    return this.#firstGood((endpoint) => requestChecked(endpoint, method, params, check, signal), signal);
   }
 
   /** @throws RpcFailure of the last node asked */
   async head(signal?: AbortSignal): Promise<ReportedHead> {
-    return this.#firstGood((endpoint) => requestHead(endpoint, signal));
+    return this.#firstGood((endpoint) => requestHead(endpoint, signal), signal);
   }
 
   /**
@@ -163,16 +170,19 @@ export class ChainRpc {
     return this.request('eth_getCode', [address, blockParam(block)], (result) => HexData.parse(result), signal);
   }
 
-  async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
+  async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
     for (const endpoint of this.endpoints) {
       try {
-        return await this.#callEndpoint(endpoint, attempt);
+        const result = await this.#callEndpoint(endpoint, attempt);
+        this.#outage?.worked();
+        return result;
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
         if (error.code !== 'paused') last = error;
       }
     }
+    if (isOutage(last, signal)) this.#outage?.failed(last);
     throw last;
   }
 
@@ -194,9 +204,19 @@ export function openChainRpc(
   { chainId, rpcUrls }: { readonly chainId: number; readonly rpcUrls: readonly string[] },
   timeoutMs: number,
   countCall?: CountChainCall,
+  outage?: NodeOutage,
 ): ChainRpc {
   const count = (method: string, outcome: string) => countCall?.(chainId, method, outcome);
-  return new ChainRpc(rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })));
+  return new ChainRpc(
+    rpcUrls.map((url) => new RpcEndpoint(url, { timeoutMs, count })),
+    outage,
+  );
+}
+
+/** Whether a call failed since no node works: also when its caller's deadline passed before the node's own. */
+function isOutage({ isNodeFault, code }: RpcFailure, signal: AbortSignal | undefined): boolean {
+  if (code === 'aborted') return signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
+  return isNodeFault || code === 'paused';
 }
 
 function report({ breaker }: RpcEndpoint, error: unknown): void {

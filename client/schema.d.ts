@@ -1663,6 +1663,8 @@ export interface components {
             name: string;
             /** @description Whether the index follows the chain. False: listings and trades do not change. */
             following: boolean;
+            /** @description False while calls to all nodes of the chain fail: quotes get 500 or 503. */
+            nodesRespond: boolean;
             /** @description Newest block that the chain's nodes report; null when none responds. */
             headBlock: number | null;
             /** @description Newest indexed block, for listings and trades; null before the first index. */
@@ -1755,7 +1757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1999,7 +2001,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2251,7 +2253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2350,7 +2352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2486,7 +2488,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2740,7 +2742,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2851,7 +2853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3145,7 +3147,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3251,7 +3253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3365,7 +3367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3489,7 +3491,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3612,7 +3614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3805,7 +3807,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3878,7 +3880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3935,7 +3937,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4026,7 +4028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4107,7 +4109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4197,7 +4199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4390,7 +4392,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4540,7 +4542,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4585,6 +4587,7 @@ export interface operations {
                      *           "chainId": 8453,
                      *           "name": "base",
                      *           "following": true,
+                     *           "nodesRespond": true,
                      *           "headBlock": 40043201,
                      *           "indexedBlock": 40043200,
                      *           "indexedTimestamp": 1795000000,
@@ -4623,7 +4626,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Internal server error; retry */
+            /** @description Internal server error, with `Retry-After` while nodes do not answer; retry */
             500: {
                 headers: {
                     [name: string]: unknown;

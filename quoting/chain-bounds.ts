@@ -15,6 +15,8 @@ const BOUNDS = {
   simulatedPoolsPerRead: 10,
   /** Size of the snapshot cache of each chain, in bins of about 1 KB. */
   cacheBins: 100_000,
+  /** How long no call may fail before an outage of the nodes is over. Longer than the breaker of a node pauses. */
+  nodesQuietMs: 30_000,
 };
 
 /** The operator's settings, and bounds that replace the usual ones, as in tests. */

@@ -4,6 +4,7 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { OutageLog } from '../runtime/outage-log.ts';
 import { chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
@@ -39,6 +40,8 @@ export interface Chain extends ChainConfig, ChainQuotes {
   readonly liveQuotes: ChainQuotes | undefined;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
+  /** Whether calls fail because no node works; takes what fails by its nodes besides. */
+  readonly nodes: Pick<OutageLog, 'isFailing' | 'failed'>;
   /** What the operator should know of live prices; undefined when there is nothing. */
   liveWarning(): string | undefined;
   /** Stops reading. Resolves when the run in progress is over. */
@@ -51,7 +54,12 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { quotes, directory, isFunded = () => true, observe, env, observeLive, sharing, countCall } = deps;
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);
-  const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall);
+  const nodes = new OutageLog(logger, {
+    begin: 'no node of the chain answers: its quotes and routes fail',
+    end: 'nodes of the chain answer again',
+    quietMs: bounds.nodesQuietMs,
+  });
+  const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
   const heads = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs });
   const feed = openHeadFeed(config, countCall, logger);
   feed?.onHead(({ block }) => heads.push({ block, endpoint: null }));
@@ -77,7 +85,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
   const liveWarning = () => sources?.warning();
-  return { ...config, ...committed, liveQuotes: live, estimates, liveWarning, stop };
+  return { ...config, ...committed, liveQuotes: live, estimates, nodes, liveWarning, stop };
 }
 
 /** Makes an observer that also passes on to routes how curves became known. */

@@ -16,6 +16,13 @@ export class SnapshotError extends AppError {
   }
 }
 
+/** The newest block that nodes give is too old to quote at. */
+export class BlockTooOldError extends SnapshotError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
 /** Whether a scheduled read gave no snapshot because its budget had no calls left. */
 export const isExhausted = (outcome: unknown): boolean =>
   outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';

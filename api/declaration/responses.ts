@@ -63,5 +63,5 @@ export type Failures = RouteConfig['responses'];
 export const COMMON_FAILURES = {
   401: errorResponse('Invalid API key'),
   429: errorResponse('Rate limited; `Retry-After` gives the wait in seconds'),
-  500: errorResponse('Internal server error; retry'),
+  500: errorResponse('Internal server error, with `Retry-After` while nodes do not answer; retry'),
 } as const;

@@ -57,16 +57,26 @@ const AGES = {
   fiatPricesLost: true,
 };
 
-test('reports what runs, and head, index, lag and the ages of prices and listing by chain; what is not known is null', async () => {
+test('reports what runs, and head, index, lag, nodes that fail and the ages of prices and listing by chain; what is not known is null', async () => {
   const app = new Hono();
+  const nodes = new Map([
+    [CHAIN_A, { nodes: { isFailing: false } }],
+    [CHAIN_B, { nodes: { isFailing: true } }],
+  ]);
   const ages = (chainId: number) => (chainId === CHAIN_A ? AGES : NO_AGES);
-  mountHandlers(app, bindRoutes(statusResource, { lags: () => [lag, unknown], ages }));
+  mountHandlers(app, bindRoutes(statusResource, { lags: () => [lag, unknown], chains: nodes, ages }));
   const response = await app.request('/public/v1/status');
   expect(response.status).toBe(200);
   const { chains, serverTs, release, node } = ServiceStatus.parse(await response.json());
   expect([release, `v${node}`]).toEqual([version, process.version]);
   expect(Math.abs(serverTs - Date.now() / 1000)).toBeLessThan(30);
   const { stalled: _, ...shown } = lag;
-  expect(chains[0]).toEqual({ ...shown, following: true, ...AGES });
-  expect(chains[1]).toMatchObject({ following: false, headBlock: null, lagBlocks: null, ...NO_AGES });
+  expect(chains[0]).toEqual({ ...shown, following: true, nodesRespond: true, ...AGES });
+  expect(chains[1]).toMatchObject({
+    following: false,
+    nodesRespond: false,
+    headBlock: null,
+    lagBlocks: null,
+    ...NO_AGES,
+  });
 });

@@ -7,14 +7,18 @@ import { getStatus, type ServiceStatus } from './status-declaration.ts';
 export type StatusDeps = {
   /** How far the index of each chain is behind the chain. */
   readonly lags: () => readonly ChainLag[];
+  readonly chains: ReadonlyMap<number, { readonly nodes: { readonly isFailing: boolean } }>;
   /** How old the other data of a chain are. */
   readonly ages: (chainId: number) => DataAges;
 };
 
 /** `GET /public/v1/status`: the part of `/ready` that clients may see. */
-export const statusResource = defineResource([getStatus], ({ lags, ages }: StatusDeps) => ({
+export const statusResource = defineResource([getStatus], ({ lags, chains: served, ages }: StatusDeps) => ({
   getStatus(c) {
-    const chains = lags().map(({ stalled, ...lag }) => ({ ...lag, following: !stalled, ...ages(lag.chainId) }));
+    const chains = lags().map(({ stalled, ...lag }) => {
+      const nodesRespond = served.get(lag.chainId)?.nodes.isFailing !== true;
+      return { ...lag, following: !stalled, nodesRespond, ...ages(lag.chainId) };
+    });
     const status = { serverTs: Math.floor(Date.now() / 1000), ...RUNNING_VERSION, chains };
     return c.json(status satisfies ServiceStatus);
   },

@@ -1,5 +1,7 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { toApiError } from '../errors.ts';
+import { isOutage } from '../fault.ts';
 import { type FeedEvent, type FramePace, type Made, newFeed, nextFeed } from './frame-schedule.ts';
 
 /** Takes frames. Must not throw. */
@@ -52,7 +54,7 @@ export class FrameFeeds {
 
   readonly #makeInTurn: MakeInTurn = (make) => {
     this.#made = this.#made.then(make).catch((err: unknown) => {
-      this.logger.error({ err }, 'failed to make a frame');
+      if (!isOutage(toApiError(err).fault)) this.logger.error({ err }, 'failed to make a frame');
       return null;
     });
     return this.#made;

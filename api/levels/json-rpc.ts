@@ -4,6 +4,7 @@ import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { readJson } from '../body.ts';
 import { type ApiError, badRequest, toApiError } from '../errors.ts';
+import { isOutage } from '../fault.ts';
 import { RpcCall } from './rpc-declaration.ts';
 
 /** Most calls of a batch. */
@@ -79,7 +80,8 @@ async function takeCall(
       return `{"jsonrpc":"2.0","id":${stringifyJson(id)},"result":${json}}`;
     } catch (error) {
       const known = toApiError(error);
-      if (!(known.status in CODES)) logger.error({ err: error, method }, 'a call of a taker failed');
+      if (!(known.status in CODES) && !isOutage(known.fault))
+        logger.error({ err: error, method }, 'a call of a taker failed');
       return id === undefined ? null : errorResponse(id, known);
     }
   };

@@ -2,12 +2,16 @@ import { Hono } from 'hono';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import { maxQuoteAgeMs, type QuotesConfig } from '../../config/quotes-schema.ts';
+import { describeFailure, isDatabaseUnreachable } from '../../db/failure.ts';
 import { readFirstSyncs } from '../../db/first-sync.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
+import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import { startServer } from '../../runtime/http-server.ts';
+import type { OutageLog } from '../../runtime/outage-log.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import { captureWarnings, nodeWarnings } from './data-warnings.ts';
 import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
 const POLL_MS = 1_000;
@@ -19,6 +23,10 @@ export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
   readonly database: pg.Pool;
   /** What the operator should know, by subject. */
   readonly warnings: () => Promise<Readonly<Record<string, string>>>;
+  /** How old the data of capture are, by chain. */
+  readonly ages: (chainId: number) => DataAges;
+  /** The outage of Postgres and Redis. */
+  readonly stores: Pick<OutageLog, 'failed' | 'worked'>;
   readonly metrics: Registry;
 };
 
@@ -38,6 +46,8 @@ export function startOperations({
   quotes,
   database,
   warnings,
+  ages,
+  stores,
   metrics,
   maxLagSecs,
 }: OperationsDeps): Operations {
@@ -45,14 +55,33 @@ export function startOperations({
     maxLagSecs,
     chains: [...chains.values()].filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxQuoteAgeMs: ({ blockTimeMs }) => maxQuoteAgeMs(quotes, blockTimeMs),
-    readIndexed: () => readIndexedBlocks(database),
+    readIndexed: async () => {
+      try {
+        const blocks = await readIndexedBlocks(database);
+        stores.worked();
+        return blocks;
+      } catch (error) {
+        // It also fails before there is an index.
+        if (isDatabaseUnreachable(error)) stores.failed(error);
+        throw error;
+      }
+    },
     readFirstSyncs: () => readFirstSyncs(database),
   });
   const lags = () => watch.lags();
   registerIndexingMetrics(metrics, lags);
+  registerNodeMetrics(metrics, [...chains.values()]);
   // Redis and the builders worker are not checked: without them every endpoint but quote updates still works.
-  const checks = { database: async () => database.query('SELECT 1').then(() => null), indexing: watch.check };
-  const details = async () => ({ warnings: await warnings(), chains: lags() });
+  const checks = {
+    database: async () => database.query('SELECT 1').then(() => null, describeFailure),
+    indexing: watch.check,
+  };
+  const allWarnings = async () => ({
+    ...(await warnings()),
+    ...captureWarnings(lags(), ages),
+    ...nodeWarnings(chains.values()),
+  });
+  const details = async () => ({ warnings: await allWarnings(), chains: lags() });
   const pages = (app: Hono) => mountHealth(app, { metrics, checks, details });
   return {
     pages,
@@ -87,4 +116,17 @@ export function registerIndexingMetrics(registry: Registry, lags: () => readonly
   register('indexing_lag_blocks', 'Blocks from the indexed one to the head', (lag) => lag.lagBlocks);
   register('indexing_lag_seconds', 'Seconds between the times of these two blocks', (lag) => lag.lagSecs);
   register('indexing_stalled', '1 while the index of a chain does not follow it', (lag) => Number(lag.stalled));
+}
+
+/** Registers a gauge of chains whose nodes do not answer. */
+function registerNodeMetrics(registry: Registry, chains: readonly Pick<Chain, 'chainId' | 'nodes'>[]): void {
+  new Gauge({
+    name: 'chain_nodes_failing',
+    help: '1 while calls to all nodes of a chain fail, and for 30 s after',
+    labelNames: ['chain'],
+    registers: [registry],
+    collect() {
+      for (const { chainId, nodes } of chains) this.set({ chain: String(chainId) }, Number(nodes.isFailing));
+    },
+  });
 }

@@ -11,8 +11,11 @@ import { createPublisher } from './publish-update.ts';
 
 /** How often jobs that no worker took are removed. */
 const SWEEP_EVERY_MS = 5_000;
-/** If Redis takes longer, it is unknown whether a worker runs. */
-const LEASE_TIMEOUT_MS = 1_000;
+/** If Redis takes longer, it counts as unreachable. */
+const REDIS_TIMEOUT_MS = 1_000;
+const REDIS_UNREACHABLE = {
+  redis: 'Redis does not answer: quote updates get 503, and each API process counts requests by itself',
+};
 const WORKER_MISSING = { builders: 'no builders worker runs under QUEUE_PREFIX: quote updates stay pending' };
 
 export type PammOptions = Pick<PammDeps, 'responseTimeoutMs'> & {
@@ -53,11 +56,16 @@ export function startPamm(options: PammOptions): Pamm {
   const workerMissing = async (): Promise<boolean | null> => {
     if (all.length === 0) return null;
     const leases = redis.exists(all.map(({ id }) => keys.lease(id)));
-    return withTimeout(leases, LEASE_TIMEOUT_MS).then(
+    return withTimeout(leases, REDIS_TIMEOUT_MS).then(
       (count) => count === 0,
       () => null,
     );
   };
+  const redisAnswers = (): Promise<boolean> =>
+    withTimeout(redis.ping(), REDIS_TIMEOUT_MS).then(
+      () => true,
+      () => false,
+    );
   new Gauge({
     name: 'pamm_worker_missing',
     help: '1 while no builders worker takes the quote updates of this API',
@@ -76,7 +84,10 @@ export function startPamm(options: PammOptions): Pamm {
       submit: (...args) => dispatcher.submit(...args),
       publish: createPublisher(redis, queuePrefix, logger),
     },
-    warnings: async () => ((await workerMissing()) ? WORKER_MISSING : {}),
+    async warnings() {
+      if (!(await redisAnswers())) return REDIS_UNREACHABLE;
+      return (await workerMissing()) ? WORKER_MISSING : {};
+    },
     async stop() {
       clearInterval(sweeper);
       await dispatcher.close();

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
+import { isOutage } from '../fault.ts';
 import { namedPools } from '../request.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { MAX_NAMED_POOLS } from './declaration.ts';
@@ -55,7 +56,8 @@ export class WsSession {
       subscribe?.();
     } catch (error) {
       const known = toApiError(error);
-      if (known.status === 500) this.logger.error({ err: error }, 'an operation of a WebSocket failed');
+      if (known.status === 500 && !isOutage(known.fault))
+        this.logger.error({ err: error }, 'an operation of a WebSocket failed');
       this.#reject(idOf(json), known);
     }
     this.#isFirst = false;

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { BlockTooOldError } from '../snapshot-error.ts';
 import { ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -136,7 +136,7 @@ export class HeadTracker<H extends { readonly block: BlockHeader }> {
     const isPollDue = !this.told || this.#now() >= this.#dueAt;
     const head = isPollDue ? await this.#startPoll() : this.#current;
     if (head && !this.isTooOld(head.block)) return head;
-    throw new SnapshotError('unavailable', 'the newest block is too old');
+    throw new BlockTooOldError('the newest block is too old');
   }
 
   /** Calls the listener for every head that is taken. */

@@ -7,7 +7,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { Heads } from '../heads/heads.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
-import { isExhausted, SnapshotError } from '../snapshot-error.ts';
+import { BlockTooOldError, isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
 import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapshot, SnapshotMap } from '../types.ts';
 import type { PoolReader } from './pool-reader.ts';
@@ -150,7 +150,7 @@ export class SnapshotCache implements ChainSnapshots {
         const settled = (at ? undefined : this.#newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
         const isTooOld =
           !(settled instanceof SnapshotError) && !settled.block.pending && this.#deps.heads.isTooOld(settled.block);
-        const outcome = isTooOld ? new SnapshotError('unavailable', 'the block became too old') : settled;
+        const outcome = isTooOld ? new BlockTooOldError('the block became too old') : settled;
         const { address } = entry.pool;
         return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
       }),
@@ -286,7 +286,10 @@ const aborted = (signal: AbortSignal, done: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true, signal: done });
   });
 
-const timedOut = () => new SnapshotError('timed_out', 'the read took too long');
+const timedOut = () => {
+  const cause = new RpcFailure('timeout', 'nodes did not answer in time');
+  return new SnapshotError('timed_out', 'the read took too long', { cause });
+};
 
 /** The reason why a pool has no snapshot. */
 function asSnapshotError(error: unknown): SnapshotError {

@@ -55,6 +55,7 @@ test('capture logs in to Redis as itself, and takes what the API reads of live s
 type Readiness = {
   readonly ready: boolean;
   readonly failures: Readonly<Record<string, string>>;
+  readonly warnings: Readonly<Record<string, string>>;
   readonly chains: readonly ChainLag[];
 };
 
@@ -302,5 +303,46 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
     }, EVENTUALLY);
     const indexer = await fetch(`${world.processes.indexer.url}/ready`);
     expect(indexer.status).toBe(200);
+  });
+
+  test('warns, and counts no defect, while no node of a chain answers: one line when it begins', async () => {
+    const [, second] = world.chains;
+    const { chainId } = second;
+    const name = `nodes-${chainId}`;
+    expect((await readiness()).warnings).not.toHaveProperty(name);
+    await second.anvil.stop();
+    const params = { path: { chain_id: chainId, pool_address: healthyPool(second) } };
+    for (let n = 0; n < 20; n += 1) {
+      await vi.waitFor(async () => {
+        const { response } = await api().GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params });
+        expect([response.status, response.headers.get('Retry-After')]).toEqual([500, '2']);
+      }, EVENTUALLY);
+    }
+    await vi.waitFor(async () => expect((await readiness()).warnings).toHaveProperty(name), EVENTUALLY);
+    const { data: status } = await api().GET('/public/v1/status', {});
+    expect(status?.chains.map((each) => [each.chainId, each.nodesRespond])).toEqual(
+      world.chains.map((each) => [each.chainId, each.chainId !== chainId]),
+    );
+    const metrics = await scrape(world.processes.api.url);
+    expect(metrics.sum('chain_nodes_failing', { chain: String(chainId) })).toBe(1);
+    expect(metrics.sum('chain_nodes_failing')).toBe(1);
+    const failed = (labels: Record<string, string>) => metrics.sum('http_request_duration_seconds_count', labels);
+    expect(failed({ route: BID_ASK_ROUTE, status: '500' })).toBe(failed({ route: BID_ASK_ROUTE, fault: 'nodes' }));
+    expect(failed({ fault: 'defect' }) ?? 0).toBe(0);
+    const log = world.processes.api.recentOutput();
+    expect(log.match(/no node of the chain answers/g)).toHaveLength(1);
+    expect(log).not.toContain('Internal server error');
+  });
+
+  test('warns when capture has stopped for a minute', async () => {
+    const [first] = world.chains;
+    const name = `capture-${first.chainId}`;
+    await vi.waitFor(async () => expect((await readiness()).warnings).not.toHaveProperty(name), EVENTUALLY);
+    await world.processes.capture.stop();
+    await world.database.query('UPDATE operator.listing_window SET generated_at_ts = generated_at_ts - 60');
+    await vi.waitFor(async () => {
+      const { warnings } = await readiness();
+      expect(warnings[name]).toMatch(/^capture last computed the listing \d+ s ago$/);
+    }, EVENTUALLY);
   });
 });

@@ -47,6 +47,8 @@ export interface QuoteApi {
   results(pools: readonly string[], depth?: boolean): Promise<z.infer<typeof BatchResponse>['results']>;
   /** Requests that left for nodes so far, as `method:outcome`. */
   readonly calls: string[];
+  /** Responses so far, by what was at fault; `none` for those below 500. */
+  countFaults(): Promise<Readonly<Record<string, number>>>;
   /** Ends its connections. */
   stop(): Promise<void>;
 }
@@ -74,6 +76,7 @@ export function quoteApi({
       ...(countCurve && { curve: countCurve }),
     }),
   });
+  const metrics = createMetrics('test');
   const app = createApp(
     [
       ...bindRoutes(quotesResource, { chains, directory, ...rest }),
@@ -88,11 +91,21 @@ export function quoteApi({
         prefix: 'test',
         trustedProxies: 0,
       },
-      metrics: createMetrics('test'),
+      metrics,
       logger,
+      chains,
     },
   );
   const client = inProcessClient(app);
+  const countFaults = async () => {
+    const { values } = (await metrics.getSingleMetric('http_request_duration_seconds')?.get()) ?? { values: [] };
+    const counts: Record<string, number> = {};
+    for (const { labels, value } of values.filter((each) => each.labels.le === '+Inf')) {
+      const fault = String(labels.fault ?? 'none');
+      counts[fault] = (counts[fault] ?? 0) + value;
+    }
+    return counts;
+  };
   const request = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     return { status: response.status, text: await response.text(), headers: response.headers };
@@ -108,6 +121,7 @@ export function quoteApi({
     raw: async (path, init) => app.request(path, init),
     batch,
     calls,
+    countFaults,
     stop: async () => {
       await Promise.all(chains.values().map((it) => it.stop()));
     },
