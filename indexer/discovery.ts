@@ -80,7 +80,7 @@ async function discover(
     if (unsearchedProviders > 0)
       logger.warn(
         { ...of, unsearchedProviders },
-        'nodes did not show in time which contracts made some providers of pools',
+        'nodes did not show, or not in time, which contracts made some providers of pools',
       );
     const proven = wanted.filter(({ isProven }) => isProven);
     // A deployment has one extension of each role: the one that most pools use.

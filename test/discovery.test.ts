@@ -5,7 +5,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { getContractAddress, zeroHash } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readFactory } from '../chain/discovery/read-factory.ts';
+import { type FactoryFacts, readFactory } from '../chain/discovery/read-factory.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
 import { EXIT_RETRY } from '../config/app-error.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
@@ -234,13 +234,55 @@ test('what nodes do not show in time is left out with a warning, and what is pro
     const found = await contractsOfIndex(database, 'onchain_1', chains, logger, 3_000);
     expect(found.map(({ role, address }) => [role, address])).toContainEqual(['stopLoss', scenario.packed?.stopLoss]);
     expect(found.map(({ role }) => role)).not.toContain('anchored');
-    expect(lines).toContainEqual(expect.stringMatching(/"unsearchedProviders":[1-9].*nodes did not show in time/));
+    expect(lines).toContainEqual(
+      expect.stringMatching(/"unsearchedProviders":[1-9].*nodes did not show, or not in time/),
+    );
     await narrow.stop();
     // Nothing at all in time is a fault of the node.
     proxy.misbehave({ kind: 'hanging' });
     await expect(contractsOfIndex(database, 'onchain_2', chains, silent, 500)).rejects.toMatchObject({
       exitCode: EXIT_RETRY,
     });
+  }));
+
+/** Whether a request is for code at a block below another, as a node answers it that does not keep the state of old blocks. */
+const isOldCode = (below: bigint) => (request: { readonly method: string; readonly params: readonly unknown[] }) => {
+  const at = request.params[1];
+  return request.method === 'eth_getCode' && typeof at === 'string' && at.startsWith('0x') && BigInt(at) < below;
+};
+
+test('a node that answers old code as if there were none shows no creation: its providers are counted, not missed', () =>
+  beforeProxy(async (proxy, _home, database) => {
+    const narrow = await startRpcProxy(proxy.url);
+    const refusal = { kind: 'error', code: -32_000, message: 'query exceeds max block range' } as const;
+    narrow.misbehave(refusal, ({ method, params: [filter] }) => {
+      return method === 'eth_getLogs' && (filter as { fromBlock?: string }).fromBlock === '0x0';
+    });
+    const chains = await namelessChains(narrow.url, { discover: true });
+    const [chain] = chains;
+    const deployment = chain?.deployments[0];
+    if (!deployment) throw new Error('no factory');
+    const target = { ...chain, rpc: openRetryingRpc([narrow.url]) };
+    const rolesOf = ({ contracts }: FactoryFacts) => contracts.map(({ role }) => role);
+
+    const whole = await readFactory(target, deployment);
+    expect(whole.created).not.toBeNull();
+    expect(rolesOf(whole)).toContain('anchored');
+
+    const { client } = await connectDevChain(anvil.url);
+    const head = await client.getBlockNumber();
+    for (const kept of [3n, 20n]) {
+      proxy.misbehave({ kind: 'result', result: '0x' }, isOldCode(head - kept));
+      const pruned = await readFactory(target, deployment);
+      expect(pruned.created).toBeNull();
+      expect(pruned.unsearchedProviders).toBeGreaterThan(whole.unsearchedProviders);
+      expect(rolesOf(pruned)).not.toContain('anchored');
+    }
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
+    await contractsOfIndex(database, 'onchain_1', chains, logger);
+    expect(lines).toContainEqual(expect.stringMatching(/"unsearchedProviders":[1-9].*nodes did not show/));
+    await narrow.stop();
   }));
 
 test('an account has not made what a proxy for CREATE2 made from its transaction', async () => {

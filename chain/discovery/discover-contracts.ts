@@ -9,7 +9,7 @@ import {
 } from '../../protocol/layouts/contract-roles.ts';
 import type { ChainRpc } from '../chain-rpc.ts';
 import { isRefusal, RpcFailure } from '../rpc-failure.ts';
-import { creationBlock, madeBy } from './creation.ts';
+import { findCreation, madeBy } from './creation.ts';
 
 /** A contract around the pools of a factory that has the code or the events of a standard one. */
 export interface FoundContract {
@@ -91,8 +91,11 @@ async function providerFactories(rpc: ChainRpc, providers: readonly Address[]) {
  */
 async function searchedAnnouncements(rpc: ChainRpc, provider: Address, head: bigint) {
   try {
-    const created = await creationBlock(rpc, provider, head);
-    return created === null ? null : await announcements(rpc, [provider], created, created);
+    const creation = await findCreation(rpc, provider, head, async (block) => {
+      const logs = await announcements(rpc, [provider], block, block);
+      return logs.length > 0 ? logs : null;
+    });
+    return creation && (creation.shown ?? []);
   } catch (error) {
     if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'aborted')) return null;
     throw error;

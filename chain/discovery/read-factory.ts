@@ -6,8 +6,7 @@ import { immutablesAbi, scaleCall } from '../../protocol/layouts/immutables.ts';
 import { HEAD_DATA } from '../../protocol/layouts/storage.ts';
 import type { ChainRpc, EthCall } from '../chain-rpc.ts';
 import { type MulticallTarget, multicall } from '../contract-calls.ts';
-import { isRefusal } from '../rpc-failure.ts';
-import { creationBlock, makerOf } from './creation.ts';
+import { findCreation, makerOf } from './creation.ts';
 import { type Discovery, discoverContracts, type FoundContract } from './discover-contracts.ts';
 
 /** Bounds of the pools that are read. No later creator can replace the oldest pools of a factory. */
@@ -42,11 +41,13 @@ export async function readFactory(
   knownBlock?: number,
 ): Promise<FactoryFacts> {
   const { rpc } = target;
-  const makerAt = async (block: number | null = null) =>
-    block === null ? null : makerOf(rpc, poolFactory, BigInt(block));
-  const knownMaker = await makerAt(knownBlock);
-  const created = knownMaker ? (knownBlock ?? null) : await factoryCreation(rpc, poolFactory);
-  const maker = knownMaker ?? (await makerAt(created));
+  const makerAt = (block: bigint) => makerOf(rpc, poolFactory, block);
+  const knownMaker = knownBlock === undefined ? null : await makerAt(BigInt(knownBlock));
+  const creation =
+    knownBlock !== undefined && knownMaker
+      ? { block: BigInt(knownBlock), shown: knownMaker }
+      : await findCreation(rpc, poolFactory, (await rpc.head()).block.number, makerAt);
+  const maker = creation?.shown ?? null;
   const used = await contractsOf(target, await listPools(target, poolFactory, SAMPLE));
   const extensions = [...new Set(used.flatMap((each) => each.extensions))];
   const providers = [...new Set(used.flatMap(({ provider }) => provider ?? []))];
@@ -55,7 +56,12 @@ export async function readFactory(
     ...each,
     pools: used.filter((pool) => pool.extensions.includes(each.address)).length,
   }));
-  return { ...found, created, maker, contracts: contracts.toSorted((one, other) => other.pools - one.pools) };
+  return {
+    ...found,
+    created: creation && Number(creation.block),
+    maker,
+    contracts: contracts.toSorted((one, other) => other.pools - one.pools),
+  };
 }
 
 /**
@@ -92,19 +98,6 @@ export async function nextPoolIndex(rpc: ChainRpc, to: Address, block: EthCall['
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
   const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block }, (it) => it);
   return answer === '0x' ? null : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: answer });
-}
-
-/** The first block with the factory's code; null when the nodes do not show it. */
-async function factoryCreation(rpc: ChainRpc, factory: Address): Promise<number | null> {
-  const { block } = await rpc.head();
-  const created = await creationBlock(rpc, factory, block.number);
-  if (created === null) return null;
-  // A node may answer as if there had been no code in blocks whose state it does not keep.
-  const next = await nextPoolIndex(rpc, factory, await rpc.blockAt(created)).catch((error) => {
-    if (isRefusal(error)) return null;
-    throw error;
-  });
-  return next === FIRST_POOL ? Number(created) : null;
 }
 
 /** Extensions of pools, and their providers, which are in their storage, or immutables. */
