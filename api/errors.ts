@@ -11,7 +11,7 @@ export type ErrorBody = { readonly error: string; readonly code?: string };
 
 /** Statuses after which a client may retry: too many requests, or something that the request needs is unreachable. */
 const RETRYABLE: readonly number[] = [429, 503];
-/** `Retry-After` while nodes or stores do not work, in seconds: new blocks come, and Redis takes over, about as soon. */
+/** `Retry-After` during an outage of nodes or stores, in seconds: soon enough for a short one. */
 const OUTAGE_RETRY_SECS = 2;
 
 /**

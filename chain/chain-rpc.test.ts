@@ -21,3 +21,26 @@ test('a request that its caller gives up says nothing of the node: it stays on t
   silent.closeAllConnections();
   silent.close();
 });
+
+test('an outage counts calls that a deadline ended after a second, not those that were given up', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const counts = { failed: 0, worked: 0 };
+  const rpc = new ChainRpc([new RpcEndpoint(url, { timeoutMs: 60_000, count: () => undefined })], {
+    failed: () => void (counts.failed += 1),
+    worked: () => void (counts.worked += 1),
+  });
+  const failing = async (signal: AbortSignal) => {
+    await expect(rpc.head(signal)).rejects.toMatchObject({ code: 'aborted' });
+    return counts;
+  };
+  expect(await failing(AbortSignal.timeout(50))).toEqual({ failed: 0, worked: 0 });
+  expect(await failing(AbortSignal.abort())).toEqual({ failed: 0, worked: 0 });
+  expect(await failing(AbortSignal.timeout(1_100))).toEqual({ failed: 1, worked: 0 });
+  silent.on('request', (_request, response) => response.end('<html>hello</html>'));
+  await expect(rpc.head()).rejects.toMatchObject({ code: 'unreachable' });
+  expect(counts).toEqual({ failed: 2, worked: 0 });
+  silent.closeAllConnections();
+  silent.close();
+});

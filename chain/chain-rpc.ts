@@ -34,6 +34,9 @@ export interface EthCall {
   readonly overrides?: CodeOverrides | undefined;
 }
 
+/** A call that waited for so long when its caller's deadline passed counts as one that no node answered. */
+const MIN_WAIT_MS = 1_000;
+
 /** Notes calls that a node answered, and calls that no node did. */
 export type NodeOutage = Pick<OutageLog, 'failed' | 'worked'>;
 
@@ -171,6 +174,7 @@ export class ChainRpc {
   }
 
   async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const startedAt = performance.now();
     let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
     for (const endpoint of this.endpoints) {
       try {
@@ -182,7 +186,8 @@ export class ChainRpc {
         if (error.code !== 'paused') last = error;
       }
     }
-    if (isOutage(last, signal)) this.#outage?.failed(last);
+    const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
+    if (last.isNodeFault || last.code === 'paused' || isLate) this.#outage?.failed(last);
     throw last;
   }
 
@@ -213,11 +218,9 @@ export function openChainRpc(
   );
 }
 
-/** Whether a call failed since no node works: also when its caller's deadline passed before the node's own. */
-function isOutage({ isNodeFault, code }: RpcFailure, signal: AbortSignal | undefined): boolean {
-  if (code === 'aborted') return signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
-  return isNodeFault || code === 'paused';
-}
+/** Whether a deadline of the caller passed. */
+const isTimeout = (signal: AbortSignal | undefined): boolean =>
+  signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
 
 function report({ breaker }: RpcEndpoint, error: unknown): void {
   if (error instanceof RpcFailure && error.code === 'aborted') breaker.givenUp();

@@ -94,10 +94,11 @@ async function writeUntil(signal: AbortSignal, deps: AuditWriterDeps): Promise<v
 
 /** Keeps entries that were not written, the newest of them, and logs the first of these. */
 async function setAside({ redis, keys, logger }: AuditWriterDeps, rejections: readonly Rejection[]): Promise<void> {
-  const adding = redis.multi();
+  const adding = redis.pipeline();
   for (const { entry, reason } of rejections)
     adding.xadd(keys.rejectedAudit(), 'MAXLEN', '~', MAX_REJECTED, '*', 'entry', entry[1], 'reason', reason);
-  await adding.exec();
+  const failure = (await adding.exec())?.find(([error]) => error !== null)?.[0];
+  if (failure) throw failure;
   const [{ entry, reason, error } = {}] = rejections;
   logger.error({ err: error, entries: rejections.length, reason, entry: entry?.[0] }, 'audit entries were set aside');
 }

@@ -42,7 +42,8 @@ export async function findCreation<T>(
   try {
     const block = await firstCode(rpc, address, head);
     const shown = await show(block);
-    return shown !== null || (await isCodeShown(rpc, block - 1n)) ? { block, shown } : null;
+    const isSure = shown !== null || block === 0n || (await isCodeShown(rpc, block - 1n));
+    return isSure ? { block, shown } : null;
   } catch (error) {
     if (isRefusal(error)) return null;
     throw error;
@@ -68,7 +69,7 @@ async function hasCode(rpc: ChainRpc, address: Address, block: bigint): Promise<
 async function isCodeShown(rpc: ChainRpc, block: bigint): Promise<boolean> {
   for (const blocks of LOG_RANGES) {
     const from = block < blocks ? 0n : block - blocks + 1n;
-    const range = { fromBlock: numberToHex(from), toBlock: numberToHex(block < 0n ? 0n : block) };
+    const range = { fromBlock: numberToHex(from), toBlock: numberToHex(block) };
     const last = (await rpc.request('eth_getLogs', [range], (it) => Emitters.parse(it))).at(-1);
     if (last) return hasCode(rpc, last.address, BigInt(last.blockNumber));
     // No contract has logged yet: there is no older state that could be missing.
