@@ -3,7 +3,7 @@ import { captureWarnings } from './data-warnings.ts';
 import type { ChainLag } from './indexing-watch.ts';
 
 const lagOf = (indexedBlock: number | null) => ({ chainId: 7, indexedBlock }) as ChainLag;
-const NONE = { newestPriceAgeSecs: null, oldestPriceAgeSecs: null, listingAgeSecs: null };
+const NONE = { newestPriceAgeSecs: null, listingAgeSecs: null };
 
 test.each([
   ['nothing while capture runs', 5, { newestPriceAgeSecs: 3, listingAgeSecs: 2 }, {}],

@@ -5,10 +5,12 @@ import type { ChainLag } from './indexing-watch.ts';
 /** A listing and prices that are older than this are not refreshed: the status of each pool is unknown by then. */
 const MAX_AGE_SECS = PRICE_STATUS_MAX_AGE_SECS;
 
+type CaptureAges = Pick<DataAges, 'listingAgeSecs' | 'newestPriceAgeSecs'>;
+
 /** Warns, by chain, when capture refreshes no listing or reads no price. Says nothing of a chain that is not indexed. */
 export function captureWarnings(
   lags: readonly ChainLag[],
-  ages: (chainId: number) => DataAges,
+  ages: (chainId: number) => CaptureAges,
 ): Readonly<Record<string, string>> {
   const warnings = lags.flatMap(({ chainId, indexedBlock }) => {
     const warning = indexedBlock === null ? null : captureWarning(ages(chainId));
@@ -17,7 +19,7 @@ export function captureWarnings(
   return Object.fromEntries(warnings);
 }
 
-function captureWarning({ listingAgeSecs, newestPriceAgeSecs }: DataAges): string | null {
+function captureWarning({ listingAgeSecs, newestPriceAgeSecs }: CaptureAges): string | null {
   if (listingAgeSecs === null) return 'capture has not computed the listing yet';
   if (listingAgeSecs > MAX_AGE_SECS) return `capture last computed the listing ${listingAgeSecs} s ago`;
   if (newestPriceAgeSecs !== null && newestPriceAgeSecs > MAX_AGE_SECS)
