@@ -103,7 +103,7 @@ function quotingFloors() {
 function apiFloors() {
   const ground = ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'];
   const below = [
-    ['errors.ts', 'hex.ts'],
+    ['fault.ts', 'errors.ts', 'hex.ts'],
     ['body.ts', 'request.ts', 'read-in-turn.ts'],
     ['http', 'pool-page.ts'],
     ['auth', 'observability', 'declaration', 'limits'],

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
-import type { ChainLag } from '../observability/indexing-watch.ts';
+import type { ChainLag } from '../observability/chain-lag.ts';
 import { statusResource } from './status.ts';
 import { ServiceStatus } from './status-declaration.ts';
 

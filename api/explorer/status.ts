@@ -1,7 +1,7 @@
 import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
 import { RUNNING_VERSION } from '../../runtime/running-version.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import type { ChainLag } from '../observability/indexing-watch.ts';
+import type { ChainLag } from '../observability/chain-lag.ts';
 import { getStatus, type ServiceStatus } from './status-declaration.ts';
 
 export type StatusDeps = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { ChainLag } from './chain-lag.ts';
 import { captureWarnings } from './data-warnings.ts';
-import type { ChainLag } from './indexing-watch.ts';
 
 const lagOf = (indexedBlock: number | null) => ({ chainId: 7, indexedBlock }) as ChainLag;
 const NONE = { newestPriceAgeSecs: null, listingAgeSecs: null };

@@ -4,33 +4,7 @@ import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { describeLag, type IndexState } from './describe-lag.ts';
-
-/** How far the index of a chain is behind the chain, as `/ready` shows it. */
-export type ChainLag = {
-  readonly chainId: number;
-  readonly name: string;
-  /** Null when the chain is not indexed, or the database does not say. */
-  readonly indexedBlock: number | null;
-  /** Unix seconds. */
-  readonly indexedTimestamp: number | null;
-  /** Null when no node answers. */
-  readonly headBlock: number | null;
-  /** Negative when the index holds blocks that the node does not know. */
-  readonly lagBlocks: number | null;
-  /** Between the timestamps of the two blocks. */
-  readonly lagSecs: number | null;
-  /** Whether the index has not followed the chain for longer than `maxLagSecs`, or nodes are far behind the index. */
-  readonly stalled: boolean;
-  /** The longest reorganisation that the index undoes, in blocks and by the usual time between them. */
-  readonly finalityBlocks: number;
-  readonly finalitySecs: number;
-  /** How far the first index of the chain has come; null once it serves. */
-  readonly firstSync: FirstSyncProgress | null;
-};
-
-/** Blocks from the first to the last one that is indexed; `blockNumber` is null before the first. */
-export type FirstSyncProgress = { readonly fromBlock: number } & Pick<FirstSync, 'blockNumber' | 'logs'>;
+import { type ChainLag, describeLag, type FirstSyncProgress, type IndexState } from './chain-lag.ts';
 
 type Head = Pick<BlockRef, 'number' | 'timestamp'>;
 type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs' | 'deployments'> & {

@@ -11,8 +11,9 @@ import { mountHealth } from '../../runtime/health.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import type { OutageLog } from '../../runtime/outage-log.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import type { ChainLag } from './chain-lag.ts';
 import { captureWarnings, nodeWarnings } from './data-warnings.ts';
-import { type ChainLag, IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
+import { IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
 const POLL_MS = 1_000;
 

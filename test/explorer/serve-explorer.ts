@@ -4,7 +4,7 @@ import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
 import { openTakers } from '../../api/levels/open-takers.ts';
-import type { ChainLag } from '../../api/observability/indexing-watch.ts';
+import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { bindResources } from '../../api/resources.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';

@@ -1,5 +1,5 @@
 import { toHex } from 'viem';
-import type { ChainLag } from '../../api/observability/indexing-watch.ts';
+import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { sendSwap } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';

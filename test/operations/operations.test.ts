@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import type { ChainLag } from '../../api/observability/indexing-watch.ts';
+import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';

@@ -1,7 +1,7 @@
 import type { ErrorHandler } from 'hono';
-import type { Logger } from '../runtime/logger.ts';
-import type { OutageLog } from '../runtime/outage-log.ts';
-import { sendError, toApiError } from './errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { OutageLog } from '../../runtime/outage-log.ts';
+import { sendError, toApiError } from '../errors.ts';
 
 type Outage = Pick<OutageLog, 'isFailing' | 'failed'>;
 
