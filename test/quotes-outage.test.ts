@@ -22,11 +22,12 @@ import { withProxies } from './quotes/with-proxies.ts';
 
 const QUIET_MS = 300;
 const REQUESTS = 20;
+/** Honest nodes have the time that a busy machine takes. */
 const quotes = {
   ...stillQuotes,
-  rpcTimeoutMs: 500,
-  readTimeoutMs: 2_000,
-  ethereumReadTimeoutMs: 500,
+  rpcTimeoutMs: 2_000,
+  readTimeoutMs: 10_000,
+  ethereumReadTimeoutMs: 2_000,
   waitTimeoutMs: 300,
   minRefreshMs: 20,
   nodesQuietMs: QUIET_MS,
@@ -64,7 +65,7 @@ function startApi(url: string, kind: 'ethereum' | 'bsc', of: PoolDirectory = dir
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
   ['hanging', { kind: 'hanging' }],
-  ['too slow', { kind: 'slow', ms: 3_000 }],
+  ['too slow', { kind: 'slow', ms: 5_000 }],
   ['limiting by status', { kind: 'text', status: 429, body: '{"error":"slow down"}' }],
   ['limiting by a JSON-RPC error', { kind: 'error', code: -32_005, message: 'limit exceeded' }],
   ['speaking HTML', { kind: 'text', status: 200, body: '<html>hello</html>' }],
@@ -84,12 +85,12 @@ test.concurrent.each(
     await world.chain.client.mine({ blocks: 1 });
     await sleep(2 * quotes.minRefreshMs + 560);
     const responses = await Promise.all(Array.from({ length: REQUESTS }, ask));
-    for (let n = 0; n < REQUESTS; n += 1) responses.push(await ask());
+    for (let n = 0; n < REQUESTS / 2; n += 1) responses.push(await ask());
     for (const { status, headers } of responses) {
       expect([500, 503]).toContain(status);
       expect(headers.get('Retry-After')).toMatch(/^[1-9]$/);
     }
-    expect(await api.countFaults()).toEqual({ none: 1, nodes: 2 * REQUESTS });
+    expect(await api.countFaults()).toEqual({ none: 1, nodes: 1.5 * REQUESTS });
     expect(lines.map(({ msg, level, chainId }) => [msg, level, chainId])).toEqual([[BEGIN, 40, 31337]]);
 
     node.misbehave(null);
