@@ -62,10 +62,7 @@ test.each([
     'no gzip although it says so',
     (response: ServerResponse) => response.setHeader('content-encoding', 'gzip').end('{}'),
   ],
-  ['an HTTP error', (response: ServerResponse) => response.writeHead(502).end('{"result":"0x1"}')],
-  ['an error of a proxy', (response: ServerResponse) => response.writeHead(503).end('{"error":"slow down"}')],
   ['one of too many requests', (response: ServerResponse) => response.writeHead(429).end(JSON.stringify({ error }))],
-  ['a redirection', (response: ServerResponse) => response.writeHead(308, { location: '/elsewhere' }).end('{}')],
 ])('a response that is %s is rejected, and no URL is reported', async (_what, answer) => {
   const { endpoint, counted } = await nodeThat(answer);
   const message = `${endpoint.label} gave no answer to eth_call`;
@@ -73,10 +70,33 @@ test.each([
   expect(counted).toEqual(['eth_call unreachable']);
 });
 
+test.each<[string, (response: ServerResponse) => void, string]>([
+  ['an HTTP error', (it) => it.writeHead(502).end('{"result":"0x1"}'), 'status 502: {"result":"0x1"}'],
+  ['an error of a proxy', (it) => it.writeHead(503).end('{"error":"slow down"}'), 'status 503: {"error":"slow down"}'],
+  ['a wrong key', (it) => it.writeHead(401).end('Must be authenticated!'), 'status 401: Must be authenticated!'],
+  ['a page', (it) => it.end('<html><h1>Welcome</h1></html>'), 'status 200: Welcome'],
+  [
+    'a redirection',
+    (it) => it.writeHead(308, { location: 'https://x.org/a-key' }).end('{}'),
+    'status 308: redirects to https://x.org',
+  ],
+])('a response that is %s is rejected with its status and words', async (_what, answer, reason) => {
+  const { endpoint, counted } = await nodeThat(answer);
+  const message = `${endpoint.label} gave no answer to eth_call: ${reason}`;
+  await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({ code: 'unreachable', message, reason });
+  expect(counted).toEqual(['eth_call unreachable']);
+});
+
 test('an error in JSON-RPC is a refusal, whatever the HTTP status', async () => {
   const { endpoint } = await nodeThat((response) => response.writeHead(500).end(JSON.stringify({ error })));
   const message = `${endpoint.label} refused eth_call: -32005 header not found`;
-  await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({ code: 'refused', message, answer: error });
+  const reason = 'status 500: -32005 header not found';
+  await expect(endpoint.request('eth_call', [])).rejects.toMatchObject({
+    code: 'refused',
+    message,
+    answer: error,
+    reason,
+  });
 });
 
 test('the time limit is one of the whole answer', async () => {

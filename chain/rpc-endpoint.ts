@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { HttpFailure, sendRequest } from '../runtime/http-request.ts';
+import { HttpFailure, type HttpResponse, sendRequest } from '../runtime/http-request.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { describeResponse, textWords } from './response-words.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
 const Answer = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).nullish(),
   result: z.unknown().optional(),
 });
-/** Characters that are kept of an error message. */
-const KEPT_CHARACTERS = 200;
 /** The code of the error that stands for an HTTP status of this number. */
-export const TOO_MANY_REQUESTS = 429;
+const TOO_MANY_REQUESTS = 429;
 /** The wording of public nodes, which their clients know: they then ask for less. */
 const TOO_LARGE = { code: -32_000, message: 'backend response too large' };
 
@@ -63,29 +62,38 @@ export class RpcEndpoint {
     }
   }
 
-  /** @throws whatever went wrong: an HTTP error too, unless its body is an answer */
+  /** @throws RpcFailure a response without a result; HttpFailure no response */
   async #send(method: string, params: readonly unknown[], signal: AbortSignal | undefined): Promise<unknown> {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
-    const { status, text } = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
+    const response = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
     // Even with a JSON-RPC error as its body, this status does not refuse what was asked: another node may answer.
-    if (status === TOO_MANY_REQUESTS) {
+    if (response.status === TOO_MANY_REQUESTS) {
       const answer = { code: TOO_MANY_REQUESTS, message: 'too many requests' };
-      throw new RpcFailure('unreachable', this.#noAnswer(method), answer);
+      throw new RpcFailure('unreachable', this.#noAnswer(method), answer, 'it limits requests (status 429)');
     }
-    const { error, result } = Answer.parse(JSON.parse(text));
-    if (error) {
-      const reason = `${error.code} ${error.message.slice(0, KEPT_CHARACTERS)}`;
-      throw new RpcFailure('refused', `${this.label} refused ${method}: ${reason}`, error);
+    return this.#resultOf(method, response);
+  }
+
+  /** @throws RpcFailure a response without a result */
+  #resultOf(method: string, response: HttpResponse): unknown {
+    const answer = parseAnswer(response.text);
+    if (answer?.error) {
+      const words = `${answer.error.code} ${textWords(answer.error.message, this.#url)}`;
+      const reason = `status ${response.status}: ${words}`;
+      throw new RpcFailure('refused', `${this.label} refused ${method}: ${words}`, answer.error, reason);
     }
-    if (status >= 300) throw new Error(`HTTP status ${status}`);
-    if (result === undefined) throw new RpcFailure('malformed', `${this.label} answered ${method} without result`);
-    return result;
+    if (answer?.result !== undefined && response.status < 300) return answer.result;
+    const reason = describeResponse(response, this.#url);
+    const code = answer && response.status < 300 ? 'malformed' : 'unreachable';
+    throw new RpcFailure(code, `${this.#noAnswer(method)}: ${reason}`, undefined, reason);
   }
 
   #failureOf(method: string, error: unknown): RpcFailure {
     const code = error instanceof HttpFailure ? error.code : 'unreachable';
-    if (code === 'too_large') return new RpcFailure('unreachable', this.#noAnswer(method), TOO_LARGE);
+    if (code === 'too_large') {
+      return new RpcFailure('unreachable', this.#noAnswer(method), TOO_LARGE, 'its response is too large');
+    }
     const messages = {
       aborted: `${method} was aborted before ${this.label} answered`,
       timeout: `${this.label} did not answer ${method} in ${this.#options.timeoutMs} ms`,
@@ -96,5 +104,14 @@ export class RpcEndpoint {
 
   #noAnswer(method: string): string {
     return `${this.label} gave no answer to ${method}`;
+  }
+}
+
+/** Null for a text that is no answer in JSON-RPC. */
+function parseAnswer(text: string): z.infer<typeof Answer> | null {
+  try {
+    return Answer.parse(JSON.parse(text));
+  } catch {
+    return null;
   }
 }

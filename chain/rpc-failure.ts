@@ -40,11 +40,14 @@ export class RpcFailure extends AppError {
   readonly retryable: boolean;
   /** What the node answered, or what its answer means in JSON-RPC. */
   readonly answer: NodeError | undefined;
+  /** Why, for an operator: the status and the words of the node, where it sent any. Keys are hidden. */
+  readonly reason: string;
 
-  constructor(code: RpcFailureCode, message: string, answer?: NodeError) {
+  constructor(code: RpcFailureCode, message: string, answer?: NodeError, reason: string = code) {
     super(message);
     this.code = code;
     this.answer = answer;
+    this.reason = reason;
     this.retryable = this.isNodeFault || code === 'paused' || code === 'exhausted';
   }
 

@@ -100,7 +100,10 @@ test.each([
   const down: Misbehaviour = { kind: 'text', status: 500, body: 'broken' };
   proxy.misbehave(down, ({ method }) => method === failed);
   expect(await findingsOf()).toEqual(
-    what.map((it) => [proxy.url, expect.stringMatching(new RegExp(`^warning: does not show its ${it}: \\w+$`))]),
+    what.map((it) => [
+      proxy.url,
+      expect.stringMatching(new RegExp(`^warning: does not show its ${it}: status 500: broken$`)),
+    ]),
   );
 });
 
@@ -110,6 +113,16 @@ test('a node that limits requests is asked again, and named when it gives no ans
   expect(await findingsOf()).toEqual([]);
   proxy.misbehave({ ...limits, perSec: 0 });
   expect(await findingsOf()).toEqual([[proxy.url, 'error: does not answer: it limits requests (status 429)']]);
+});
+
+test.each([
+  [401, '{"error":{"code":-32600,"message":"Must be authenticated!"}}', 'status 401: -32600 Must be authenticated!'],
+  [403, 'Host not in allowlist', 'status 403: Host not in allowlist'],
+  [200, '<html><title>Sign in</title></html>', 'status 200: Sign in'],
+])('what a node says in place of an answer with status %i is shown', async (status, body, reason) => {
+  proxy.misbehave({ kind: 'text', status, body });
+  const problem = expect.stringMatching(new RegExp(`^error: does not answer: ${reason}$`));
+  expect(await findingsOf()).toEqual([[proxy.url, problem]]);
 });
 
 test('a young chain has no block time', async () => {

@@ -3,7 +3,6 @@ import { isOffByThird, measureBlockTime } from '../../chain/block-time.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { overrideSupport } from '../../chain/override-support.ts';
-import { TOO_MANY_REQUESTS } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
@@ -100,7 +99,4 @@ function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories
 const SILENT = 'does not answer: ';
 const isSilence = ({ problem }: Problem): boolean => problem.startsWith(SILENT);
 
-function reasonOf(failure: unknown): string {
-  if (!(failure instanceof RpcFailure)) return 'unknown error';
-  return failure.answer?.code === TOO_MANY_REQUESTS ? 'it limits requests (status 429)' : failure.code;
-}
+const reasonOf = (failure: unknown): string => (failure instanceof RpcFailure ? failure.reason : 'unknown error');

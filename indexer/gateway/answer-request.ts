@@ -66,7 +66,7 @@ export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Prom
       if (isRefusal(error) && isWideRange(question) && !RATE_LIMIT.test(answer.message)) {
         return { error: { ...answer, message: `${answer.message} (${TOO_WIDE})` } };
       }
-      if (!isOfBlock || !UNKNOWN_BLOCK.test(answer.message)) return { error: answer };
+      if (!isOfBlock || !isRefusal(error) || !UNKNOWN_BLOCK.test(answer.message)) return { error: answer };
       const pauseMs = UNKNOWN_BLOCK_PAUSES_MS[attempt];
       if (pauseMs === undefined) return { error: { ...answer, code: NOT_SUPPORTED } };
       await pause(pauseMs);
