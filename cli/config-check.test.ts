@@ -80,6 +80,7 @@ test('a chain with another id, or without an answer, is found; a secret in a URL
       chainId: 1,
       url: 'http://127.0.0.1:1',
       problem: expect.stringMatching(/^does not answer: \w+$/),
+      isSilent: true,
     },
   ]);
   expect(stdout).not.toContain(secret);

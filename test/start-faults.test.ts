@@ -1,11 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { isAlive } from '../local/services/processes.fixture.ts';
 import type { ServiceError } from '../local/services/service-error.ts';
 import { startService } from '../local/services/service-process.ts';
+import { freePort } from '../runtime/free-port.ts';
 import { createDatabase } from './harness/database.ts';
 import {
   EVENTUALLY,
@@ -137,4 +141,84 @@ test('a folder has one run, whose processes do not know its secret, and which a 
   expect(await run.ended).toBe('exit code 0');
   expect(performance.now() - stoppedAt).toBeLessThan(20_000);
   expect(await readdir(data)).not.toContain('lock');
+});
+
+/** Number of the process that checks the chains file for a start. */
+async function checkOf(parent: number): Promise<number> {
+  const list = () => execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(parent)], { encoding: 'utf8' });
+  return vi.waitFor(() => {
+    const [, pid] = /^ *(\d+) .*config-check\.mjs/m.exec(list()) ?? [];
+    expect(pid).toBeDefined();
+    return Number(pid);
+  }, EVENTUALLY);
+}
+
+/** A start whose check waits for a node that hangs. */
+async function checkingStart(name: string, env: Readonly<Record<string, string>> = {}) {
+  const proxy = await startRpcProxy(chain.anvil.url);
+  onTestFinished(() => proxy.stop());
+  proxy.misbehave({ kind: 'hanging' });
+  const args = ['--chains', chain.chains, '--data', join(chain.temp, name)];
+  return localCommand('start', args, { RPC_OF_ONE: proxy.url, ...env });
+}
+
+test('a check of the chains file that is killed does not pass', { timeout: START_LIMIT_MS }, async () => {
+  const run = await startService({ ...(await checkingStart('killed-check')), ready: /Starting/ });
+  onTestFinished(run.stop);
+  process.kill(await checkOf(run.pid), 'SIGKILL');
+  expect(await run.ended).toBe('exit code 1');
+  expect(run.recentOutput()).toContain('start: the check of the chains file failed (signal SIGKILL)\n');
+});
+
+test('a check of the chains file ends with its start', { timeout: START_LIMIT_MS }, async () => {
+  const isSeen = Promise.withResolvers<void>();
+  const database = createServer((socket) => void isSeen.promise.then(() => socket.destroy())).listen(0, '127.0.0.1');
+  await once(database, 'listening');
+  onTestFinished(() => {
+    database.close();
+  });
+  const { port } = database.address() as AddressInfo;
+  const { command, args, cwd, env } = await checkingStart('ended-start', {
+    DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/pools`,
+  });
+  // In the group of this process: a service of ours would take its group along.
+  const run = spawn(command, args, { cwd, env, stdio: 'ignore' });
+  const ended = once(run, 'exit');
+  const check = await checkOf(run.pid ?? 0);
+  isSeen.resolve();
+  expect(await ended).toEqual([75, null]);
+  expect(isAlive(check)).toBe(false);
+});
+
+test('a restart without nodes lists what it had, and follows them once they answer', {
+  timeout: START_LIMIT_MS,
+}, async () => {
+  const proxy = await startRpcProxy(chain.anvil.url);
+  onTestFinished(() => proxy.stop());
+  const data = join(chain.temp, 'silent');
+  const env = { RPC_OF_ONE: proxy.url, PORT: String(await freePort()) };
+  const totalOf = async () => {
+    const url = `http://127.0.0.1:${env.PORT}/public/v1/evm/${chain.scenario.chainId}/metadata`;
+    return ((await (await fetch(url)).json()) as { readonly total: number }).total;
+  };
+  const first = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
+  await vi.waitFor(async () => expect(await totalOf()).toBeGreaterThan(0), EVENTUALLY);
+  const total = await totalOf();
+  await first.stop();
+
+  proxy.misbehave({ kind: 'text', status: 403, body: 'Must be authenticated!' });
+  const run = await startService({
+    ...localCommand('start', ['--data', data], env),
+    ready: / API {2}/,
+    startTimeoutMs: START_LIMIT_MS,
+  });
+  onTestFinished(run.stop);
+  const warning = `warning: chain ${chain.scenario.chainId}, ${proxy.url}: does not answer: status 403: Must be authenticated!`;
+  expect(run.recentOutput()).toContain(`\n  ${warning}\n`);
+  expect(await totalOf()).toBeGreaterThanOrEqual(total);
+  proxy.misbehave(null);
+  await vi.waitFor(() => expect(run.recentOutput()).toMatch(/ready: the index follows/), {
+    timeout: START_LIMIT_MS,
+    interval: 500,
+  });
 });

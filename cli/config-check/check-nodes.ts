@@ -10,7 +10,7 @@ import { hasOwnSource } from '../../config/live-schema.ts';
 import { type FactoryLayout, factoryLayouts } from '../factory-layouts.ts';
 import { type Finding, hasErrors } from './finding.ts';
 
-type Problem = Pick<Finding, 'level' | 'problem'>;
+type Problem = Pick<Finding, 'level' | 'problem' | 'isSilent'>;
 
 const error = (problem: string): Problem => ({ level: 'error', problem });
 const warning = (problem: string): Problem => ({ level: 'warning', problem });
@@ -21,11 +21,9 @@ export async function checkNodes(
   chain: ChainConfig,
 ): Promise<{ readonly findings: Finding[]; readonly factories: FactoryLayout[] }> {
   const ofNodes = await Promise.all(chain.rpcUrls.map((url) => checkNode(chain, url)));
-  const isAnswered = ofNodes.some((ofNode) => !ofNode.some(isSilence));
+  const isAnswered = ofNodes.some((ofNode) => !ofNode.some(({ isSilent }) => isSilent));
   // Another node of the chain replaces a silent one.
-  const findings = ofNodes
-    .flat()
-    .map((it) => (isAnswered && isSilence(it) ? { ...it, level: 'warning' as const } : it));
+  const findings = ofNodes.flat().map((it) => (isAnswered && it.isSilent ? { ...it, level: 'warning' as const } : it));
   // When a URL leads to another chain, what it reports about factories means nothing.
   if (hasErrors(findings)) return { findings, factories: [] };
   const rpc = openRetryingRpc(chain.rpcUrls);
@@ -53,7 +51,9 @@ async function checkNode(chain: ChainConfig, url: string): Promise<Finding[]> {
 }
 
 async function nodeProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
-  const missing = await codeProblems(rpc, chain).catch((failure) => [error(`${SILENT}${reasonOf(failure)}`)]);
+  const missing = await codeProblems(rpc, chain).catch((failure): Problem[] => [
+    { ...error(`does not answer: ${reasonOf(failure)}`), isSilent: true },
+  ]);
   if (missing.length > 0) return missing;
   const unknown = (what: string) => (failure: unknown) => [warning(`does not show its ${what}: ${reasonOf(failure)}`)];
   const [overrides, blockTime] = await Promise.all([
@@ -95,8 +95,5 @@ async function blockTimeProblems(rpc: ChainRpc, { blockTimeMs }: ChainConfig): P
 function factoriesOf({ poolFactory, anchoredProviderFactories, providerFactories }: DeploymentConfig): Address[] {
   return [poolFactory, ...anchoredProviderFactories, ...providerFactories.map(({ address }) => address)];
 }
-
-const SILENT = 'does not answer: ';
-const isSilence = ({ problem }: Problem): boolean => problem.startsWith(SILENT);
 
 const reasonOf = (failure: unknown): string => (failure instanceof RpcFailure ? failure.reason : 'unknown error');

@@ -16,6 +16,8 @@ export type Finding = {
   /** Origin of the node that it concerns; null when it concerns none. */
   readonly url: string | null;
   readonly problem: string;
+  /** The node did not answer: it may do so later. */
+  readonly isSilent?: true;
 };
 
 /** Errors first, then warnings, then notes; otherwise in the given order. */

@@ -11,6 +11,8 @@ export interface ServiceProcessesOptions extends Pick<ProcessStart, 'logOf' | 'r
   /** Settings of a process, by the name of its bundle. */
   readonly envOf: (main: string) => Readonly<Record<string, string>>;
   readonly keepOf: (main: string) => KeepOptions;
+  /** Whether the nodes of a chain are silent: the indexer then comes up whenever they answer. Default: false. */
+  readonly isSilent?: boolean;
 }
 
 /**
@@ -20,12 +22,14 @@ export interface ServiceProcessesOptions extends Pick<ProcessStart, 'logOf' | 'r
  */
 export async function startServiceProcesses(
   supervisor: Supervisor,
-  { ports, envOf, keepOf, ...common }: ServiceProcessesOptions,
+  { ports, envOf, keepOf, isSilent = false, ...common }: ServiceProcessesOptions,
 ): Promise<{ readonly api: ProcessPart; readonly indexer: ProcessPart }> {
   const start = (main: string, port?: number) => {
     const startOnce = (signal: AbortSignal) => {
       const options = { main, port, env: envOf(main), signal, ...common };
-      return main === 'indexer' ? startIndexer(options, envOf('backfill')) : startProcess(options);
+      if (main !== 'indexer') return startProcess(options);
+      const indexer = startIndexer(options, envOf('backfill'));
+      return isSilent ? unawaited(indexer) : indexer;
     };
     return supervisor.start(main, () => keepRunning(startOnce, keepOf(main)).catch(rethrowAsLine));
   };
@@ -36,6 +40,20 @@ export async function startServiceProcesses(
     start('builders'),
   ]);
   return { api, indexer };
+}
+
+/** A process that comes up whenever it can. When it does not, that is its end. */
+async function unawaited(starting: Promise<ProcessPart>): Promise<ProcessPart> {
+  return {
+    url: '',
+    note: 'comes up when its nodes answer',
+    ended: starting.then(({ ended }) => ended, String),
+    stop: () =>
+      starting.then(
+        ({ stop }) => stop(),
+        () => undefined, // Its start was given up.
+      ),
+  };
 }
 
 /** A process ended while it started, and said why in one line. */
@@ -49,8 +67,12 @@ class StartError extends AppError {
   }
 }
 
-/** Lines of the log are JSON; the line with which a process ends is not. */
-function rethrowAsLine(error: unknown): never {
+/**
+ * Lines of the log are JSON; the line with which a process ends is not.
+ *
+ * @throws StartError that line; else the error
+ */
+export function rethrowAsLine(error: unknown): never {
   if (!(error instanceof ServiceError)) throw error;
   const line = error.log.trim().split('\n').at(-1);
   throw line && !line.startsWith('{') ? new StartError(line, error) : error;

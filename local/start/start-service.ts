@@ -17,7 +17,7 @@ import { issueFirstKey, QUEUE_PREFIX, startDatabase, startQueues } from './store
  *
  * @param data locked; its next chains file becomes its chains file when that is right
  * @returns address of the API
- * @throws ConfigError the chains file is wrong, or a node is not one of its chain or does not answer
+ * @throws ConfigError the chains file is wrong, a node is not one of its chain, or those of a new chain do not answer
  * @throws StartError a process rejected its settings: its own line
  */
 export async function startService(supervisor: Supervisor, progress: Progress, data: DataFolder): Promise<string> {
@@ -29,13 +29,13 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
     onEnd: (how: string, pauseMs: number) =>
       progress.print(`  ended  ${name.padEnd(18)} ${how}: starts again in ${pauseMs / 1_000} s`),
   });
-  const checked = checkChains(data.nextChains);
+  const checked = checkChains(data);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   const database = await supervisor.start('postgres', () =>
     startDatabase(data, env.DATABASE_URL, keepOf('postgres'), showRecovery(progress)),
   );
   const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
-  const { warnings } = await supervisor.start('chains', () => checked);
+  const { warnings, isSilent } = await supervisor.start('chains', () => checked);
   await rename(data.nextChains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, QUEUE_PREFIX };
   const ofCommands = { ...shared, REDIS_URL: redis.url, DATABASE_URL: database.urlFor('keys') };
@@ -48,7 +48,8 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
     // Clients reach the API alone.
     ...(main === 'api' && env.HOST ? { HOST: env.HOST } : {}),
   });
-  const { url } = (await startServiceProcesses(supervisor, { ports, envOf, keepOf, logOf, ready: '/health' })).api;
+  const options = { ports, envOf, keepOf, logOf, isSilent, ready: '/health' } as const;
+  const { url } = (await startServiceProcesses(supervisor, options)).api;
   for (const warning of warnings) progress.print(`  ${warning}`);
   progress.print(`\n  page  ${url}/\n  API   ${url}, documented at ${url}/docs\n  logs  ${data.logs}`);
   // Last: a start that fails would show none, and the next one finds it there.
