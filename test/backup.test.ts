@@ -103,6 +103,11 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
       source,
       "INSERT INTO operator.curator (chain_id, address, username) VALUES (1, '0x' || repeat('ab', 20), E'\\\\.\\n--')",
     );
+    // More than is unpacked at a time.
+    await runOn(
+      source,
+      "INSERT INTO operator.curator (chain_id, address, username) SELECT n, '0x' || left(md5(n::text) || md5(n::text), 40), 'name' || n FROM generate_series(2, 5000) AS n",
+    );
     const whole = join(chain.temp, 'whole.gz');
     expect(await run('backup', [whole], { DATABASE_URL: source })).toMatchObject(DONE);
     const packed = await readFile(whole);
@@ -127,6 +132,16 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
     };
     for (const [name, content] of Object.entries(files)) await writeFile(join(chain.temp, name), content);
     const target = await emptyDatabase();
+    // What is read of it is then anything, statements and rows included.
+    for (let part = 1; part <= DAMAGED_PLACES; part += 1) {
+      const place = Math.floor((packed.length * part) / (DAMAGED_PLACES + 1));
+      const damaged = join(chain.temp, 'byte');
+      await writeFile(damaged, packed.with(place, (packed[place] ?? 0) ^ 1));
+      const line = lineOf('restore', await run('restore', [damaged], { DATABASE_URL: target }));
+      expect(line, String(place)).toMatch(
+        /byte (is not a whole backup \(Z_DATA_ERROR\)|is not a backup of this service)$/,
+      );
+    }
     for (const [file, DATABASE_URL, errors] of [
       ['none.gz', target, /none.gz cannot be read \(ENOENT\)$/],
       ['other', target, /other is not a backup of this service$/],
@@ -198,6 +213,8 @@ async function nextRelease(folder: string) {
   return { folder, raiseLogicVersion };
 }
 
+/** Bytes of a backup that are changed, one at a time. */
+const DAMAGED_PLACES = 12;
 const DONE = { exitCode: 0, errors: '' };
 
 async function startedPostgres(options: PostgresOptions = {}): Promise<Postgres> {

@@ -21,6 +21,8 @@ export interface BackupPart {
 export interface Backup {
   readonly header: BackupHeader;
   readonly parts: AsyncIterable<BackupPart>;
+  /** Reads the rest. @throws ConfigError one line: the file is damaged, so that a part may have been anything */
+  readonly assertWhole: () => Promise<void>;
 }
 
 /**
@@ -34,8 +36,20 @@ export async function readBackup(file: string): Promise<Backup> {
   const text = new MarkedText(source[Symbol.asyncIterator](), file);
   if (!(await text.startsWith(`${FIRST_LINE}\n`))) throw new ConfigError(`${file} is not a backup of this service`);
   await text.line();
-  const header = headerSchema.parse(JSON.parse((await text.line()).replace('-- ', '')));
-  return { header, parts: readParts(text) };
+  const header = readHeader(await text.line());
+  if (header === null) {
+    await text.skip();
+    throw new ConfigError(`${file} is not a backup of this service`);
+  }
+  return { header, parts: readParts(text), assertWhole: () => text.skip() };
+}
+
+function readHeader(line: string): BackupHeader | null {
+  try {
+    return headerSchema.parse(JSON.parse(line.replace('-- ', '')));
+  } catch {
+    return null;
+  }
 }
 
 async function* readParts(text: MarkedText): AsyncGenerator<BackupPart> {
@@ -76,6 +90,11 @@ class MarkedText {
     const pieces: Buffer[] = [];
     for await (const piece of this.#until('\n')) pieces.push(piece);
     return Buffer.concat(pieces).toString();
+  }
+
+  /** Reads to the end, where a damaged file shows. */
+  async skip(): Promise<void> {
+    while (await this.#readOn()) this.#rest = Buffer.alloc(0);
   }
 
   /** The rows that follow, without the end of the last one. */

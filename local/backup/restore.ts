@@ -29,9 +29,9 @@ await runOnDatabase({
  * Brings an empty database to a backup: all of it or nothing but the migrations.
  *
  * @param url of the database, with the login that migrates it
- * @throws ConfigError one line: the database is not empty, or a release with other migrations made the backup
+ * @throws ConfigError one line: the database is not empty, the file is damaged, or a release with other migrations made it
  */
-async function restoreBackup(url: string, { header, parts }: Backup): Promise<void> {
+async function restoreBackup(url: string, { header, parts, assertWhole }: Backup): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined); // The next statement fails anyway.
   await client.connect();
@@ -47,6 +47,9 @@ async function restoreBackup(url: string, { header, parts }: Backup): Promise<vo
     }
     // Its plans would be poor until Postgres did so by itself.
     await client.query('ANALYZE');
+  } catch (cause) {
+    await assertWhole();
+    throw cause;
   } finally {
     await client.end();
   }
