@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { addressArgument, chainIdArgument, dayArgument, formatDay, graceArgument } from './arguments.ts';
+import {
+  addressArgument,
+  blockArgument,
+  blockTimeArgument,
+  chainIdArgument,
+  dayArgument,
+  formatDay,
+  graceArgument,
+} from './arguments.ts';
 
 test.each([
   ['0s', 0],
@@ -22,11 +30,13 @@ test('an address has one spelling', () => {
   }
 });
 
-test('a chain id is a positive integer', () => {
-  expect(chainIdArgument('8453')).toBe(8453);
-  for (const text of ['', '0', '-1', '1.5', '0x1', 'mainnet']) {
-    expect(() => chainIdArgument(text)).toThrow('not a chain id');
-  }
+test.each([
+  ['a chain id', chainIdArgument, ['1', '8453'], ['', '0', '-1', '1.5', '0x1', '01', 'mainnet']],
+  ['a block number', blockArgument, ['0', '1', '123456789'], ['', '-1', '1.5', '0x1', '00', 'latest']],
+  ['a number of milliseconds', blockTimeArgument, ['1', '12000'], ['', '0', '-1', '12s', '1e3']],
+])('%s is a whole number', (name, parse, good, bad) => {
+  for (const text of good) expect(parse(text)).toBe(Number(text));
+  for (const text of bad) expect(() => parse(text)).toThrow(`not ${name}`);
 });
 
 test('a day is its start in UTC', () => {

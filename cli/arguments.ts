@@ -9,9 +9,17 @@ export function addressArgument(text: string): Address {
   return parsed.data;
 }
 
-export function chainIdArgument(text: string): number {
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new InvalidArgumentError('not a chain id');
-  return Number(text);
+export const chainIdArgument = integerArgument(1, 'not a chain id');
+export const blockArgument = integerArgument(0, 'not a block number');
+/** Milliseconds. */
+export const blockTimeArgument = integerArgument(1, 'not a number of milliseconds');
+
+function integerArgument(min: number, problem: string): (text: string) => number {
+  return (text) => {
+    const number = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+    if (!(number >= min)) throw new InvalidArgumentError(problem);
+    return number;
+  };
 }
 
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;

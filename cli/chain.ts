@@ -10,7 +10,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { parseChainsFile, readWrittenChains, resolveRpcUrl, resolveWsUrl } from '../config/load-chains.ts';
 import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
 import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
-import { addressArgument, chainIdArgument } from './arguments.ts';
+import { addressArgument, blockArgument, blockTimeArgument, chainIdArgument } from './arguments.ts';
 import { ask } from './chain-add/ask.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
 import { complete, writeChainsJson } from './chain-add/complete-file.ts';
@@ -51,8 +51,8 @@ addCommand(program, 'add', 'Find what a chains file says of a chain by the chain
   .option('--name <name>', 'name of the chain in pool records')
   .option('--contract-version <name>', 'contract release as clients see it', 'v1')
   .addOption(new Option('--layout <layout>', 'layout, where pools do not show it').choices(LAYOUT_NAMES))
-  .option('--from-block <number>', 'block of the factory, where the node does not show it', chainIdArgument)
-  .option('--block-time <ms>', 'time between blocks, where the chain does not show it', chainIdArgument)
+  .option('--from-block <number>', 'block of the factory, where the node does not show it', blockArgument)
+  .option('--block-time <ms>', 'time between blocks, where the chain does not show it', blockTimeArgument)
   .addHelpText(
     'after',
     `
@@ -119,7 +119,7 @@ async function blockTimeOf(rpc: ChainRpc): Promise<number> {
   const measured = await measureBlockTime(rpc);
   if (measured && measured.meanMs > 0) return measured.meanMs;
   const question = 'The chain is too young to show its block time. Milliseconds between blocks';
-  return ask(question, '--block-time', chainIdArgument);
+  return ask(question, '--block-time', blockTimeArgument);
 }
 
 async function readFactories(target: MulticallTarget, options: Options, existing: ChainConfig | undefined) {
