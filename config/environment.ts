@@ -59,7 +59,7 @@ export const settings = {
   EXPLORER: OnOrOff.default('on').describe('API: `off` serves no web page.'),
   EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
   PORT: Port.describe(
-    'Port of the API (3000) and the indexer (42069); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+    'Port of the API (3000) and the indexer (4206); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
   ),
   REUSE_PORT: OnOrOff.default('off').describe(
     'API: `on` lets several processes of one machine listen on `PORT`, each with an `OPERATIONS_PORT` of its own.',

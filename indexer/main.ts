@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
 import { portProblem } from '../runtime/free-port.ts';
+import { listenError } from '../runtime/listen-error.ts';
 import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
@@ -28,7 +30,7 @@ import { LIVE_SCHEMA } from './publication/live-views.ts';
 import { publish } from './publication/publisher.ts';
 import { SchemaTakenError } from './publication/schema-lock.ts';
 
-const DEFAULT_PORT = '42069';
+const DEFAULT_PORT = '4206';
 /** The files that Ponder loads by name, as `npm run build` makes them. */
 const PONDER_FILES = `${PROJECT_ROOT}dist/ponder`;
 
@@ -98,6 +100,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
   const options = ['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL];
+  endWithoutPort(settings.PORT, settings.HOST);
   await becomePonder(options).catch((cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
     if (build) process.send?.('other code');
@@ -136,5 +139,14 @@ function endForRestart(logger: Logger, reason: string): void {
 /** Rejects a port that is in use. Ponder would silently use the next free one. */
 async function assertPortIsFree(port: number, host: string): Promise<void> {
   const cause = await portProblem(port, host);
-  if (cause) throw new ConfigError(`PORT: cannot listen on ${host}:${port} (${cause.code})`, { cause });
+  if (cause) throw listenError('PORT', host, port, cause);
+}
+
+/** Ends this process when its port was taken since then. */
+function endWithoutPort(port: number, host: string): void {
+  subscribe('tracing:net.server.listen:error', (message) => {
+    const { message: line, exitCode } = listenError('PORT', host, port, (message as { error: Error }).error);
+    process.stderr.write(`${line}\n`);
+    process.exit(exitCode);
+  });
 }

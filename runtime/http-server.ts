@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, getRequestListener, type WebSocketServerLike } from '@hono/node-server';
 import type { WebSocketServer } from 'ws';
-import { ConfigError } from '../config/config-error.ts';
 import { answerFailure, rejectExpectation, rejectMalformedHttp } from './http-refusals.ts';
+import { listenError } from './listen-error.ts';
 import { createWebSocketServer, GOING_AWAY, upgradeOnly, withRefusals } from './web-sockets.ts';
 
 /** The app to serve: Hono, or anything else that turns a request into a response. */
@@ -54,7 +54,7 @@ const SWEEP_MS = 50;
  * Serves an app over HTTP. The server itself responds to what never becomes a request: malformed HTTP, and headers that
  * are too large or too slow. These responses have the same JSON bodies as all other errors.
  *
- * @throws ConfigError when the port cannot be listened on
+ * @throws ConfigError one line that names the setting at fault, when it cannot listen
  */
 export async function startServer(
   app: WebApp,
@@ -80,7 +80,7 @@ export async function startServer(
   });
   server.listen({ port, host, reusePort });
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
-    throw new ConfigError(`${setting}: cannot listen on ${host}:${port} (${cause.code})`, { cause });
+    throw listenError(setting, host, port, cause);
   });
   return { port: (server.address() as AddressInfo).port, stop: (graceMs) => stopServer(server, sockets, graceMs) };
 }

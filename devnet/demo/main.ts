@@ -10,7 +10,7 @@ Starts Postgres, Redis, two local chains with pools that trade, the indexer, the
 their worker, and the API with its web page. One builder builds the blocks of the first chain: prices of some pools live
 with it until a trade needs them. Ctrl-C stops everything and leaves nothing behind.
 
-Settings: PORT (3000) of the API, INDEXER_PORT (42069), REDIS_URL to use a Redis of yours. 0 takes a free port.
+Settings: PORT (3000) of the API, INDEXER_PORT (4206), REDIS_URL to use a Redis of yours. 0 takes a free port.
 `;
 
 const options = new Command('demo')

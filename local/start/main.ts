@@ -16,7 +16,7 @@ Examples:
   npm start -- --chains my-chains.json                 all chains of a file of yours
   npm start                                            continues
 
-Settings: PORT (3000) of the API, INDEXER_PORT (42069), HOST (127.0.0.1), DATABASE_URL and REDIS_URL for stores of yours,
+Settings: PORT (3000) of the API, INDEXER_PORT (4206), HOST (127.0.0.1), DATABASE_URL and REDIS_URL for stores of yours,
 and what the chains file names. Other commands: (. data/settings.sh && npm run status)
 Exit codes: 0 stopped; 1 a wrong setting or a fault; ${EXIT_RETRY} try again: a store is unreachable.`;
 

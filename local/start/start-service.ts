@@ -22,7 +22,7 @@ import { issueFirstKey, QUEUE_PREFIX, startDatabase, startQueues } from './store
  */
 export async function startService(supervisor: Supervisor, progress: Progress, data: DataFolder): Promise<string> {
   const { env } = process;
-  const ports = await readPorts(env);
+  const ports = await readPorts(env, env.HOST || undefined);
   const logOf = await openLogs(data.logs, (line) => progress.print(`  ${line}`));
   const keepOf = (name: string) => ({
     rule: always,
