@@ -1,4 +1,3 @@
-import { subscribe } from 'node:diagnostics_channel';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +23,7 @@ import { contractsOfIndex } from './discovery.ts';
 import { openGateway } from './gateway/gateway.ts';
 import { divertPonderLog } from './ponder-log.ts';
 import { assertPonderPatched } from './ponder-patches.ts';
+import { endWithoutPort } from './ponder-port.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
 import { LIVE_SCHEMA } from './publication/live-views.ts';
@@ -100,7 +100,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
   const options = ['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL];
-  endWithoutPort(settings.PORT, settings.HOST);
+  endWithoutPort(settings.HOST, settings.PORT);
   await becomePonder(options).catch((cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
     if (build) process.send?.('other code');
@@ -140,13 +140,4 @@ function endForRestart(logger: Logger, reason: string): void {
 async function assertPortIsFree(port: number, host: string): Promise<void> {
   const cause = await portProblem(port, host);
   if (cause) throw listenError('PORT', host, port, cause);
-}
-
-/** Ends this process when its port was taken since then. */
-function endWithoutPort(port: number, host: string): void {
-  subscribe('tracing:net.server.listen:error', (message) => {
-    const { message: line, exitCode } = listenError('PORT', host, port, (message as { error: Error }).error);
-    process.stderr.write(`${line}\n`);
-    process.exit(exitCode);
-  });
 }

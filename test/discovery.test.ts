@@ -212,7 +212,7 @@ test('while a node fails no index is begun: one line, and the exit code for anot
     const lines = ended.stderr.split('\n').filter((line) => !line.startsWith('{'));
     expect(lines).toEqual([
       expect.stringMatching(
-        /^chain 31337: no index is begun, since its nodes did not show what pools of 0x\w{40} use .*: 127\.0\.0\.1:\d+ gave no answer to eth_getTransactionCount$/,
+        /^chain 31337: no index is begun, since its nodes did not show what pools of 0x\w{40} use .*: 127\.0\.0\.1:\d+ gave no answer to eth_getTransactionCount: status 503: busy$/,
       ),
     ]);
     expect((await database.query('SELECT FROM operator.found_contract')).rows).toEqual([]);

@@ -1,6 +1,7 @@
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { loginUrl } from './process-logins.ts';
 import { type ServiceProcess, startService } from './service-process.ts';
+import { createTempFolder } from './temp-folder.ts';
 
 export interface OwnProcessOptions {
   /** Name of its bundle, as `indexer`. */
@@ -18,17 +19,25 @@ export interface OwnProcessOptions {
 
 /**
  * Starts one of the project's own processes as `npm run` would, without npm between us and its signals, and waits until
- * it is ready.
+ * it is ready. What it leaves in its temporary folder goes with it.
  *
  * @throws ServiceError when it ends or is not ready in time; `log` has its last lines
  */
-export function startOwnProcess({ main, args = [], env, ready, ...rest }: OwnProcessOptions): Promise<ServiceProcess> {
+export async function startOwnProcess({
+  main,
+  args = [],
+  env,
+  ready,
+  ...rest
+}: OwnProcessOptions): Promise<ServiceProcess> {
+  const temp = await createTempFolder(main, env.TMPDIR);
   return startService({
     name: main,
     command: process.execPath,
     args: [...ownMain(main), ...args],
     cwd: PROJECT_ROOT,
-    env: ownEnvironment(main, env),
+    env: { ...ownEnvironment(main, env), TMPDIR: temp.path },
+    afterEnd: temp.remove,
     ready: typeof ready === 'string' ? () => answers(ready) : ready,
     ...rest,
   });

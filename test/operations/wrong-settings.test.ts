@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -75,15 +75,21 @@ test('a node of another chain ends every process with one line', { timeout: LIMI
   expect(await endings({ CHAINS_CONFIG: path })).toEqual(everyProcess({ exitCode: 1, stdout: '', stderr }));
 });
 
-test('the indexer logs the host of a node that fails, not the key in its URL', { timeout: LIMIT_MS }, async () => {
+test('the indexer logs the host of a node that fails, not the key in its URL, and leaves no folder', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const temp = join(folder.path, 'temp');
+  await mkdir(temp);
   const path = await chainsFile(CHAIN_ID, 'http://127.0.0.1:1/v3/key-of-a-node?token=another-key');
   const indexer = await startOwnProcess({
     main: 'indexer',
-    env: await settingsWith({ CHAINS_CONFIG: path }),
+    env: await settingsWith({ CHAINS_CONFIG: path, TMPDIR: temp }),
     ready: /"msg":"Received JSON-RPC error".*127\.0\.0\.1:1 gave no answer/,
     startTimeoutMs: LIMIT_MS,
   });
   const log = indexer.recentOutput();
+  expect(await readdir(temp, { recursive: true })).toContainEqual(expect.stringMatching(/ponder-\w+\/ponder\.config/));
   await indexer.kill();
+  expect(await readdir(temp)).toEqual([]);
   expect(log).not.toMatch(/key-of-a-node|another-key/);
 });
