@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type pg from 'pg';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import { formatDay } from '../arguments.ts';
 import { type Column, readColumns } from './columns.ts';
 import { CLOSE_ROWS, FETCH_ROWS, openRows, ROWS_PER_FETCH, type View } from './rows-sql.ts';
@@ -66,7 +67,7 @@ export async function exportView(
     report({ doneDays, totalDays, file, rows });
   };
   for (const chainId of chainIds) {
-    mkdirSync(folderOf(request, chainId), { recursive: true });
+    await makeFolder(resolve(folderOf(request, chainId)));
     const runs = daysToWrite(request, chainId);
     const dayCount = runs.reduce((days, { from, to }) => days + (to - from) / DAY, 0);
     const kept = (request.to - request.from) / DAY - dayCount;

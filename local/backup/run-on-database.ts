@@ -4,7 +4,7 @@ import { databaseSettingError } from '../../db/setting-error.ts';
 import { runSupervised } from '../processes/run-supervised.ts';
 import type { Supervisor } from '../processes/supervisor.ts';
 import { runningPostgres, startPostgres } from '../services/postgres.ts';
-import { openDataFolder } from '../start/data-folder.ts';
+import { assertOwner, openDataFolder } from '../start/data-folder.ts';
 
 const COMMON_HELP = `
 Settings: DATABASE_URL, with the login of migrate; without it, the database of the folder.
@@ -51,10 +51,12 @@ export async function runOnDatabase({ name, description, file, help, work }: Dat
 }
 
 async function openFolder(supervisor: Supervisor, data: string): Promise<string> {
-  const { postgres, secret } = await openDataFolder(data);
+  const folder = await openDataFolder(data);
+  const { postgres, secret } = folder;
   const kept = { folder: postgres, password: secret };
   const running = await runningPostgres(kept);
   if (running !== null) return running;
+  await assertOwner(folder);
   const start = async () => ({ ...(await startPostgres({ durable: true, kept })), note: postgres });
   return (await supervisor.start('postgres', start)).url;
 }

@@ -1,7 +1,8 @@
-import { access, appendFile, constants, mkdir, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, appendFile, constants, rename, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { ConfigError } from '../../config/config-error.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 
 /** Gives the stream that a process's output goes to, or undefined when logs are off. */
 export type LogOf = (processName: string) => NodeJS.WritableStream | undefined;
@@ -18,7 +19,7 @@ export const MAX_LOG_BYTES = 20_000_000;
 export async function openLogs(folder: string | undefined, onFailure: (line: string) => void): Promise<LogOf> {
   if (folder === undefined) return () => undefined;
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(resolve(folder));
     await access(folder, constants.W_OK);
   } catch (cause) {
     throw new ConfigError(`--logs: cannot write to ${folder} (${(cause as NodeJS.ErrnoException).code})`, { cause });

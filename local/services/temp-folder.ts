@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../../runtime/make-folder.ts';
 import { ServiceError } from './service-error.ts';
 import { guard, release } from './watchdog.ts';
 
@@ -12,7 +13,7 @@ export interface TempFolder {
 
 /** A folder that outlives this process, in the place of a temporary one: made when it is not there, never removed. */
 export async function keptFolder(path: string): Promise<TempFolder> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause: NodeJS.ErrnoException) => {
+  await makeFolder(path, 0o700).catch((cause: NodeJS.ErrnoException) => {
     throw new ServiceError(`${path} cannot be made (${cause.code}): name a folder that can be written`, '', { cause });
   });
   return { path, remove: async () => undefined };

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDataFolder } from './data-folder.ts';
+import { assertOwner, openDataFolder } from './data-folder.ts';
 
 async function tempFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'data-folder-test-'));
@@ -26,4 +26,19 @@ test.each(['', 'abc', 'f'.repeat(47), `${'f'.repeat(48)}\n`])('the secret "%s" w
   await writeFile(join(path, 'secret'), left);
   await expect(openDataFolder(path)).rejects.toThrow(`${path}/secret is damaged: restore it`);
   expect(await readFile(join(path, 'secret'), 'utf8')).toBe(left);
+});
+
+test('a folder where no folder can be made is reported in one line', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  await expect(openDataFolder('/proc/none/data')).rejects.toThrow('--data: /proc/none/data cannot be used (ENOENT)');
+});
+
+test("another user's folder is refused, also to root", async () => {
+  const path = await tempFolder();
+  const folder = await openDataFolder(path);
+  await assertOwner(folder);
+  if (process.getuid?.() !== 0) return; // No other account's.
+  await chown(join(path, 'secret'), 12_345, 12_345);
+  await expect(assertOwner(folder)).rejects.toThrow(`--data: ${path} is of user 12345: run this as that user`);
 });

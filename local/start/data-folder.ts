@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../config/config-error.ts';
+import { makeFolder } from '../../runtime/make-folder.ts';
 
 /** Where a service keeps all that it needs between two runs. Paths are absolute. */
 export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;
@@ -17,7 +18,7 @@ export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;
 export async function openDataFolder(name: string) {
   const path = resolve(name);
   try {
-    await mkdir(path, { recursive: true, mode: 0o711 });
+    await makeFolder(path, 0o711);
     return {
       path,
       secret: await readOrMake(join(path, 'secret')),
@@ -32,6 +33,18 @@ export async function openDataFolder(name: string) {
     if (cause instanceof ConfigError) throw cause;
     throw new ConfigError(`--data: ${path} cannot be used (${(cause as NodeJS.ErrnoException).code})`, { cause });
   }
+}
+
+/**
+ * Lets a data folder be used by the account that made it alone: what another one, such as root, writes there would lock
+ * that account out.
+ *
+ * @throws ConfigError one line that names the account
+ */
+export async function assertOwner({ path }: DataFolder): Promise<void> {
+  const { uid } = await stat(join(path, 'secret'));
+  if (uid === process.getuid?.()) return;
+  throw new ConfigError(`--data: ${path} is of user ${uid}: run this as that user, or name another folder`);
 }
 
 /** @throws ConfigError what is there was not written whole */

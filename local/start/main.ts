@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { EXIT_RETRY } from '../../config/app-error.ts';
 import { runSupervised } from '../processes/run-supervised.ts';
 import { type ChosenChains, chooseChains } from './choose-chains.ts';
-import { openDataFolder } from './data-folder.ts';
+import { assertOwner, openDataFolder } from './data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startService } from './start-service.ts';
 import { showSync } from './sync-display.ts';
@@ -34,6 +34,7 @@ await runSupervised({
   name: 'start',
   start: async (supervisor, progress) => {
     const folder = await openDataFolder(data);
+    await assertOwner(folder);
     await lockFolder(folder.path);
     await chooseChains(folder, chosen);
     progress.print(`Starting the Pool Trading Data API, with its data in ${folder.path}\n`);
