@@ -71,7 +71,8 @@ Exit codes: 0 written, or nothing to add; 1 wrong argument, file, node or factor
 
 async function add(options: Options): Promise<void> {
   const path = options.file ?? process.env.CHAINS_CONFIG ?? (await ask('Chains file', '--file', String, 'chains.json'));
-  const { file, chains } = existsSync(path) ? readWrittenChains(path) : { file: { chains: [] }, chains: [] };
+  const setting = path === process.env.CHAINS_CONFIG ? 'CHAINS_CONFIG' : '--file';
+  const { file, chains } = existsSync(path) ? readWrittenChains(path, setting) : { file: { chains: [] }, chains: [] };
   const entryOf = (id: number | undefined) => chains.find((it) => it.chainId === id);
   const urls = options.node ? [options.node] : (entryOf(options.chain)?.rpcUrls ?? [await askNode()]);
   const { rpc, chainId } = await openNodes(urls, options.chain);

@@ -39,7 +39,7 @@ async function check(argument: string | undefined, options: { rpc?: true; json?:
   const path = argument ?? process.env.CHAINS_CONFIG;
   if (!path) throw new ConfigError('CHAINS_CONFIG is not set: name a file or set it');
   // References stay as they are, so that each variable that is not set becomes a finding.
-  const file = loadChainsFile(path, null);
+  const file = loadChainsFile(path, null, argument === undefined ? undefined : 'file');
   const { chains } = file;
   const checks = await Promise.all(chains.map((chain) => checkChain(chain, options.rpc ?? false)));
   const ofAll = [...(await loginFindings()), ...checkPrices(file)];

@@ -7,14 +7,22 @@ import { warnOnce, withoutRemovedKeys } from './removed-settings.ts';
 import { RpcUrl, WsUrl } from './scalars.ts';
 import { withoutSecrets } from './url-secrets.ts';
 
+/** What names the file for processes. */
+const SETTING = 'CHAINS_CONFIG';
+
 /**
  * Reads and validates the chains file.
  *
  * @param path value of `CHAINS_CONFIG`
- * @throws ConfigError one line that names the file and the field at fault
+ * @param setting what named the file instead, such as an option
+ * @throws ConfigError one line that names the setting, the file and the field at fault
  */
-export function loadChainsFile(path: string, env: Environment | null = process.env): ChainsFile {
-  return parseChainsFile(readJson(path), path, env);
+export function loadChainsFile(
+  path: string,
+  env: Environment | null = process.env,
+  setting: string = SETTING,
+): ChainsFile {
+  return parseChainsFile(readJson(path, setting), path, env, setting);
 }
 
 /**
@@ -22,18 +30,23 @@ export function loadChainsFile(path: string, env: Environment | null = process.e
  *
  * @throws ConfigError as {@link loadChainsFile}
  */
-export function readWrittenChains(path: string) {
-  const file = readJson(path) as { chains: Record<string, unknown>[] };
-  return { file, chains: parseChainsFile(file, path, null).chains };
+export function readWrittenChains(path: string, setting: string) {
+  const file = readJson(path, setting) as { chains: Record<string, unknown>[] };
+  return { file, chains: parseChainsFile(file, path, null, setting).chains };
 }
 
 /**
  * {@link loadChainsFile} for a value that is already in memory; errors call it `name`. Without an environment, `env:`
  * references stay as they are.
  */
-export function parseChainsFile(value: unknown, name: string, env: Environment | null = process.env): ChainsFile {
+export function parseChainsFile(
+  value: unknown,
+  name: string,
+  env: Environment | null = process.env,
+  setting: string = SETTING,
+): ChainsFile {
   const parsed = ChainsFile.safeParse(withoutRemovedKeys(value));
-  if (!parsed.success) throw new ConfigError(`CHAINS_CONFIG (${name}): ${firstIssue(parsed.error)}`);
+  if (!parsed.success) throw new ConfigError(`${setting} (${name}): ${firstIssue(parsed.error)}`);
   warnOfHiddenParts(parsed.data);
   if (env === null) return parsed.data;
   return { ...parsed.data, chains: parsed.data.chains.map((chain) => withResolvedUrls(chain, env)) };
@@ -77,7 +90,7 @@ function warnOfHiddenParts({ chains }: ChainsFile): void {
   }
 }
 
-function readJson(path: string): unknown {
+function readJson(path: string, setting: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
@@ -85,7 +98,7 @@ function readJson(path: string): unknown {
     const problem = code
       ? `: cannot read ${path} (${code})`
       : ` (${path}) is not JSON: ${message.replace(/\s+/g, ' ')}`;
-    throw new ConfigError(`CHAINS_CONFIG${problem}`, { cause });
+    throw new ConfigError(`${setting}${problem}`, { cause });
   }
 }
 

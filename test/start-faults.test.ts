@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -141,6 +141,28 @@ test('a folder has one run, whose processes do not know its secret, and which a 
   expect(await run.ended).toBe('exit code 0');
   expect(performance.now() - stoppedAt).toBeLessThan(20_000);
   expect(await readdir(data)).not.toContain('lock');
+});
+
+test('root leaves the folder of another user as it is', {
+  timeout: START_LIMIT_MS,
+  skip: process.getuid?.() !== 0,
+}, async () => {
+  const data = join(chain.temp, 'of-user');
+  const paths = ['.', 'secret', 'redis', 'postgres', 'postgres/data'].map((name) => join(data, name));
+  await mkdir(join(data, 'postgres/data'), { recursive: true });
+  await mkdir(join(data, 'redis'));
+  await writeFile(join(data, 'secret'), 'ab'.repeat(24));
+  for (const path of paths) await chown(path, 12_345, 12_345);
+  const state = async () => [
+    await readdir(data, { recursive: true }),
+    await Promise.all(paths.map(async (path) => [path, (await stat(path)).uid])),
+  ];
+  const before = await state();
+  const command = localCommand('start', ['--chains', chain.chains, '--data', data], { RPC_OF_ONE: chain.anvil.url });
+  const refused = await startService({ ...command, ready: /never/ }).catch((error: ServiceError) => error.log);
+  const line = `start: --data: ${data} is of user 12345: run this as that user, or name another folder`;
+  expect(String(refused).trim().split(/\s*\n/).sort()).toEqual(['Stopped.', line]);
+  expect(await state()).toEqual(before);
 });
 
 /** Number of the process that checks the chains file for a start. */

@@ -234,7 +234,7 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
     [
       'no such file',
       async () => ({ args: ['--chains', '/none.json'] }),
-      /^start: CHAINS_CONFIG: cannot read \/none.json \(ENOENT\)$/,
+      /^start: --chains: cannot read \/none.json \(ENOENT\)$/,
     ],
     [
       'no URL',
@@ -245,6 +245,21 @@ describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, (
       'a port that is taken',
       async () => ({ env: { PORT: String(await takenPort()) } }),
       /^start: port \d+ cannot be used \(it is in use\): set PORT to a free one, or to 0$/,
+    ],
+    [
+      'an interface of another machine',
+      async () => ({ env: { HOST: '1.2.3.4' } }),
+      /^start: HOST: cannot listen on 1.2.3.4 \(EADDRNOTAVAIL\)$/,
+    ],
+    [
+      'a folder below a virtual file system',
+      async () => ({ data: '/proc/none/data' }),
+      /^start: --data: \/proc\/none\/data cannot be used \(ENOENT\)$/,
+    ],
+    [
+      'a node that wants a key',
+      async () => ({ env: { RPC_OF_ONE: await closedNode() } }),
+      /^start: chain 31337, http:\S+: does not answer: status 401: Must be authenticated with …!$/,
     ],
     [
       'a node of another chain',
@@ -344,6 +359,13 @@ async function limitingNode(): Promise<string> {
   proxy.misbehave({ kind: 'freePlan', perSec: 0, logBlocks: 500, refusal: '' });
   onTestFinished(() => proxy.stop());
   return proxy.url;
+}
+
+async function closedNode(): Promise<string> {
+  const proxy = await startRpcProxy(chain.anvil.url);
+  proxy.misbehave({ kind: 'text', status: 401, body: 'Must be authenticated with key-of-a-node!' });
+  onTestFinished(() => proxy.stop());
+  return `${proxy.url}/v2/key-of-a-node`;
 }
 
 async function openFolder(name: string): Promise<string> {

@@ -103,8 +103,8 @@ test('a wrong file is named with the field at fault, in one line', async () => {
   const path = await fileWith({ blockTimeMs: -1 });
   const { exitCode, stdout, stderr } = await runCheck([path]);
   expect([exitCode, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^CHAINS_CONFIG \([^\n]+\): chains\.0\.blockTimeMs: [^\n]+$/);
-  expect((await runCheck(['/nowhere.json'])).stderr).toBe('CHAINS_CONFIG: cannot read /nowhere.json (ENOENT)');
+  expect(stderr).toMatch(/^file \([^\n]+\): chains\.0\.blockTimeMs: [^\n]+$/);
+  expect((await runCheck(['/nowhere.json'])).stderr).toBe('file: cannot read /nowhere.json (ENOENT)');
 });
 
 test('no file at all is a missing setting', async () => {

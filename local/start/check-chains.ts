@@ -83,7 +83,7 @@ async function findingsOf(path: string): Promise<readonly Finding[]> {
 /** Ids of the chains of the last start: none before the first one. */
 function servedChains(path: string): readonly number[] {
   try {
-    return readWrittenChains(path).chains.map(({ chainId }) => chainId);
+    return readWrittenChains(path, '--data').chains.map(({ chainId }) => chainId);
   } catch {
     return []; // An older release may have written a file that is wrong now.
   }

@@ -26,7 +26,8 @@ export async function chooseChains(folder: DataFolder, { chain: names, chains: n
   if (path === folder.chains && !existsSync(path)) {
     throw new ConfigError('which chains? --chain base takes one of config/mainnet.json, --chains a file of yours');
   }
-  const { file, chains } = readWrittenChains(path);
+  const setting = path === folder.chains ? '--data' : '--chains';
+  const { file, chains } = readWrittenChains(path, setting);
   const known = chains.map(({ chainId, name }) => [name, String(chainId)] as const);
   const missing = names.find((name) => !known.some((chain) => chain.includes(name)));
   if (missing !== undefined) {
@@ -36,7 +37,7 @@ export async function chooseChains(folder: DataFolder, { chain: names, chains: n
   const isChosen = (_: unknown, index: number) =>
     names.length === 0 || names.some((name) => known[index]?.includes(name));
   const chosen = { ...file, chains: file.chains.filter(isChosen) };
-  parseChainsFile(chosen, path);
+  parseChainsFile(chosen, path, process.env, setting);
   process.once('exit', () => rmSync(folder.nextChains, { force: true }));
   await writeFile(folder.nextChains, JSON.stringify(chosen, undefined, 2), { mode: 0o600 });
 }
