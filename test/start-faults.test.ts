@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startRpcProxy } from '../devnet/rpc-proxy.ts';
 import { isAlive } from '../local/services/processes.fixture.ts';
@@ -12,6 +13,7 @@ import { startService } from '../local/services/service-process.ts';
 import { freePort } from '../runtime/free-port.ts';
 import { createDatabase } from './harness/database.ts';
 import {
+  digestOf,
   EVENTUALLY,
   type LocalChain,
   localCommand,
@@ -22,6 +24,8 @@ import {
 } from './harness/local-service.ts';
 
 let chain: LocalChain;
+/** More than the disk that fills up has. */
+const FULL_BYTES = 250_000_000;
 
 /** Their settings, by the names of their bundles. */
 function environmentsOf(parent: number): Readonly<Record<string, { readonly pid: number; readonly text: string }>> {
@@ -141,6 +145,48 @@ test('a folder has one run, whose processes do not know its secret, and which a 
   expect(await run.ended).toBe('exit code 0');
   expect(performance.now() - stoppedAt).toBeLessThan(20_000);
   expect(await readdir(data)).not.toContain('lock');
+});
+
+test('a disk that fills up is named, and the service goes on once it has room; stores have logs', {
+  timeout: START_LIMIT_MS,
+  skip: process.getuid?.() !== 0,
+}, async () => {
+  const data = join(chain.temp, 'filled');
+  await mkdir(data);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', data]);
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', data]);
+  });
+  const run = await startLocal(chain, ['--chains', chain.chains, '--data', data]);
+  const rows = await digestOf(data);
+  const logOf = (store: string) => readFile(join(data, 'logs', `${store}.log`), 'utf8');
+  expect(await logOf('postgres')).toContain('database system is ready to accept connections');
+  expect(await logOf('redis')).toContain('Ready to accept connections');
+
+  const filler = join(data, 'filler');
+  await writeFile(filler, Buffer.alloc(FULL_BYTES)).catch((error: NodeJS.ErrnoException) => {
+    expect(error.code).toBe('ENOSPC');
+  });
+  // The next file of its log has no room.
+  const secret = await readFile(join(data, 'secret'), 'utf8');
+  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
+  const url = Object.assign(new URL(/DATABASE_URL='([^']+)'/.exec(settings)?.[1] ?? ''), {
+    username: 'postgres',
+    password: secret,
+  });
+  const client = new pg.Client({ connectionString: url.href });
+  client.on('error', () => undefined);
+  await client.connect();
+  const use = async () => {
+    for (;;)
+      await client.query('SELECT pg_switch_wal(), pg_logical_emit_message(false, repeat($1, 1000000), $1)', ['x']);
+  };
+  await expect(use()).rejects.toThrow();
+  const line = /^ {2}ended {2}postgres .*: no space left on the disk: starts again in \d+ s$/m;
+  await vi.waitFor(() => expect(run.recentOutput()).toMatch(line), EVENTUALLY);
+  await rm(filler);
+  await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
+  await run.stop();
 });
 
 test('root leaves the folder of another user as it is', {

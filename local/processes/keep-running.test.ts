@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ServiceError } from '../services/service-error.ts';
 import { startService } from '../services/service-process.ts';
 import { always, keepRunning, type RestartRule, whenAsked } from './keep-running.ts';
 
@@ -41,7 +42,7 @@ test('a start that fails counts as an end', async () => {
   const { start, started } = startsThatEnd(['exit code 75']);
   const failing = () => (started.length === 0 ? start() : Promise.reject(new Error('no port')));
   const part = await keepRunning(failing, { rule: whenAsked });
-  expect(await part.ended).toBe('Error: no port');
+  expect(await part.ended).toBe('no port');
 
   let starts = 0;
   const { start: startAgain, started: again } = startsThatEnd(['signal SIGKILL']);
@@ -49,8 +50,25 @@ test('a start that fails counts as an end', async () => {
   const ends: string[] = [];
   const kept = await keepRunning(second, { rule: atOnce, onEnd: (how) => ends.push(how) });
   await expect.poll(() => again).toEqual(['signal SIGKILL', 'runs']);
-  expect(ends).toEqual(['signal SIGKILL', 'Error: no port']);
+  expect(ends).toEqual(['signal SIGKILL', 'no port']);
   await kept.stop();
+});
+
+test('what ended for want of room on the disk says so, while it ran and while it starts', async () => {
+  const full = 'PANIC:  could not write to file "pg_wal/xlogtemp.7": No space left on device';
+  let starts = 0;
+  const start = async () => {
+    if (++starts === 2) throw new ServiceError('Postgres ended while starting (exit code 1)', full);
+    const { promise: stopped, resolve } = Promise.withResolvers<string>();
+    const ended = starts === 1 ? Promise.resolve('signal SIGABRT') : stopped;
+    return { note: '', ended, stop: async () => resolve('exit code 0'), recentOutput: () => full };
+  };
+  const ends: string[] = [];
+  const part = await keepRunning(start, { rule: atOnce, onEnd: (how) => ends.push(how) });
+  await expect.poll(() => starts).toBe(3);
+  const ways = ['signal SIGABRT', 'Postgres ended while starting (exit code 1)'];
+  expect(ends).toEqual(ways.map((how) => `${how}: no space left on the disk`));
+  await part.stop();
 });
 
 test('a stop during a pause ends it', async () => {
@@ -71,7 +89,7 @@ test('a stop during a start gives that up', async () => {
   const stoppedAt = performance.now();
   await part.stop();
   expect(performance.now() - stoppedAt).toBeLessThan(5_000);
-  expect(await part.ended).toBe('ServiceError: it is given up while starting');
+  expect(await part.ended).toBe('it is given up while starting');
   expect(started).toHaveLength(1);
 });
 

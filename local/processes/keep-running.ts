@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOfEnd, ServiceError } from '../services/service-error.ts';
 import type { Part } from './supervisor.ts';
 
 /** A part that ends by itself, now or later. */
@@ -54,12 +55,11 @@ export async function keepRunning<T extends Running>(
       if (performance.now() - startedAt > SOUND_MS) ends = 1;
       const pauseMs = rule(how, ends);
       if (pauseMs === null) return how;
-      onEnd?.(how, pauseMs);
+      onEnd?.(`${how}${reasonOfEnd(current.recentOutput?.() ?? '')}`, pauseMs);
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return how;
       startedAt = performance.now();
-      const again = await start(stopping.signal).catch((error: unknown) => String(error));
-      current = typeof again === 'string' ? { ...current, ended: Promise.resolve(again) } : again;
+      current = await start(stopping.signal).catch((error: unknown) => failedStart(current, error));
       if (stopping.signal.aborted) await current.stop();
     }
   };
@@ -74,4 +74,10 @@ export async function keepRunning<T extends Running>(
       await ended;
     },
   };
+}
+
+/** A part whose start failed counts as ended. */
+function failedStart<T extends Running>(part: T, error: unknown): T {
+  const output = error instanceof ServiceError ? error.log : '';
+  return { ...part, ended: Promise.resolve((error as Error).message), recentOutput: () => output };
 }

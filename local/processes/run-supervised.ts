@@ -1,5 +1,5 @@
 import { AppError } from '../../config/app-error.ts';
-import { ServiceError } from '../services/service-error.ts';
+import { reasonOfEnd, ServiceError } from '../services/service-error.ts';
 import { Progress } from './progress.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -60,13 +60,12 @@ function whenStopSignalled(): Promise<string> {
   });
 }
 
-const DISK_FULL = /No space left on device|ENOSPC/;
-
 /** One clear line for what is foreseen, with the last lines of the part's log when there are some. */
 function describeFailure(error: unknown): string {
   if (error instanceof AppError) return error.message;
   if (error instanceof ServiceError) {
-    if (DISK_FULL.test(error.log)) return `${error.message}: no space left on the disk`;
+    const reason = reasonOfEnd(error.log);
+    if (reason !== '') return `${error.message}${reason}`;
     const log = error.log.trim().split('\n').slice(-15).join('\n  | ');
     return `${error.message}${log && `\n  | ${log}`}`;
   }

@@ -27,11 +27,11 @@ export async function startServiceProcesses(
   const start = (main: string, port?: number) => {
     const startOnce = (signal: AbortSignal) => {
       const options = { main, port, env: envOf(main), signal, ...common };
-      if (main !== 'indexer') return startProcess(options);
-      const indexer = startIndexer(options, envOf('backfill'));
-      return isSilent ? unawaited(indexer) : indexer;
+      const starting = main === 'indexer' ? startIndexer(options, envOf('backfill')) : startProcess(options);
+      const started = starting.catch(rethrowAsLine);
+      return main === 'indexer' && isSilent ? unawaited(started) : started;
     };
-    return supervisor.start(main, () => keepRunning(startOnce, keepOf(main)).catch(rethrowAsLine));
+    return supervisor.start(main, () => keepRunning(startOnce, keepOf(main)));
   };
   const [api, indexer] = await Promise.all([
     start('api', ports.api),
@@ -47,7 +47,10 @@ async function unawaited(starting: Promise<ProcessPart>): Promise<ProcessPart> {
   return {
     url: '',
     note: 'comes up when its nodes answer',
-    ended: starting.then(({ ended }) => ended, String),
+    ended: starting.then(
+      ({ ended }) => ended,
+      (error: Error) => error.message,
+    ),
     stop: () =>
       starting.then(
         ({ stop }) => stop(),

@@ -59,7 +59,7 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   if (kept) users.push('--user', 'default', 'on', 'nopass', '-@all', '+ping');
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
   const serveOn = (port: number, signal?: AbortSignal) =>
-    startService({ ...serverOptions(command, folder.path, port, durable, users), signal });
+    startService({ ...serverOptions(command, folder.path, port, durable, users), signal, output: kept?.output });
   try {
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
     return storeControls(service, (signal) => serveOn(port, signal), folder, {

@@ -14,3 +14,7 @@ export class ServiceError extends Error {
     return /address already in use|EADDRINUSE/i.test(this.log);
   }
 }
+
+/** What the output of a process that ended shows of its reason, to be added to how it ended. */
+export const reasonOfEnd = (output: string): string =>
+  /No space left on device|ENOSPC/.test(output) ? ': no space left on the disk' : '';

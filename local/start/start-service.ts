@@ -32,9 +32,11 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   const checked = checkChains(data);
   checked.catch(() => undefined); // Awaited below: until then it must not count as unhandled.
   const database = await supervisor.start('postgres', () =>
-    startDatabase(data, env.DATABASE_URL, keepOf('postgres'), showRecovery(progress)),
+    startDatabase(data, env.DATABASE_URL, keepOf('postgres'), logRecovery(logOf('postgres'), progress)),
   );
-  const redis = await supervisor.start('redis', () => startQueues(data, env.REDIS_URL, keepOf('redis')));
+  const redis = await supervisor.start('redis', () =>
+    startQueues(data, env.REDIS_URL, keepOf('redis'), logOf('redis')),
+  );
   const { warnings, isSilent } = await supervisor.start('chains', () => checked);
   await rename(data.nextChains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, QUEUE_PREFIX };
@@ -58,10 +60,11 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   return url;
 }
 
-/** Takes what Postgres prints: every ten seconds for how long it has recovered what a crash left. */
-const showRecovery = (progress: Progress): NodeJS.WritableStream =>
+/** The log of Postgres. Every ten seconds Postgres prints for how long it has recovered what a crash left: that is shown. */
+const logRecovery = (log: NodeJS.WritableStream | undefined, progress: Progress): NodeJS.WritableStream =>
   new Writable({
     write: (lines: Buffer, _, done) => {
+      log?.write(lines);
       const [, seconds] = /elapsed time: (\d+)/.exec(lines.toString()) ?? [];
       if (seconds !== undefined) progress.print(`  postgres recovers what a crash left: ${seconds} s`);
       done();

@@ -51,14 +51,23 @@ export async function startDatabase(
   }
 }
 
-/** The Redis of `REDIS_URL`, or one with its data in the folder. */
-export async function startQueues(data: DataFolder, given: string | undefined, kept: KeepOptions): Promise<Store> {
+/**
+ * The Redis of `REDIS_URL`, or one with its data in the folder.
+ *
+ * @param output gets what that Redis prints
+ */
+export async function startQueues(
+  data: DataFolder,
+  given: string | undefined,
+  kept: KeepOptions,
+  output: NodeJS.WritableStream | undefined,
+): Promise<Store> {
   if (given) {
     (await connectGivenRedis(given)).disconnect();
     return { url: given, urlFor: () => given, note: 'REDIS_URL', stop: nothing };
   }
   // The secret is the owner's of Postgres: it is for no process to know.
-  const settings = { folder: data.redis, password: passwordOf('redis', data.secret) };
+  const settings = { folder: data.redis, password: passwordOf('redis', data.secret), output };
   const store = await keepStore(() => startRedis({ durable: true, prefix: QUEUE_PREFIX, kept: settings }), kept);
   return { ...store, urlFor: (main) => redisUrlFor(store.url, main) };
 }
