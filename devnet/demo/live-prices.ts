@@ -47,8 +47,6 @@ const HALF_SPREAD_E6 = 100n;
 const UPDATE_MS = 250;
 /** Percent of blocks without a trade, in which no update lands. */
 const WITHOUT_UPDATE = 45;
-/** Failures in a row after which the builder gives up: the chain is gone. */
-const MAX_FAILURES = 20;
 
 /**
  * Makes pools whose prices live with a builder, and lets it build all blocks of the chain from now on: with the traffic's
@@ -64,7 +62,7 @@ export async function startLivePrices(
   const pools: LivePool[] = [];
   for (const [layout, number] of POOLS) pools.push(await createLivePool(setup, layout, number));
   const builder = await startMockLiveBuilder(chain, { slots: { ...ETHEREUM_SLOTS, slotSecs: BigInt(slotSecs) } });
-  const play = playMarket(chain, { setup, pools, builder, random: seededRandom(seed) });
+  const play = playMarket(chain, { setup, pools, builder, random: seededRandom(seed), slotMs: slotSecs * 1_000 });
   return {
     pools,
     tokens,
@@ -102,31 +100,35 @@ interface LiveMarket {
   readonly pools: readonly LivePool[];
   readonly builder: MockLiveBuilder;
   readonly random: Random;
+  readonly slotMs: number;
 }
 
-/** Updates prices and builds blocks, one after the other: a builder takes no update while it builds. */
-function playMarket(chain: DevChain, { setup, pools, builder, random }: LiveMarket) {
+/**
+ * Updates prices and builds blocks, one after the other: a builder takes no update while it builds. What users of the demo
+ * do to the chain meanwhile may fail a step, never the next ones.
+ */
+function playMarket(chain: DevChain, { setup, pools, builder, random, slotMs }: LiveMarket) {
   let stopping = false;
   let offsetE6 = 0;
+  let builtAt = performance.now();
   const update = async (): Promise<void> => {
     offsetE6 = Math.max(-BOUND_E6, Math.min(BOUND_E6, offsetE6 + random.integer(-STEP_E6, STEP_E6)));
     for (const { maker } of pools) builder.submit(await maker.sign(builder.block(), priceAt(offsetE6)));
   };
   const trades = tradesOf(chain, setup, random);
+  /** Whether the next slot has come. A user may have mined into the future, which is not waited for. */
+  const isDue = () => Date.now() >= Number(builder.block().timeSecs) * 1_000 || performance.now() - builtAt >= slotMs;
   const step = async (): Promise<void> => {
+    await builder.followHead();
     await update();
-    if (Date.now() < Number(builder.block().timeSecs) * 1_000) return;
+    if (!isDue()) return;
+    builtAt = performance.now();
     await builder.buildBlock(random.chance(WITHOUT_UPDATE) ? {} : { trades: pools.map(trades) });
   };
   const run = async (): Promise<string> => {
-    for (let failures = 0; !stopping; ) {
+    while (!stopping) {
       const startedAt = performance.now();
-      try {
-        await step();
-        failures = 0;
-      } catch (error) {
-        if (++failures >= MAX_FAILURES) return String(error);
-      }
+      await step().catch(() => undefined); // The end of the node is noticed by who started it.
       await sleep(Math.max(0, UPDATE_MS - (performance.now() - startedAt)));
     }
     return 'stopped';

@@ -1,6 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startAnvil } from '../anvil.ts';
 import { connectDevChain, findReceipt } from '../dev-chain.ts';
-import { DEMO_CHAINS, openMarket, startChain } from './market.ts';
+import { startRpcProxy } from '../rpc-proxy.ts';
+import { runScenario } from '../scenario.ts';
+import { DEMO_CHAINS, openMarket, startChain, startTraffic } from './market.ts';
 
 /** Of an hour. */
 const ENOUGH_MINUTES = 25;
@@ -35,4 +38,23 @@ test('a market opens with an hour of trades up to now, in all busy pools', { tim
   // The chain's clock goes on as the real one does.
   await chain.client.mine({ blocks: 1 });
   expect(Math.abs(Number((await chain.client.getBlock()).timestamp) - Date.now() / 1_000)).toBeLessThan(3);
+});
+
+test('traffic goes on whatever its chain refused for a while', { timeout: 60_000 }, async () => {
+  const { url, stop } = await startAnvil({ chainId: 31_337 });
+  onTestFinished(stop);
+  const scenario = await runScenario({ rpcUrl: url, chainId: 31_337, onlyTrading: true });
+  const proxy = await startRpcProxy(url);
+  onTestFinished(() => proxy.stop());
+  const part = await startTraffic(proxy.url, scenario, { seed: 1, rate: 100 });
+  onTestFinished(part.stop);
+  proxy.misbehave({ kind: 'error', code: -32_000, message: 'state is not available' });
+  const asked = proxy.requests.length;
+  await vi.waitFor(() => expect(proxy.requests.length).toBeGreaterThan(asked + 40), { timeout: 20_000 });
+  proxy.misbehave(null);
+  const { client } = await connectDevChain(url);
+  const refused = await client.getBlockNumber();
+  await vi.waitFor(async () => expect(await client.getBlockNumber()).toBeGreaterThan(refused + 3n), {
+    timeout: 20_000,
+  });
 });

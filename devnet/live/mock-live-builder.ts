@@ -13,8 +13,8 @@ export interface LiveBuilderOptions extends FormServerOptions {
 }
 
 /**
- * A block builder in front of a local node. It alone mines: the frames that it serves name the number and the time of the
- * next block, which has exactly these once it is built.
+ * A block builder in front of a local node. While it alone mines, the frames that it serves name the number and the time of
+ * the next block, which has exactly these once it is built.
  */
 export interface MockLiveBuilder extends FormServer {
   /** The block being built: makers sign for it. */
@@ -28,10 +28,13 @@ export interface MockLiveBuilder extends FormServer {
   /** Takes back what was submitted for a feed. */
   cancel(feed: Pick<QuoteUpdate, 'venue' | 'feedId'>): void;
   setLanding(landing: Landing): void;
+  /** Builds on the head where somebody else mined it or took blocks back; then drops all updates. */
+  followHead(): Promise<void>;
   /**
    * Mines the block being built with these trades, and starts the next one, without updates. One call at a time.
    *
    * @throws RpcError when the node rejects a transaction, such as an update whose nonce was used
+   * @throws Error when somebody else mined meanwhile
    */
   buildBlock(content?: { readonly trades?: readonly LiveTrade[] }): Promise<BuiltBlock>;
 }
@@ -62,6 +65,11 @@ export async function startMockLiveBuilder(
     block: () => pending.block,
     submit: (update) => pending.submit(update),
     cancel: (feed) => pending.cancel(feed),
+    async followHead() {
+      const head = await chain.client.getBlock();
+      const { number, timeSecs } = pending.block;
+      if (head.number + 1n !== number || head.timestamp >= timeSecs) pending.startBlock(blockAfter(head, slots));
+    },
     setLanding(next) {
       currentLanding = next;
     },
