@@ -61,6 +61,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const fromNothing = performance.now() - startedAt;
     const key = keyOf(first);
     expect(key).not.toBe('');
+    await expectAnalyst(data);
     const rows = await digestOf(data);
 
     // All at once, the watchdog of its services included.
@@ -162,6 +163,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
     expect(run.recentOutput()).toMatch(/API +http:\/\/127\.0\.0\.2:/);
     await healthyQuote(chain, run);
+    await expectAnalyst(data);
     expect((await readdir(data)).sort()).toEqual([
       'chains.json',
       'chains.json.indexed',
@@ -325,6 +327,23 @@ interface Failing {
 }
 
 const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+
+/** The login for people and the export reads the data, and nothing of the operator's. */
+async function expectAnalyst(data: string): Promise<void> {
+  const settings = await readFile(join(data, 'settings.sh'), 'utf8');
+  const [, url = ''] = /ANALYST_DATABASE_URL='([^']+)'/.exec(settings) ?? [];
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('SELECT count(*)::int FROM read_model.pool');
+  expect(rows).toEqual([{ count: expect.toSatisfy((count) => count > 0) }]);
+  await expect(client.query('SELECT FROM operator.api_key')).rejects.toThrow('permission denied');
+  await client.end();
+  const days = ['--view', 'pool_day', '--from', '2026-01-01', '--to', '2026-01-02'];
+  const args = [...days, '--format', 'csv', '--out', join(data, '../exported'), '--json'];
+  const { command, args: all, cwd, env } = localCommand('export', args, { DATABASE_URL: url });
+  const output = execFileSync(command, all, { cwd, env, encoding: 'utf8' });
+  expect(output).toContain('"type":"end"');
+}
 
 /** A process and all below it. */
 function processesOf(root: number): number[] {

@@ -1,13 +1,22 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
-import { PROCESS_ROLES } from '../../db/process-roles.ts';
+import { PROCESS_ROLES, type SessionRole } from '../../db/process-roles.ts';
 
-const LOGINS = PROCESS_ROLES.map((role) => ({ role, login: role.replace('ptd_', '') }));
+interface Login {
+  /** The group that it is of. */
+  readonly role: SessionRole;
+  readonly login: string;
+}
+
+const LOGINS = PROCESS_ROLES.map((role): Login => ({ role, login: role.replace('ptd_', '') }));
+/** Of people who read the data with SQL, and of the export. */
+const READER: Login = { role: 'analyst', login: 'reader' };
 
 /** Bundles whose login has not their name: parts of the API in tests, and the operator's commands. */
 const LOGIN_OF_MAIN: Readonly<Record<string, string>> = {
   'abuse-api': 'api',
   'pamm-api': 'api',
+  export: READER.login,
   ...Object.fromEntries(
     ['backfill', 'calibrate', 'curators', 'delist', 'keys', 'status'].map((name) => [name, 'operator']),
   ),
@@ -34,13 +43,22 @@ const secretOf = (url: string, secret: string | undefined): string =>
  *
  * @param url of the database, as a login that may make others
  */
-export async function createLogins(url: string, { prefix = '', secret }: LoginOptions = {}): Promise<void> {
+export const createLogins = (url: string, options?: LoginOptions): Promise<void> => makeLogins(url, LOGINS, options);
+
+/** {@link createLogins} for the login of the export, which is an analyst's. */
+export const createReader = (url: string, options?: LoginOptions): Promise<void> => makeLogins(url, [READER], options);
+
+async function makeLogins(
+  url: string,
+  logins: readonly Login[],
+  { prefix = '', secret }: LoginOptions = {},
+): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query<{ name: string }>('SELECT rolname AS name FROM pg_roles');
     const present = new Set(rows.map(({ name }) => name));
-    const statements = LOGINS.flatMap(({ role, login: name }) => {
+    const statements = logins.flatMap(({ role, login: name }) => {
       const login = `${prefix}${name}`;
       const quoted = client.escapeIdentifier(login);
       const password = client.escapeLiteral(passwordOf(login, secretOf(url, secret)));
@@ -61,7 +79,7 @@ export async function createLogins(url: string, { prefix = '', secret }: LoginOp
 export function loginUrl(url: string, main: string, { prefix = '', secret }: LoginOptions = {}): string {
   const changed = new URL(url);
   const name = LOGIN_OF_MAIN[main] ?? main;
-  if (!LOGINS.some(({ login }) => login === name)) return url;
+  if (![...LOGINS, READER].some(({ login }) => login === name)) return url;
   changed.username = `${prefix}${name}`;
   changed.password = passwordOf(changed.username, secretOf(url, secret));
   return changed.href;

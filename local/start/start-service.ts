@@ -40,7 +40,12 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   const { warnings, isSilent } = await supervisor.start('chains', () => checked);
   await rename(data.nextChains, data.chains);
   const shared = { CHAINS_CONFIG: data.chains, QUEUE_PREFIX };
-  const ofCommands = { ...shared, REDIS_URL: redis.url, DATABASE_URL: database.urlFor('keys') };
+  const ofCommands = {
+    ...shared,
+    REDIS_URL: redis.url,
+    DATABASE_URL: database.urlFor('keys'),
+    ANALYST_DATABASE_URL: database.urlFor('export'),
+  };
   await writeShellSettings(data.settings, ofCommands);
   const envOf = (main: string) => ({
     ...shared,

@@ -9,7 +9,7 @@ import type { Part } from '../processes/supervisor.ts';
 import { connectGivenRedis } from '../services/given-redis.ts';
 import type { LocalStore } from '../services/local-store.ts';
 import { startPostgres } from '../services/postgres.ts';
-import { createLogins, loginUrl, passwordOf } from '../services/process-logins.ts';
+import { createLogins, createReader, loginUrl, passwordOf } from '../services/process-logins.ts';
 import { redisUrlFor, startRedis } from '../services/redis.ts';
 import type { DataFolder } from './data-folder.ts';
 
@@ -44,6 +44,7 @@ export async function startDatabase(
   try {
     await migrate(store.url);
     if (given) await createLogins(given, logins);
+    await createReader(store.url, logins);
     return { ...store, urlFor: (main) => loginUrl(store.url, main, logins) };
   } catch (cause) {
     await store.stop();
