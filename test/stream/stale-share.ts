@@ -23,7 +23,8 @@ export async function staleShare(
   let staleMs = 0;
   let readings = 0;
   const end = (pool: string) => {
-    staleMs += performance.now() - (since.get(pool) ?? performance.now());
+    const at = since.get(pool);
+    if (at !== undefined) staleMs += performance.now() - at;
     since.delete(pool);
   };
   const url = `${base}/stream?pools=${pools.join(',')}`;
@@ -32,7 +33,8 @@ export async function staleShare(
     const { quotes = [], pools: named = [] } = data as Record<string, { readonly poolAddress: string }[] | undefined>;
     if (quotes.length > 0) readings += 1;
     for (const { poolAddress } of quotes) end(poolAddress);
-    if (event === 'stale') for (const { poolAddress } of named) since.set(poolAddress, performance.now());
+    if (event === 'stale')
+      for (const { poolAddress } of named) since.set(poolAddress, since.get(poolAddress) ?? performance.now());
   });
   if (client.status !== 200) throw new Error(`the stream answered ${client.status}`);
   await new Promise((resolve) => setTimeout(resolve, ms));
