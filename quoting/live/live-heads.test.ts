@@ -5,6 +5,7 @@ import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from '../heads/head-tracker.ts';
+import type { Frame } from './frame.ts';
 import { LiveHeads } from './live-heads.ts';
 import { FrameMerger } from './pending-words.ts';
 
@@ -66,9 +67,7 @@ function liveChain() {
     tracker.push({ block: chain.head, endpoint: null });
     await vi.advanceTimersByTimeAsync(2);
   };
-  const frame = (blockNumber: number, value: number) => {
-    const slots = new Map([[word(1), word(value)]]);
-    const venues = new Map([[VENUE, new Map([ACCOUNT, TOKEN].map((account) => [account, slots]))]]);
+  const take = (blockNumber: number, venues: Frame['venues']) => {
     merger.take(
       'source' as never,
       { blockNumber: BigInt(blockNumber), timestamp: null, venues, isComplete: false },
@@ -76,7 +75,12 @@ function liveChain() {
     );
     for (const listener of listeners) listener();
   };
-  return { now, chain, tracker, heads, merger, push, frame, suspensions };
+  const frame = (blockNumber: number, value: number) => {
+    const slots = new Map([[word(1), word(value)]]);
+    take(blockNumber, new Map([[VENUE, new Map([ACCOUNT, TOKEN].map((account) => [account, slots]))]]));
+  };
+  const cancel = (blockNumber: number) => take(blockNumber, new Map([[VENUE, new Map()]]));
+  return { now, chain, tracker, heads, merger, push, frame, cancel, suspensions };
 }
 
 const step = fc.oneof(
@@ -187,6 +191,19 @@ test('a change after frames that change nothing is passed on at once', async () 
   }
   frame(11, 2);
   expect(told.at(-1)).toBe(word(2));
+});
+
+test('listeners are told that words ended which only a request saw', async () => {
+  const { heads, push, frame, cancel } = liveChain();
+  const told: (string | undefined)[] = [];
+  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  heads.watch();
+  await push(10, 0);
+  frame(11, 1);
+  expect((await heads.head()).block.pending?.blockNumber).toBe(11n);
+  cancel(11);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(told).toEqual([undefined, undefined]);
 });
 
 test('a new head replaces the block being built at once', async () => {

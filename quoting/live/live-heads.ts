@@ -58,7 +58,8 @@ export class LiveHeads implements Heads {
   /** The highest block that was given as being built on this branch. */
   #highest = -1n;
   #watchers = 0;
-  #told: ReportedHead | undefined;
+  /** What listeners have: requests may have had another head since, also one and this again. */
+  #told: Taken | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #suspendedUntil = Number.NEGATIVE_INFINITY;
@@ -210,8 +211,8 @@ export class LiveHeads implements Heads {
     clearTimeout(this.#timer);
     const head = this.current;
     if (!head || !this.#branch) return;
-    if (head !== this.#told) {
-      this.#told = head;
+    if (this.#taken !== this.#told) {
+      this.#told = this.#taken;
       this.#toldAt = this.#now();
       for (const listener of this.#listeners) listener(head, this.#branch);
     }
