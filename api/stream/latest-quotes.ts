@@ -1,18 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 import { isSameQuote } from '../quotes/quote-body.ts';
+import { COMMITTED, type MessageId } from './message-id.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {
   readonly outcome: Snapshot | SnapshotError;
   /** The first outcome of this version: clients see the same quote in it. */
   readonly first: Snapshot | SnapshotError;
-  /** Number of the block at which the outcome last changed. */
-  readonly changedAt: bigint;
   /** Differs after each change; counts from 1. */
+  readonly version: number;
+}
+
+/** A block that was read. */
+interface ReadBlock {
+  readonly number: bigint;
+  /** The highest version of a quote before anything was read at this block. */
   readonly version: number;
 }
 
@@ -20,9 +27,9 @@ export interface LatestQuote {
 const FOLLOWED_BLOCKS = 256;
 
 /**
- * Holds one kind of quotes of the requested pools at the last block that was read, and the numbers of earlier blocks.
+ * Holds one kind of quotes of the requested pools at the last block that was read, and what is known of earlier blocks.
  *
- * Invariant: a quote that changed since a followed block was read has a `changedAt` of at least that block's number.
+ * Invariant: a quote whose version is at most that of a followed block did not change at this block or since.
  */
 export class LatestQuotes {
   /** The last block that was read; undefined before the first read, and again once nothing is requested. */
@@ -31,7 +38,8 @@ export class LatestQuotes {
   branch = ChainTail.EMPTY;
   #quotes = new Map<Address, LatestQuote>();
   #version = 0;
-  readonly #followed = new Map<Hex, bigint>();
+  readonly #followed = new Map<Hex, ReadBlock>();
+  readonly #name = randomBytes(4).toString('hex');
 
   /** Undefined when the pool is not read yet. */
   get(pool: Address): LatestQuote | undefined {
@@ -49,14 +57,30 @@ export class LatestQuotes {
       const known = before.get(pool);
       const isSame = known !== undefined && isSameOutcome(known.outcome, outcome);
       if (!isSame) this.#version += 1;
-      const changed = { first: outcome, changedAt: block.number, version: this.#version };
+      const changed = { first: outcome, version: this.#version };
       this.#quotes.set(pool, { ...(isSame ? known : changed), outcome });
     }
   }
 
-  /** The number of a block if all changes since are known; undefined for blocks that a reorganisation replaced. */
-  followedBlock(hash: string): bigint | undefined {
-    return this.#followed.get(hash as Hex);
+  /** Names what is held here now, for message ids: no other process has it, and no other basis. */
+  get mark(): string {
+    return `${this.#name}.${this.#version}`;
+  }
+
+  /**
+   * Finds what a client has after the message of an id.
+   *
+   * @returns the number of its block, and whether it has the quote that is held here now; undefined for a block that was not
+   * read here, or that a reorganisation replaced
+   */
+  sentWith({ hash, basis = '' }: MessageId): { readonly number: bigint; has(quote: LatestQuote): boolean } | undefined {
+    const read = this.#followed.get(hash);
+    if (!read) return undefined;
+    const [name, mark] = basis.split('.');
+    const version = basis === COMMITTED ? read.version : name === this.#name ? Number(mark) : 0;
+    const has = (quote: LatestQuote) =>
+      isRead(quote) && quote.version <= version && (basis !== COMMITTED || !isLive(quote));
+    return { number: read.number, has };
   }
 
   /** To be called when nothing is requested any more. */
@@ -67,8 +91,9 @@ export class LatestQuotes {
   }
 
   #follow({ hash, number }: BlockRef): void {
-    for (const [other, itsNumber] of this.#followed) if (itsNumber >= number) this.#followed.delete(other);
-    this.#followed.set(hash, number);
+    const version = this.#followed.get(hash)?.version ?? this.#version;
+    for (const [other, read] of this.#followed) if (read.number >= number) this.#followed.delete(other);
+    this.#followed.set(hash, { number, version });
     const [oldest] = this.#followed.keys();
     if (oldest && this.#followed.size > FOLLOWED_BLOCKS) this.#followed.delete(oldest);
   }
@@ -77,6 +102,10 @@ export class LatestQuotes {
 /** Whether every process that reads this pool at this block gets the same outcome. */
 export const isRead = ({ outcome }: LatestQuote): boolean =>
   !(outcome instanceof SnapshotError) && outcome.status !== 'internal_error';
+
+/** Whether a quote is of the block that is being built. */
+export const isLive = ({ outcome }: LatestQuote): boolean =>
+  !(outcome instanceof SnapshotError) && outcome.block.pending !== undefined;
 
 function isSameOutcome(one: LatestQuote['outcome'], other: LatestQuote['outcome']): boolean {
   if (one instanceof SnapshotError) return other instanceof SnapshotError && one.code === other.code;

@@ -6,7 +6,8 @@ import type { QuoteKind, RequestedPools } from '../../quoting/requested/requeste
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { ReadyJson, readyArray } from '../../runtime/joined-json.ts';
 import { byeOf } from './bye.ts';
-import { isRead, type LatestQuotes } from './latest-quotes.ts';
+import { isLive, isRead, type LatestQuotes } from './latest-quotes.ts';
+import { COMMITTED, readMessageId, writeMessageId } from './message-id.ts';
 import { type MessageFields, MessageWriter, messageParts, type PoolToSend, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
 import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
@@ -251,11 +252,14 @@ export class Subscriber {
   #id(): string {
     const block = this.#block();
     if (!block) return '';
+    let basis = COMMITTED;
     for (const [pool, { kind, version }] of this.#held) {
-      const quote = this.source.latest[kind].get(pool);
+      const latest = this.source.latest[kind];
+      const quote = latest.get(pool);
       if (!quote || quote.version !== version || !isRead(quote)) return '';
+      if (isLive(quote)) basis = latest.mark;
     }
-    return `${block.number}-${block.hash}-${this.#poolSet.toString(36)}`;
+    return writeMessageId(block, this.#poolSet.toString(36), basis);
   }
 
   /** The block of messages sent now; undefined while requested depths are not read at the block of the prices. */
@@ -284,19 +288,18 @@ export class Subscriber {
   }
 
   /**
-   * Resumes after the last message of another connection, maybe to another process. Marks what may have changed since,
-   * to be sent again: everything when the block is not known here. @returns false when the client has other pools
+   * Resumes after the last message of another connection, maybe to another process or on another basis. Marks what the client
+   * is not known to have as it is now, to be sent again. @returns false when the client has other pools
    */
   #resume(after: string, kind: QuoteKind): boolean {
-    const [, hash = '', poolSet] = after.split('-');
-    if (poolSet !== this.#poolSet.toString(36)) return false;
+    const id = readMessageId(after);
+    if (id?.poolSet !== this.#poolSet.toString(36)) return false;
     const latest = this.source.latest[kind];
-    const block = latest.followedBlock(hash);
+    const sent = latest.sentWith(id);
     for (const [pool, held] of this.#held) {
       const quote = latest.get(pool);
-      const isSame = block !== undefined && quote !== undefined && isRead(quote) && quote.changedAt < block;
-      held.version = isSame ? quote.version : OUTDATED;
-      held.sentAt = block ?? 0n;
+      held.version = quote && sent?.has(quote) ? quote.version : OUTDATED;
+      held.sentAt = sent?.number ?? 0n;
     }
     return true;
   }

@@ -144,7 +144,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A client that resumes misses no change.',
     test: ['test/stream/resume.test.ts', 'another process resumes after a block that it read too'],
-    mutation: ['api/stream/subscriber.ts', 'quote.changedAt < block', 'true'],
+    mutation: ['api/stream/latest-quotes.ts', 'quote.version <= version &&', ''],
   },
   {
     holds: 'A client that does not read costs bounded memory and time.',
@@ -249,5 +249,10 @@ export const INVARIANTS: readonly Invariant[] = [
     holds: 'Words of a source are passed on only if the chains file says so.',
     test: ['quoting/live/pending-words.test.ts', 'only the words of sources that may be passed on are'],
     mutation: ['quoting/live/block-words.ts', 'source.republish === true', 'true'],
+  },
+  {
+    holds: 'A client that resumes elsewhere keeps no live price that was withdrawn.',
+    test: ['test/stream/live-resume.property.test.ts', 'a live price that the next process never saw does not stay'],
+    mutation: ['api/stream/subscriber.ts', 'if (isLive(quote)) basis = latest.mark;', ''],
   },
 ];

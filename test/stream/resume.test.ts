@@ -207,6 +207,32 @@ test('a process that never read the pools sends all quotes as updates', async ()
   expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
 });
 
+test('an id of an earlier release, which does not say whether quotes were live, resumes with all quotes as updates', async () => {
+  const { chain, connect, nextBlock } = await start();
+  await nextBlock();
+  const before = await connect(chain.pools, true);
+  before.cut();
+  const [number, hash, poolSet] = before.book.lastId?.split('-') ?? [];
+  before.book.lastId = [number, hash, poolSet].join('-');
+  const sentBefore = before.book.events.length;
+  const after = await connect(chain.pools, true, before.book);
+  expect(new Set(after.book.events.slice(sentBefore))).toEqual(new Set(['update']));
+  expect([after.book.quotes.size, after.hash]).toEqual([4, chain.head.block.hash]);
+});
+
+test.each(['', 'x', '1-0x12-zz', '-', '--', `1-0x${'a'.repeat(64)}`])(
+  'an id that no message had begins again: %j',
+  async (id) => {
+    const { chain, connect } = await start();
+    const before = await connect(chain.pools, false);
+    before.cut();
+    before.book.lastId = id;
+    const sentBefore = before.book.events.length;
+    const after = await connect(chain.pools, false, before.book);
+    expect(after.book.events.slice(sentBefore)).toEqual(['gap', 'snapshot']);
+  },
+);
+
 test('after a message that does not complete its block nobody resumes', async () => {
   const { chain, connect, nextBlock } = await start();
   const [broken] = chain.pools as [ServedPool];

@@ -5,9 +5,10 @@ import { streamMetrics } from '../../api/stream/metrics.ts';
 import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
+import type { Heads } from '../../quoting/heads/heads.ts';
 import { type PoolDirectory, PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
-import { SnapshotCache } from '../../quoting/reads/snapshot-cache.ts';
+import { SnapshotCache, type SnapshotCacheDeps } from '../../quoting/reads/snapshot-cache.ts';
 import { BlockWarmer } from '../../quoting/requested/block-warmer.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { WarmSchedule } from '../../quoting/requested/warm-schedule.ts';
@@ -16,6 +17,8 @@ import type { DepthSnapshot, PriceSnapshot } from '../../quoting/types.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;
+/** Where words of sources have the price of a pool, at the pool's address. */
+export const PRICE_SLOT = toHex(0, { size: 32 });
 const FREE = { out: null, in: null };
 const poolOf = (number: number): ServedPool => flatPool(100 + number, { chainId: CHAIN });
 
@@ -23,6 +26,17 @@ interface Block {
   readonly ref: BlockHeader;
   /** The price of each pool. */
   readonly prices: readonly bigint[];
+}
+
+/** What serves quotes of one basis, as `openQuotes` takes it. */
+interface Served {
+  readonly heads: Heads;
+  readonly requested: RequestedPools;
+  readonly reader: SnapshotCacheDeps['reader'];
+  readonly committed?: SnapshotCache;
+  readonly warmBudget: { readonly callsPerMinute: number };
+  readonly directory: PoolDirectory;
+  readonly keepMs?: number;
 }
 
 /** A chain of pools whose prices are whole numbers, with forks. Reads take some turns of the event loop. */
@@ -34,6 +48,8 @@ export class SimulatedChain {
   /** Pools that nodes do not give. */
   readonly missing = new Set<Address>();
   isDown = false;
+  /** Whether quotes say on which basis they are. */
+  hasSource = false;
   now = 0;
   #blocks: Block[] = [];
   readonly #byHash = new Map<string, Block>();
@@ -95,19 +111,27 @@ export class SimulatedChain {
       now,
       wallClock: () => 0,
     });
+    const requested = new RequestedPools({ warmMs: 5_000, now });
+    const reader = {
+      prices: (head: ReportedHead, { pool }: { readonly pool: ServedPool }) => this.#price(head, pool),
+      depth: async (_head: ReportedHead, prices: PriceSnapshot) => withDepth(prices),
+    };
+    return { heads, reader, ...this.serve({ heads, reader, requested, warmBudget, directory, keepMs }) };
+  }
+
+  /** What a process serves of one basis. */
+  serve({ heads, requested, reader, committed, warmBudget, directory, keepMs = 0 }: Served) {
+    const now = () => this.now;
     const snapshots = new SnapshotCache({
       heads,
+      committed,
       waitTimeoutMs: 5_000,
       readTimeoutMs: 5_000,
       cacheBins: 10_000,
       slowIsUnavailable: true,
-      reader: {
-        prices: (head, { pool }) => this.#price(head, pool),
-        depth: async (_head, prices) => withDepth(prices),
-      },
+      reader,
       observer: {},
     });
-    const requested = new RequestedPools({ warmMs: 5_000, now });
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
     const curveMethodOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
     const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
@@ -127,7 +151,7 @@ export class SimulatedChain {
       directory,
       metrics: streamMetrics(new Registry(), () => ({}), []),
     });
-    return { heads, snapshots, requested, warmer, schedule, stream, estimates: { curveMethod: curveMethodOf } };
+    return { snapshots, requested, warmer, schedule, stream, estimates: { curveMethod: curveMethodOf } };
   }
 
   get #top(): Block {
@@ -154,20 +178,22 @@ export class SimulatedChain {
     this.#reads += 1;
     if (block.reserve?.() === false || block.reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
     for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
-    const price = this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n;
+    const live = block.pending?.words.get(pool.address)?.get(PRICE_SLOT);
+    const price = BigInt(live ?? this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n);
     if (this.missing.has(pool.address)) throw new RpcFailure('timeout', 'the node gives nothing');
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
     return {
       pool,
       block,
       readAt: this.#reads,
+      hasSource: this.hasSource,
       status: 'healthy',
       bidX64: price,
       askX64: price + 1n,
       balance0Raw: 1n,
       balance1Raw: 1n,
       depth: null,
-      hasLivePrice: false,
+      hasLivePrice: live !== undefined,
       curve: null,
       limits: { token0: FREE, token1: FREE },
       fingerprint: '',
