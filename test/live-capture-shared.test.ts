@@ -22,6 +22,12 @@ const WAIT = { timeout: 20_000, interval: 100 };
 const LIVE = ['healthy', 'healthy'];
 const DOWN = ['feed_down', 'feed_down'];
 
+/** The part of a message of words that tests change. */
+interface SentWords {
+  readonly id: string;
+  readonly blocks: readonly { readonly sources: readonly { readonly parts: readonly object[] }[] }[];
+}
+
 let world: CapturedWorld;
 let redis: RedisServer;
 let chain: ChainConfig;
@@ -229,19 +235,29 @@ test('words of another chain, of a wrong block and malformed ones are not taken'
     await admin.set(lease, 'someone', 'PX', 60_000);
     await expect.poll(connections, WAIT).toBe(0);
     const { number } = world.market.builder.block();
-    const send = async (to: string, change: object, raw?: string) => {
-      await admin.publish(to, raw ?? JSON.stringify({ ...JSON.parse(text), ageMs: 0, ...change }));
+    const send = async (
+      to: string,
+      { ageMs = 0, ...change }: { ageMs?: number; blockNumber?: string },
+      raw?: string,
+    ) => {
+      const { id, blocks } = JSON.parse(text) as SentWords;
+      const changed = blocks.map((block) => ({
+        ...block,
+        ...change,
+        sources: block.sources.map((each) => ({ ...each, parts: each.parts.map((part) => ({ ...part, ageMs })) })),
+      }));
+      await admin.publish(to, raw ?? JSON.stringify({ id, blocks: changed }));
       return statuses(follower);
     };
     await expect.poll(() => statuses(follower), WAIT).toEqual(DOWN); // The words became too old.
     const other = channel.replace(`-${chain.chainId}-`, '-31338-');
     expect(other).not.toBe(channel);
     expect(await send(other, {})).toEqual(DOWN);
-    expect(await send(channel, { blockNumber: String(number - 1n), digest: 'a' })).toEqual(DOWN);
-    expect(await send(channel, { blockNumber: String(number + 2n), digest: 'b' })).toEqual(DOWN);
-    expect(await send(channel, { ageMs: 86_400_000, digest: 'c' })).toEqual(DOWN);
+    expect(await send(channel, { blockNumber: String(number - 1n) })).toEqual(DOWN);
+    expect(await send(channel, { blockNumber: String(number + 2n) })).toEqual(DOWN);
+    expect(await send(channel, { ageMs: 86_400_000 })).toEqual(DOWN);
     for (const raw of ['', '{', 'null', text.slice(0, -9)]) expect(await send(channel, {}, raw)).toEqual(DOWN);
-    expect(await send(channel, { digest: 'd' })).toEqual(LIVE);
+    expect(await send(channel, {})).toEqual(LIVE);
     await admin.del(lease);
   });
   world.market.builder.resume();

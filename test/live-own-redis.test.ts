@@ -33,6 +33,38 @@ test('one process reads the updates for all; another one takes over', { timeout:
   for (const api of others) await untilLive(api);
 });
 
+test('what the last reader made of updates holds on in the next one, until these are cancelled there', {
+  timeout: 30_000,
+}, async () => {
+  const own = await startOwnWorld({ flatPools: 2, packedPools: 0 });
+  onTestFinished(() => own.stop());
+  const key = await own.issue(true);
+  const { builder, pools } = own.market;
+  const [one, two] = pools as [LivePool, LivePool];
+  const next = await own.openQuotes();
+  onTestFinished(() => next.stop());
+  const updateOf = async ({ maker }: LivePool, hundredths: bigint) =>
+    own.sendUpdate(key, await maker.sign(builder.block(), priceAround(hundredths)));
+  const wait = { timeout: 5_000, interval: 20 };
+  const kinds = async () => kindsOf(await own.batch(next));
+  const bid = async () => (await own.batch(next)).results.map((result) => 'quote' in result && result.quote.bidAdj)[0];
+  const until = (wanted: readonly string[]) => expect.poll(kinds, wait).toEqual(wanted);
+  const [first, second] = [await updateOf(one, 200n), await updateOf(two, 200n)];
+  await until(['live', 'live']);
+  await own.stopQuotes();
+  await expect.poll(own.readers, wait).toBe(1);
+  expect(await kinds()).toEqual(['live', 'live']);
+  const before = await bid();
+  const third = await updateOf(one, 203n);
+  await expect.poll(bid, wait).not.toBe(before);
+  // This process never saw the other update.
+  expect(await kinds()).toEqual(['live', 'live']);
+  await own.send({ ...second, tx: '0x', seq: second.seq + 1 });
+  await until(['live', 'committed']);
+  for (const sent of [first, third]) await own.send({ ...sent, tx: '0x', seq: sent.seq + 1 });
+  await until(['committed', 'committed']);
+});
+
 test('where Redis refuses what is published, updates are taken as before', async () => {
   const world = await startOwnWorld({ flatPools: 1, packedPools: 0 });
   onTestFinished(() => world.stop());

@@ -25,10 +25,10 @@ const DIGEST_CHARACTERS = 22;
  * Invariant: where sources differ at a slot, the word that changed last counts. One that a source merely repeats does not
  * win over a newer one, but over none.
  */
-export class BlockWords {
+export class BlockWords<S extends MergedSource = MergedSource> {
   readonly #blockNumber: bigint;
   readonly #isOld: (receivedAt: number) => boolean;
-  readonly #sources: Map<MergedSource, SourceParts>;
+  readonly #sources: Map<S, SourceParts>;
   #state: PendingWords | undefined;
   #isOutdated = false;
 
@@ -36,7 +36,7 @@ export class BlockWords {
    * @param isOld whether what arrived then is not used any more
    * @param below the words of the block below, as far as they are known
    */
-  constructor(blockNumber: bigint, isOld: (receivedAt: number) => boolean, below: BlockWords | undefined) {
+  constructor(blockNumber: bigint, isOld: (receivedAt: number) => boolean, below: BlockWords<S> | undefined) {
     this.#blockNumber = blockNumber;
     this.#isOld = isOld;
     const known = below ? [...below.#sources] : [];
@@ -44,15 +44,23 @@ export class BlockWords {
   }
 
   /** Takes a frame, the newest of all. @param below as above, until now */
-  take(
-    source: MergedSource,
-    frame: Frame,
-    sent: Pick<Part, 'receivedAt' | 'order'>,
-    below: BlockWords | undefined,
-  ): void {
+  take(source: S, frame: Frame, sent: Pick<Part, 'receivedAt' | 'order'>, below: BlockWords<S> | undefined): void {
     const parts = this.#sources.get(source) ?? new SourceParts(this.#isOld);
     this.#sources.set(source, parts);
     parts.take(frame, sent, below ? below.#sources.get(source) : undefined);
+    this.#isOutdated = true;
+  }
+
+  /** What each source sent of this block; left out are those that sent nothing. */
+  heard(): readonly { readonly source: S; readonly parts: readonly Part[] }[] {
+    return [...this.#sources].flatMap(([source, { isHeard, used }]) => (isHeard ? { source, parts: used } : []));
+  }
+
+  /** Takes what another process knows of a source, in place of all that this one sent of the block. */
+  replace(source: S, parts: readonly Part[]): void {
+    const known = this.#sources.get(source) ?? new SourceParts(this.#isOld);
+    this.#sources.set(source, known);
+    known.replace(parts);
     this.#isOutdated = true;
   }
 
@@ -87,7 +95,7 @@ export class BlockWords {
   }
 
   /** The newest frame's first. */
-  #parts(isOf: (source: MergedSource) => boolean): readonly Part[] {
+  #parts(isOf: (source: S) => boolean): readonly Part[] {
     const parts = [...this.#sources].flatMap(([source, { used }]) => (isOf(source) ? used : []));
     return parts.sort((one, other) => other.order - one.order);
   }

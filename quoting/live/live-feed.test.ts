@@ -144,24 +144,52 @@ test('a source whose key is not set is off, with a warning that names the variab
   await vi.waitUntil(() => server.connections.length === 2);
 });
 
-test('a feed that rests has the words that another process read, and reads again when asked to', async () => {
+test('a feed that rests has the words that another process read, and reads on from there when asked to', async () => {
   const server = await startLiveServer();
-  const { feed, heard } = feedOf([{ wsUrls: [server.wsUrl] }]);
+  const [reader, { feed, heard }] = [1, 2].map(() => feedOf([{ wsUrls: [server.wsUrl] }])) as [Opened, Opened];
+  feed.rest();
   await vi.waitUntil(() => server.openSockets() === 1);
   server.push(builder(10, 1));
-  await vi.waitUntil(() => heard.length === 1);
-  const own = feed.merged();
-  feed.rest();
+  await vi.waitUntil(() => reader.heard.length === 1);
+  expect([feed.shared(), feed.state()]).toEqual([undefined, undefined]);
+  feed.take(sharedBy(reader));
+  expect([feed.shared(), feed.state(), heard]).toEqual([undefined, reader.feed.state(), ['10 1']]);
+  reader.feed.close();
   await vi.waitUntil(() => server.openSockets() === 0);
-  expect([feed.merged(), feed.state()]).toEqual([undefined, undefined]);
-  const others = { blockNumber: 10n, timestamp: null, words: venuesOf(2).get(venue) ?? new Map(), digest: 'others' };
-  feed.take({ ...others, receivedAt: 0 });
-  expect([feed.merged(), wordIn(feed.state()), heard.at(-1)]).toEqual([undefined, 2, '10 2']);
   feed.read();
+  expect([sharedBy({ feed }), wordIn(feed.state())]).toEqual([
+    [expect.objectContaining({ blockNumber: 10n, sources: [expect.anything()] })],
+    1,
+  ]);
   await vi.waitUntil(() => server.openSockets() === 1);
-  expect([feed.merged()?.digest, wordIn(feed.state())]).toEqual([own?.digest, 1]);
+  server.push(builderText(10n, new Map([[venue, new Map()]])));
+  await vi.waitUntil(() => feed.state() === undefined);
+  const [{ sources: [{ parts = [] } = {}] = [] } = {}] = sharedBy({ feed });
+  expect(parts).toEqual([expect.objectContaining({ venue, words: new Map() })]);
   feed.close();
   feed.read();
   await vi.waitUntil(() => server.openSockets() === 0);
-  expect(server.connections).toHaveLength(2);
 });
+
+test('a source that the next reader has not configured holds until its words are too old', () => {
+  const { feed, clock } = feedOf([]);
+  feed.rest();
+  const word = venuesOf(2).get(venue)?.get(venue)?.get(slot) as Hex;
+  const words = new Map([[venue, new Map([[slot, [word, 1] as const]])]]);
+  const part = { venue, words, timestamp: null, ageMs: 1_000, order: 1 };
+  const sources = [{ source: { id: 'unknown' }, parts: [part] }];
+  feed.take([{ blockNumber: 10n, ageMs: 1_000, aloneMs: 1_000, sources }]);
+  feed.read();
+  clock.ms = 7_000;
+  expect(wordIn(feed.state())).toBe(2);
+  clock.ms = 7_001;
+  expect(feed.state()).toBeUndefined();
+});
+
+type Opened = ReturnType<typeof feedOf>;
+
+function sharedBy({ feed }: Pick<Opened, 'feed'>) {
+  const words = feed.shared();
+  if (!words) throw new Error('nothing is shared');
+  return words;
+}

@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { PendingWords } from './block-words.ts';
+import type { MergedSource, PendingWords } from './block-words.ts';
 import type { Frame } from './frame.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
 import { FrameMerger, type FrameOutcome } from './pending-words.ts';
+import type { SharedWords } from './shared-words.ts';
 
 /** A chain with sources of live prices. */
 export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
@@ -22,6 +24,8 @@ export interface LiveFeedDeps {
   /** What the source of kind `own` needs. Absent: it is off. */
   readonly own?: OwnSourceDeps | undefined;
   readonly logger: Logger;
+  /** Opens a source that gives frames, and says whether they were used. Default: by its kind, over the network. */
+  readonly openSource?: (config: LiveSourceConfig, onFrame: (frame: Frame) => boolean) => Source;
   /** Default: `performance.now`. */
   readonly now?: Clock;
 }
@@ -30,24 +34,35 @@ interface Source {
   close(): void;
 }
 
-/** The pending words of one chain: merged from all of its live sources, or taken from the process that reads these for all. */
+/** How processes name a source to each other: `id` is the same where it is configured alike. */
+export interface SourceName extends MergedSource {
+  readonly id: string;
+}
+
+/**
+ * The pending words of one chain, merged from all of its live sources. One process reads these for all; the others take what
+ * it shares, and when one of them becomes the reader, it continues from there.
+ */
 export class LiveFeed {
-  readonly #merger: FrameMerger;
+  readonly #merger: FrameMerger<SourceName>;
   readonly #deps: LiveFeedDeps;
   readonly #listeners = new Set<() => void>();
   readonly #open: readonly (() => Source)[];
+  /** By id, also those that only other processes have configured. */
+  readonly #names = new Map<string, SourceName>();
   #sources: readonly Source[] | undefined;
-  #others: PendingWords | undefined;
   #isClosed = false;
 
   /** Reads no source yet. A source whose key is not set is off. @throws ConfigError when the file of a key cannot be read */
   constructor({ chainId, blockTimeMs, live }: LiveChain, deps: LiveFeedDeps) {
-    const { observer, env, own, logger, now = () => performance.now() } = deps;
+    const { observer, env, own, logger, openSource, now = () => performance.now() } = deps;
     this.#deps = deps;
     this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
     this.#open = live.sources.flatMap((config): (() => Source)[] => {
       const { kind } = config;
-      const onFrame = (frame: Frame) => this.#take(config, frame) === 'used';
+      const source = this.#nameOf({ id: idOf(config), republish: config.republish });
+      const onFrame = (frame: Frame) => this.#take(kind, source, frame) === 'used';
+      if (openSource) return [() => openSource(config, onFrame)];
       const options = { chainId, onFrame, count: (fault: SourceFault) => observer?.count(kind, fault), now };
       if (kind === 'own') return own ? [() => new OwnSource({ ...options, ...own, blockTimeMs })] : [];
       const { apiKeyEnv } = config;
@@ -82,10 +97,15 @@ export class LiveFeed {
     this.#sources = undefined;
   }
 
-  /** Takes what another process read. */
-  take(words: PendingWords): void {
-    this.#others = words;
-    if (!this.#sources) this.#tell();
+  /** Takes what the process that reads the sources shares. Changes nothing while this one reads them. */
+  take(words: SharedWords<SourceName>): void {
+    if (this.#sources) return;
+    const named = words.map((block) => ({
+      ...block,
+      sources: block.sources.map(({ source, parts }) => ({ source: this.#nameOf(source), parts })),
+    }));
+    this.#merger.adopt(named);
+    this.#tell();
   }
 
   /**
@@ -101,12 +121,13 @@ export class LiveFeed {
 
   /** The pending words now; undefined when there are none. Their block may have landed since: compare the head. */
   state(): PendingWords | undefined {
-    return this.merged() ?? this.#others;
+    return this.#merger.state(this.#deps.top());
   }
 
-  /** Those that this process merged from the sources; undefined while it reads none. */
-  merged(): PendingWords | undefined {
-    return this.#sources && this.#merger.state(this.#deps.top());
+  /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
+  shared(): SharedWords<SourceName> | undefined {
+    const words = this.#sources && this.#merger.shared(this.#deps.top());
+    return words?.length ? words : undefined;
   }
 
   close(): void {
@@ -115,10 +136,17 @@ export class LiveFeed {
     this.rest();
   }
 
-  #take(source: LiveSourceConfig, frame: Frame): FrameOutcome {
+  /** The same object for the same id: the merger tells sources apart by it. */
+  #nameOf(name: SourceName): SourceName {
+    const known = this.#names.get(name.id) ?? name;
+    this.#names.set(name.id, known);
+    return known;
+  }
+
+  #take(kind: LiveSourceConfig['kind'], source: SourceName, frame: Frame): FrameOutcome {
     const outcome = this.#merger.take(source, frame, this.#deps.top());
-    this.#deps.observer?.count(source.kind, outcome);
-    for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(source.kind, entry, count);
+    this.#deps.observer?.count(kind, outcome);
+    for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(kind, entry, count);
     if (outcome === 'used') this.#tell();
     return outcome;
   }
@@ -127,3 +155,7 @@ export class LiveFeed {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** Shows nothing of the source: its URLs may hold keys. */
+const idOf = (config: LiveSourceConfig): string =>
+  createHash('sha256').update(JSON.stringify(config)).digest('base64url').slice(0, 11);

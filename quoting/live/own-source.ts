@@ -1,13 +1,14 @@
+import type { Address } from 'viem';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
+import { blockAfter, type TargetBlock, type Words } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import { parseOwnUpdate } from './own-update.ts';
-import { isGoodFor, OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates } from './own-updates.ts';
+import { isGoodFor, OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates, venueOf } from './own-updates.ts';
 import { signedCall } from './signed-call.ts';
 
 /** What the source of kind `own` needs of its chain. */
@@ -49,7 +50,8 @@ export class OwnSource {
   readonly #closed = new AbortController();
   #tracing = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
-  #hasSent = false;
+  /** The venues of the last frame that had words. */
+  #sent: readonly Address[] = [];
   #polledAt = Number.NEGATIVE_INFINITY;
 
   /** Begins to listen. */
@@ -73,12 +75,12 @@ export class OwnSource {
     const isNew = this.#updates.take(update, now());
     const head = heads.told?.block;
     // The words of the update that it replaces end.
-    if (isNew && head && !isGoodFor(update, blockAfter(head, blockTimeMs))) this.#send();
+    if (isNew && head && !isGoodFor(update, blockAfter(head, blockTimeMs))) this.#send([venueOf(update)]);
   }
 
   #tick(): void {
     const { heads, now, canTrace, blockTimeMs } = this.#options;
-    if (this.#updates.isEmpty) return;
+    if (this.#updates.isEmpty && this.#sent.length === 0) return;
     const head = heads.told?.block;
     if (!head) {
       this.#poll();
@@ -121,16 +123,23 @@ export class OwnSource {
     }
   }
 
-  /** Says all that updates write after the head, unless nothing was said and nothing is to be. */
-  #send(): void {
+  /**
+   * Says all that updates write after the head, and which of them write nothing any more. It says nothing of others that the
+   * process which read the source before knew: what they write holds until it is too old.
+   *
+   * @param ended venues that may be known to that process alone
+   */
+  #send(ended: readonly Address[] = []): void {
     const { heads, now, onFrame } = this.#options;
     const head = heads.told?.block;
     if (!head || this.#closed.signal.aborted) return;
-    const venues = this.#updates.words(head.hash);
-    if (venues.size === 0 && !this.#hasSent) return;
-    this.#hasSent = venues.size > 0;
+    const found = this.#updates.words(head.hash);
+    const without = [...ended, ...this.#sent].filter((venue) => !found.has(venue));
+    if (found.size + without.length === 0) return;
+    this.#sent = [...found.keys()];
     this.#sentAt = now();
-    onFrame({ blockNumber: head.number + 1n, timestamp: null, venues, isComplete: true });
+    const venues = new Map([...without.map((venue): [Address, Words] => [venue, new Map()]), ...found]);
+    onFrame({ blockNumber: head.number + 1n, timestamp: null, venues, isComplete: false });
   }
 
   /** Reads something, or counts what is wrong with it. */

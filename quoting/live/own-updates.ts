@@ -123,7 +123,8 @@ export function isGoodFor(
   return tx !== '0x' && fromBlock <= blockNumber && blockNumber <= untilBlock && isInTime;
 }
 
-function venueOf({ sender, uuid }: OwnUpdate): Address {
+/** Stands for the sender and uuid of an update. */
+export function venueOf({ sender, uuid }: OwnUpdate): Address {
   return `0x${createHash('sha256').update(`${uuid} ${sender}`).digest('hex').slice(0, 40)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { BlockWords, type MergedSource, type PendingWords } from './block-words.ts';
 import type { Frame } from './frame.ts';
+import { fromShared, rankFrames, type SharedWords, toShared } from './shared-words.ts';
 
 /** What became of a frame: `late` ones are of a block that was seen, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
@@ -11,8 +12,8 @@ export const MAX_AHEAD = 2n;
 const MAX_BLOCKS = 3;
 
 /** What sources sent of one block. */
-interface SentBlock {
-  readonly words: BlockWords;
+interface SentBlock<S extends MergedSource> {
+  readonly words: BlockWords<S>;
   /** When it was sent last, and since when no lower block was. */
   sentAt: number;
   aloneSince: number;
@@ -30,11 +31,11 @@ interface SentBlock {
  *
  * {@link BlockWords} says which of different words counts.
  */
-export class FrameMerger {
+export class FrameMerger<S extends MergedSource = MergedSource> {
   readonly #maxAgeMs: number;
   readonly #now: Clock;
   /** By number, the one sent longest ago first. */
-  readonly #blocks = new Map<bigint, SentBlock>();
+  readonly #blocks = new Map<bigint, SentBlock<S>>();
   #frames = 0;
 
   /** @param maxAgeMs how long a venue's words are used after they arrived */
@@ -49,22 +50,53 @@ export class FrameMerger {
    * @param source names the source, the same object each time
    * @param top height of the newest block that was seen; undefined while it is not known
    */
-  take(source: MergedSource, frame: Frame, top: bigint | undefined): FrameOutcome {
+  take(source: S, frame: Frame, top: bigint | undefined): FrameOutcome {
     const { blockNumber } = frame;
     if (top !== undefined && blockNumber <= top) return 'late';
     if (top !== undefined && blockNumber > top + MAX_AHEAD) return 'ahead';
     const receivedAt = this.#now();
     this.#frames += 1;
-    const below = this.#ascending().findLast(([number]) => number < blockNumber)?.[1];
-    const block = this.#blocks.get(blockNumber) ?? this.#open(blockNumber, below?.words);
-    block.words.take(source, frame, { receivedAt, order: this.#frames }, below?.words);
+    const below = this.#below(blockNumber);
+    const block = this.#renew(blockNumber, below);
+    block.words.take(source, frame, { receivedAt, order: this.#frames }, below);
     block.sentAt = receivedAt;
     for (const [number, higher] of this.#blocks) if (number > blockNumber) higher.aloneSince = receivedAt;
-    this.#blocks.delete(blockNumber);
-    this.#blocks.set(blockNumber, block);
-    const [oldest] = this.#blocks.keys();
-    if (oldest !== undefined && this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(oldest);
     return 'used';
+  }
+
+  /**
+   * What sources said of the blocks that may be built, for the mergers of other processes.
+   *
+   * @param top as in {@link take}
+   */
+  shared(top: bigint | undefined): SharedWords<S> {
+    const now = this.#now();
+    const blocks = this.#ascending()
+      .filter(([number]) => top === undefined || number > top)
+      .map(([blockNumber, { words, ...block }]) => ({ blockNumber, ...block, sources: words.heard() }));
+    const ranks = rankFrames(blocks.flatMap(({ sources }) => sources.flatMap(({ parts }) => parts)));
+    return blocks.map(({ blockNumber, sentAt, aloneSince, sources }) => ({
+      blockNumber,
+      ageMs: now - sentAt,
+      aloneMs: now - aloneSince,
+      sources: sources.map(({ source, parts }) => ({ source, parts: parts.map((part) => toShared(part, now, ranks)) })),
+    }));
+  }
+
+  /** Takes what the merger of another process shares, in place of all that is known of these sources and blocks. */
+  adopt(blocks: SharedWords<S>): void {
+    const now = this.#now();
+    const frames = this.#frames;
+    for (const { blockNumber, ageMs, aloneMs, sources } of blocks) {
+      const block = this.#renew(blockNumber, this.#below(blockNumber));
+      block.sentAt = now - ageMs;
+      block.aloneSince = now - aloneMs;
+      for (const { source, parts } of sources) {
+        const adopted = parts.map((part) => fromShared(part, now, frames));
+        for (const { order } of adopted) this.#frames = Math.max(this.#frames, order);
+        block.words.replace(source, adopted);
+      }
+    }
   }
 
   /**
@@ -84,17 +116,32 @@ export class FrameMerger {
   }
 
   /** Whether a block may be the one that is being built. */
-  #mayBeBuilt(top: bigint, number: bigint, { sentAt, aloneSince }: SentBlock): boolean {
+  #mayBeBuilt(top: bigint, number: bigint, { sentAt, aloneSince }: SentBlock<S>): boolean {
     if (number === top + 1n) return true;
     return number > top && number <= top + MAX_AHEAD && sentAt - aloneSince >= this.#maxAgeMs;
   }
 
-  #open(blockNumber: bigint, below: BlockWords | undefined): SentBlock {
-    const words = new BlockWords(blockNumber, (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs, below);
+  /** The words of the next lower block, as far as they are known. */
+  #below(blockNumber: bigint): BlockWords<S> | undefined {
+    return this.#ascending().findLast(([number]) => number < blockNumber)?.[1].words;
+  }
+
+  /** Gives a block that was just sent. Forgets the one that was sent longest ago when there are too many. */
+  #renew(blockNumber: bigint, below: BlockWords<S> | undefined): SentBlock<S> {
+    const block = this.#blocks.get(blockNumber) ?? this.#open(blockNumber, below);
+    this.#blocks.delete(blockNumber);
+    this.#blocks.set(blockNumber, block);
+    const [oldest] = this.#blocks.keys();
+    if (oldest !== undefined && this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(oldest);
+    return block;
+  }
+
+  #open(blockNumber: bigint, below: BlockWords<S> | undefined): SentBlock<S> {
+    const words = new BlockWords<S>(blockNumber, (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs, below);
     return { words, sentAt: this.#now(), aloneSince: this.#now() };
   }
 
-  #ascending(): readonly (readonly [bigint, SentBlock])[] {
+  #ascending(): readonly (readonly [bigint, SentBlock<S>])[] {
     return [...this.#blocks].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 }

@@ -36,6 +36,8 @@ export class SourceParts {
   readonly #earlier: readonly Part[];
   /** Those that were renewed longest ago first. */
   #parts: readonly Part[] = [];
+  /** Whether the source sent a frame of this block. */
+  isHeard = false;
 
   /**
    * @param isOld whether what arrived then is not used any more
@@ -58,6 +60,7 @@ export class SourceParts {
    */
   take(frame: Frame, sent: Pick<Part, 'receivedAt' | 'order'>, below: SourceParts | undefined): void {
     const { timestamp, venues, isComplete } = frame;
+    this.isHeard = true;
     const last = this.#last(below);
     const kept = isComplete ? [] : this.#parts.filter(({ venue }) => !venues.has(venue));
     const slots: MutableSlotMap<Hex> = new Map();
@@ -76,6 +79,12 @@ export class SourceParts {
       return { ...sent, venue, timestamp, sent: words, changed };
     });
     this.#parts = withinBounds([...kept, ...parts.toReversed()]).map((part) => withoutReplaced(part, counting));
+  }
+
+  /** Takes what another process knows of the source, in place of all that it sent of this block. */
+  replace(parts: readonly Part[]): void {
+    this.isHeard = true;
+    this.#parts = parts;
   }
 
   /** What each venue sent last, of this block or of a lower one. */

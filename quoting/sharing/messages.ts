@@ -6,7 +6,7 @@ import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** An integer as text. */
 export const IntegerText = z.string().regex(/^\d+$/).transform(BigInt);

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Clock } from '../../chain/circuit-breaker.ts';
 import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { IntegerText, isWrittenBy } from './messages.ts';
 
 export interface SharedFeedDeps {
-  readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'merged' | 'onFrame'>;
+  readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'state' | 'shared' | 'onFrame'>;
   /**
    * Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer, and
    * where another is to read them but none does.
@@ -13,29 +14,44 @@ export interface SharedFeedDeps {
   readonly hold: (id: string) => Promise<boolean>;
   /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
   readonly publish?: (text: string) => void;
+  /** Default: `performance.now`. */
+  readonly now?: Clock;
 }
 
 /** How long a process reads for all after it last said so. */
 export const LEASE_MS = 1_500;
 /** How often {@link SharedFeed.tick} is to be called. It sends all words, for processes that came later, too. */
 export const RENEW_MS = 250;
-/** Least time between two changes that are sent. */
+/** Least time between two changes that are sent, unless the last words end. */
 const PUBLISH_MS = 80;
 /** A process reads the sources by itself after this long without Redis or a reader: not while it connects, or readers change. */
 const ALONE_AFTER_MS = 1_000;
 
 const mapOf = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
   z.array(z.tuple([key, value])).transform((entries): ReadonlyMap<K, V> => new Map(entries as [K, V][]));
-const SharedWords = mapOf(HexAddress, mapOf(HexBytes32, HexBytes32));
-/** Maps are lists of entries. */
-const Message = z.object({
-  /** How old the words are, milliseconds. */
-  ageMs: z.number().nonnegative(),
-  digest: z.string(),
-  blockNumber: IntegerText,
+const AgeMs = z.number().nonnegative();
+const Part = z.object({
+  venue: HexAddress,
   timestamp: IntegerText.nullable(),
-  words: SharedWords,
-  republished: mapOf(HexAddress, SharedWords).optional(),
+  order: z.int().positive(),
+  words: mapOf(HexAddress, mapOf(HexBytes32, z.tuple([HexBytes32, z.int().nonnegative()]))),
+  ageMs: AgeMs,
+});
+/** `SharedWords`. Maps are lists of entries. */
+const Message = z.object({
+  blocks: z.array(
+    z.object({
+      blockNumber: IntegerText,
+      ageMs: AgeMs,
+      aloneMs: AgeMs,
+      sources: z.array(
+        z.object({
+          source: z.object({ id: z.string(), republish: z.boolean().optional() }),
+          parts: z.array(Part),
+        }),
+      ),
+    }),
+  ),
 });
 
 /**
@@ -44,16 +60,25 @@ const Message = z.object({
  */
 export class SharedFeed {
   readonly #deps: SharedFeedDeps;
+  readonly #now: Clock;
   readonly #id = randomUUID();
-  #published: string | undefined;
+  /** Digest of the words that were published last: undefined when there were none, null before anything was. */
+  #published: string | undefined | null = null;
   #publishedAt = Number.NEGATIVE_INFINITY;
   #failingSince = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(deps: SharedFeedDeps) {
     this.#deps = deps;
+    this.#now = deps.now ?? (() => performance.now());
     deps.feed.onFrame(() => {
-      if (performance.now() - this.#publishedAt < PUBLISH_MS) return;
-      if (deps.feed.merged()?.digest !== this.#published) this.#publish();
+      if (!deps.feed.isReading) return;
+      const digest = deps.feed.state()?.digest;
+      if (digest === this.#published) return;
+      const waitMs = this.#publishedAt + PUBLISH_MS - this.#now();
+      // Others quote with words that are cancelled until they know.
+      if (digest === undefined || waitMs <= 0) this.#publish();
+      else this.#timer ??= setTimeout(() => this.#publish(), waitMs).unref();
     });
   }
 
@@ -67,8 +92,8 @@ export class SharedFeed {
         return holds;
       },
       () => {
-        this.#failingSince = Math.min(this.#failingSince, performance.now());
-        return feed.isReading || performance.now() - this.#failingSince >= ALONE_AFTER_MS;
+        this.#failingSince = Math.min(this.#failingSince, this.#now());
+        return feed.isReading || this.#now() - this.#failingSince >= ALONE_AFTER_MS;
       },
     );
     if (isReader) feed.read();
@@ -80,19 +105,18 @@ export class SharedFeed {
   take(text: string): void {
     // Redis sends a process its own messages, too.
     if (isWrittenBy(this.#id, text)) return;
-    const { ageMs, ...words } = Message.parse(JSON.parse(text));
-    this.#deps.feed.take({ ...words, receivedAt: performance.now() - ageMs });
+    this.#deps.feed.take(Message.parse(JSON.parse(text)).blocks);
   }
 
   #publish(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const { feed, publish } = this.#deps;
-    const words = publish && feed.merged();
-    if (!words) return;
-    const { receivedAt, ...content } = words;
-    this.#publishedAt = performance.now();
-    this.#published = words.digest;
-    const ageMs = Math.max(0, this.#publishedAt - receivedAt);
-    publish(JSON.stringify({ id: this.#id, ageMs, ...content }, asJson));
+    const blocks = publish && feed.shared();
+    if (!blocks) return;
+    this.#publishedAt = this.#now();
+    this.#published = feed.state()?.digest;
+    publish(JSON.stringify({ id: this.#id, blocks }, asJson));
   }
 }
 

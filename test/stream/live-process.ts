@@ -19,13 +19,14 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
   const committed = chain.startProcess(warmBudget, directory);
   const merger = new FrameMerger(MAX_AGE_MS, now);
   const source = {};
+  const top = () => committed.heads.top;
   const listeners = new Set<() => void>();
   const heads = new LiveHeads(
     { chainId: 7, blockTimeMs: BLOCK_TIME_MS, live: { maxAgeMs: MAX_AGE_MS, sources: [] } },
     {
       committed: committed.heads,
       feed: {
-        state: () => merger.state(),
+        state: () => merger.state(top()),
         onFrame: (listener) => {
           listeners.add(listener);
           return () => listeners.delete(listener);
@@ -59,7 +60,7 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
   let last: Frame | undefined;
   /** The source sends its last frame again, as sources do several times a second. */
   const renew = (): void => {
-    if (last) merger.take(source, last, committed.heads.told?.block.number);
+    if (last) merger.take(source, last, top());
     for (const listener of listeners) listener();
   };
   return {
