@@ -18,6 +18,7 @@ import { type LiveWorld, startLiveWorld } from './live-world.ts';
 /** A live market whose pools capture reads: indexed, funded, and with the builder as their source. */
 export interface CapturedWorld extends LiveWorld {
   readonly database: pg.Pool;
+  readonly databaseUrl: string;
   readonly file: ChainsFile;
   readonly listing: ReturnType<typeof listingReader>;
   /** Runs all jobs until the prices of all pools are of the committed head. */
@@ -75,6 +76,7 @@ export async function startCapturedWorld(
   return {
     ...world,
     database,
+    databaseUrl: indexed.url,
     file,
     listing: readListing(database, file),
     async capture() {

@@ -1,12 +1,15 @@
 import { request } from 'node:http';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
+import type { Basis } from '../../quoting/quote-basis.ts';
 
 /** What a connection asks a stream for. */
 export interface StreamRequest {
   readonly chainId: number;
   readonly pools: readonly string[];
   readonly depth: boolean;
+  /** Default: live. Over SSE only. */
+  readonly basis?: Basis | undefined;
   /** Id of the last message of an earlier connection. */
   readonly after?: string | undefined;
 }
@@ -30,10 +33,10 @@ export interface StreamConnection {
 export type Connect = (url: string, wanted: StreamRequest, listener: StreamListener) => StreamConnection;
 
 /** Opens a stream of server-sent events. @param url origin of the API */
-export const connectSse: Connect = (url, { chainId, pools, depth, after }, listener) => {
+export const connectSse: Connect = (url, { chainId, pools, depth, basis = 'live', after }, listener) => {
   const end = once(listener.ended);
   let [isPaused, rest] = [false, ''];
-  const path = `/public/v1/evm/${chainId}/stream?pools=${pools.join(',')}&depth=${depth}`;
+  const path = `/public/v1/evm/${chainId}/stream?pools=${pools.join(',')}&depth=${depth}&basis=${basis}`;
   const headers = after === undefined ? {} : { 'Last-Event-ID': after };
   let incoming: { pause(): unknown; resume(): unknown } | undefined;
   const sent = request(`${url}${path}`, { agent: false, headers }, (response) => {
