@@ -81,5 +81,3 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
     },
   };
 }
-
-export type LiveProcess = ReturnType<typeof startLiveProcess>;
