@@ -106,17 +106,15 @@ test('whatever comes, a block being built is the next one or that after it, on t
       heads.onHead((head) => told.push(head));
       const stopWatching = heads.watch();
       await push(10, 0);
-      /** The highest block that was given as being built since the chain last went back. */
+      /** The highest block that was given as being built since the committed head last went back. */
       let highest = 0n;
+      let last = tracker.current?.block;
       /** When each value last came for each block. */
       const sent = new Map<string, number>();
       for (const each of steps) {
         if (each.do === 'wait') await vi.advanceTimersByTimeAsync(each.ms);
         if (each.do === 'block') {
-          if (each.by <= 0) {
-            chain.fork += 1;
-            highest = 0n;
-          }
+          if (each.by <= 0) chain.fork += 1;
           await push(Number(chain.head.number) + each.by, chain.fork);
         }
         if (each.do === 'frame') {
@@ -125,6 +123,9 @@ test('whatever comes, a block being built is the next one or that after it, on t
           frame(number, each.value);
         }
         tracker.fresh();
+        const taken = tracker.current?.block;
+        if (taken && last && taken.hash !== last.hash && taken.number <= last.number) highest = 0n;
+        last = taken;
         for (const head of [
           heads.current,
           heads.known,

@@ -69,8 +69,7 @@ export class LiveHeads implements Heads {
     this.#blockTimeMs = blockTimeMs;
     this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
     this.#now = deps.now ?? (() => performance.now());
-    deps.committed.onHead(({ block }, branch) => {
-      if (this.#branch && block.number <= this.#branch.top) this.#highest = -1n;
+    deps.committed.onHead((_, branch) => {
       this.#branch = branch;
       this.#tell();
     });
@@ -150,9 +149,11 @@ export class LiveHeads implements Heads {
   #on(head: ReportedHead | undefined): ReportedHead | undefined {
     if (!head) return undefined;
     const now = this.#now();
+    const taken = this.#taken;
+    const wentBack = taken && taken.committed !== head && head.block.number <= taken.committed.block.number;
+    if (wentBack) this.#highest = -1n;
     const state = this.#deps.feed.state();
     const words = state && this.#isUsable(state, head.block) ? state : undefined;
-    const taken = this.#taken;
     if (taken && taken.committed === head) {
       const { pending } = taken.head.block;
       if (pending?.digest === words?.digest) return taken.head;
