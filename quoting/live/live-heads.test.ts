@@ -108,7 +108,14 @@ test('whatever comes, a block being built is the next one or that after it, on t
       await push(10, 0);
       /** The highest block that was given as being built since the committed head last went back. */
       let highest = 0n;
-      let last = tracker.current?.block;
+      let last: BlockHeader | undefined;
+      const takeHead = (block: BlockHeader | undefined) => {
+        if (block && last && block.hash !== last.hash && block.number <= last.number) highest = 0n;
+        last = block;
+      };
+      // A step may take several heads.
+      tracker.onHead(({ block }) => takeHead(block));
+      takeHead(tracker.current?.block);
       /** When each value last came for each block. */
       const sent = new Map<string, number>();
       for (const each of steps) {
@@ -123,9 +130,7 @@ test('whatever comes, a block being built is the next one or that after it, on t
           frame(number, each.value);
         }
         tracker.fresh();
-        const taken = tracker.current?.block;
-        if (taken && last && taken.hash !== last.hash && taken.number <= last.number) highest = 0n;
-        last = taken;
+        takeHead(tracker.current?.block);
         for (const head of [
           heads.current,
           heads.known,
