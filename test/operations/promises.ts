@@ -9,10 +9,6 @@ export interface PagePromise {
 
 const FILLS = ['test/quotes/every-amount-fills.test.ts', 'nothing inside a side is refused'] as const;
 const MIGRATIONS_STAY = ['db/migrate.test.ts', 'a file that was edited after it ran is refused by name'] as const;
-const RESUMES = [
-  'test/stream/resume.test.ts',
-  'a process that never read the pools sends all quotes as updates',
-] as const;
 
 export const PROMISES: readonly PagePromise[] = [
   { page: 'README.md', part: 'Every amount up to the last level [fills', test: FILLS },
@@ -20,8 +16,11 @@ export const PROMISES: readonly PagePromise[] = [
   { page: 'docs/use/takers.md', part: 'Every amount up to the last level fills', test: FILLS },
   { page: 'db/README.md', part: 'a migration that ran never changes', test: MIGRATIONS_STAY },
   { page: 'migrations/README.md', part: 'a file that was released never changes', test: MIGRATIONS_STAY },
-  { page: 'docs/build/decisions.md', part: 'any process can resume', test: RESUMES },
-  { page: 'docs/use/stream.md', part: 'Any process resumes', test: RESUMES },
+  {
+    page: 'docs/use/stream.md',
+    part: 'Any process resumes',
+    test: ['test/stream/resume.test.ts', 'a process that never read the pools sends all quotes as updates'],
+  },
   {
     page: 'docs/run/install.md',
     part: 'Tests start every process',
