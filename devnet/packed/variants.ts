@@ -7,6 +7,7 @@ export const FEE_RULES = [
   'productOnPrice',
   'quotient',
   'growing',
+  'offOutput',
 ] as const;
 
 export type FeeRule = (typeof FEE_RULES)[number];
@@ -28,7 +29,7 @@ export interface PackedVariant {
   readonly zeroAmounts: 'fill' | 'revert';
 }
 
-/** One variant for each rule. Between any two settings of two values, every pair of values occurs. */
+/** One variant for each rule but `offOutput`. Between any two settings of two values, every pair of values occurs. */
 export const PACKED_VARIANTS: readonly PackedVariant[] = [
   variant('older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled', 'fill'),
   variant('sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled', 'revert'),
@@ -39,9 +40,12 @@ export const PACKED_VARIANTS: readonly PackedVariant[] = [
   variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw', 'revert'),
 ];
 
+/** A rule of which readers can only know points: what leaves the bins is not what traders get. */
+const OFF_OUTPUT = variant('offOutput', 'sender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill');
+
 /** The variant of a rule. */
 export function packedVariant(rule: FeeRule): PackedVariant {
-  const found = PACKED_VARIANTS.find((each) => each.rule === rule);
+  const found = [...PACKED_VARIANTS, OFF_OUTPUT].find((each) => each.rule === rule);
   if (found === undefined) throw new Error(`no variant of the rule ${rule}`);
   return found;
 }

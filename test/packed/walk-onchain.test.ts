@@ -136,7 +136,8 @@ async function walked(pool: PackedTestPool, priced: PricedPool) {
 }
 
 /**
- * An input of each level gives its output, and two units less give no more.
+ * An input of each level gives its output, and two units less give no more. Where the pool keeps a part of the output,
+ * levels may lie a hundred-thousandth and a unit behind the edges.
  */
 async function expectOnChain(
   pool: PackedTestPool,
@@ -152,8 +153,10 @@ async function expectOnChain(
       continue;
     }
     expect((await ask(cumulativeInput))?.amountOut ?? 0n).toBeGreaterThanOrEqual(cumulativeOutput);
-    if (cumulativeInput > 2n)
-      expect((await ask(cumulativeInput - 2n))?.amountOut ?? 0n).toBeLessThanOrEqual(cumulativeOutput);
+    const isKept = pool.deployment.variant.rule === 'older';
+    const less = cumulativeInput - 2n - (isKept ? cumulativeInput / 100_000n : 0n);
+    const most = cumulativeOutput + (isKept ? 1n : 0n);
+    if (less > 0n) expect((await ask(less))?.amountOut ?? 0n).toBeLessThanOrEqual(most);
   }
 }
 

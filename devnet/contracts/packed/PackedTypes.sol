@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.37;
 
-/// How base, bin and notional fee make a price. The first five are what readers guess; the last two are in no list.
+/// How base, bin and notional fee make a price. The first five are what readers guess; the others are in no list.
 enum FeeRule {
     /// Input before fees x (1 + base + bin); the notional fee on the whole swap, as in the flat generation.
     Older,
@@ -16,7 +16,10 @@ enum FeeRule {
     /// (1 + base) / (1 - bin - notional) on the input before fees, rounded for the trader.
     Quotient,
     /// The sum and a quarter of the price's distance from the reference, on the interpolated price.
-    Growing
+    Growing,
+    /// The sum of base and bin on the interpolated price. The notional fee comes off the output, rounded down for an exact
+    /// input. For an exact output, as much more leaves the bins, and the fee is rounded up.
+    OffOutput
 }
 
 /// How a factory's pools differ from those of another one. Every choice is one of two except the rule.

@@ -67,7 +67,11 @@ abstract contract PoolWalk is PoolProvider {
         virtual;
 
     /// Accrues the notional fees and turns scaled amounts into raw ones, against the trader.
-    function _account(Walk memory walk, uint256 notionalAtEndE8) internal returns (SwapOutcome memory outcome) {
+    function _account(Walk memory walk, uint256 notionalAtEndE8)
+        internal
+        virtual
+        returns (SwapOutcome memory outcome)
+    {
         uint256 fee = FullMath.mulDivFloor(walk.exactInput ? walk.output : walk.net, notionalAtEndE8, 1e8);
         walk.notionalAtEnd = fee;
         if (walk.zeroForOne == walk.exactInput) notionalFees.token1 += FullMath.toUint128(fee);

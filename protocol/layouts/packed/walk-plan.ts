@@ -4,7 +4,7 @@ import { MAX_INT128, minBigint } from '../../fixed-point.ts';
 import type { SideWalk, WalkPoint } from '../../simulated-walk/simulated-walk.ts';
 import { encodeExtsload } from '../extsload.ts';
 import type { PricedPool } from '../ladder.ts';
-import { multipliers, type SideCurve } from '../side-curve.ts';
+import { multipliers, type SideCurve, type SwapAmounts } from '../side-curve.ts';
 import { binSharesSlot, binSlot, HEAD_SLOTS } from '../storage.ts';
 import { feeFreeSide } from './fee-free-side.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
@@ -27,6 +27,9 @@ export interface WalkedSide {
   /** Raw units, one for each step of the side; a bin that holds less than a unit repeats the one before. */
   readonly edges: readonly bigint[];
 }
+
+/** What the pool takes and gives, by the exact output at which a bin or the side ends, raw units. */
+export type Pairs = ReadonlyMap<bigint, SwapAmounts>;
 
 /** Gas after which a simulated swap counts as refused; guards may be untrusted contracts. */
 const GAS_LIMITS = {

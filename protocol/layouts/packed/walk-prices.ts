@@ -79,7 +79,7 @@ function atCursor(side: SideCurve, step: SideStep, bestX64: bigint): Measured {
 }
 
 /** Input before fees of an exact output (raw units), scaled. */
-function netOfOutput(side: SideCurve, outputRaw: bigint): bigint {
+export function netOfOutput(side: SideCurve, outputRaw: bigint): bigint {
   const output = toScaled(outputRaw, multipliers(side)[1]);
   const step = side.steps.findLast(({ outputBefore }) => outputBefore < output);
   if (step === undefined) return 0n;

@@ -3,10 +3,16 @@ import { E8, maxBigint } from '../../fixed-point.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../simulated-walk/simulated-walk.ts';
 import { swapAmounts } from '../pool-errors.ts';
 import type { SwapAmounts } from '../side-curve.ts';
-import { emptyingInput, planWalk, type WalkedPool, type WalkedSide, walkedSide, wholeOutput } from './walk-plan.ts';
-
-/** What the pool took and gave, by the exact output at which a bin or the side ends, raw units. */
-export type Pairs = ReadonlyMap<bigint, SwapAmounts>;
+import { placeEdges, type SimulateAll } from './place-edges.ts';
+import {
+  emptyingInput,
+  type Pairs,
+  planWalk,
+  type WalkedPool,
+  type WalkedSide,
+  walkedSide,
+  wholeOutput,
+} from './walk-plan.ts';
 
 /** What simulated swaps show of a side. */
 export interface FoundSide {
@@ -37,15 +43,23 @@ export async function walkSide(
   const side = walkedSide(pool, zeroForOne);
   const whole = wholeOutput(side);
   if (whole === 0n) return { side, bestX64, pairs: new Map() };
-  const before = [...new Set(side.edges)].filter((edge) => edge > 0n && edge < whole);
-  const records = await simulateAll(chain, side, [...before.map((edge) => -edge), emptyingInput(side)]);
+  const edges = [...new Set(side.edges)].filter((edge) => edge > 0n);
+  const simulate: SimulateAll = (amounts, least) => simulateAll(chain, side, amounts, least);
+  const before = edges.slice(0, -1).map((edge) => -edge);
+  const records = await simulate([...before, emptyingInput(side), -whole], before.length + 1);
   const outputs = filledOutputs(side, records);
   const emptied = emptyingFill(side, records);
-  if (emptied === null) return { side, bestX64, pairs: await byInputs(chain, side, inputsOf(side, outputs)) };
-  const pairs =
-    emptied.amountOut === whole ? certain(outputs) : await byInputs(chain, side, inputsOf(side, outputs, emptied));
-  return { side, bestX64, pairs: new Map([...pairs, [whole, emptied]]) };
+  if (emptied === null) return { side, bestX64, pairs: await byInputs(simulate, side, inputsOf(side, outputs)) };
+  const cost = records.some(({ amount }) => amount === -whole) ? outputs.get(whole)?.amountIn : emptied.amountIn;
+  if (cost === undefined || isCheaper(cost, emptied, whole))
+    return { side, bestX64, pairs: await placeEdges(simulate, side, outputs, emptied) };
+  const end = { amountIn: maxBigint(cost, emptied.amountIn), amountOut: whole };
+  return { side, bestX64, pairs: new Map([...certain(outputs), [whole, end]]) };
 }
+
+/** Whether an exact output of a whole side costs less than an exact input pays for it, by more than raw units explain. */
+const isCheaper = (cost: bigint, emptied: SwapAmounts, whole: bigint): boolean =>
+  emptied.amountOut < whole || (emptied.amountIn - cost - 1n) * whole > 2n * emptied.amountIn;
 
 /** What the pool took and gave when it was emptied; null when it was not. */
 function emptyingFill(side: WalkedSide, records: readonly WalkRecord[]): SwapAmounts | null {
@@ -79,29 +93,19 @@ const pairOf = ({ bare }: WalkedSide, { fill }: WalkRecord): SwapAmounts | null 
   fill && swapAmounts(bare.zeroForOne, fill);
 
 /**
- * Chooses exact inputs for the edges that exact outputs reached, by output. A pool may keep a part of what exact inputs
- * give, and charge as much more for exact outputs. The inputs end short of the edges by that part of the bins' own
- * fees.
- *
- * @param emptied shows that part. Without it, the notional fee counts, and inputs are a unit shorter: an exact input
- *   can touch the bin behind the one that it empties
+ * Chooses exact inputs for the edges that exact outputs reached, by output, on a side whose end is rejected. The pool may
+ * charge the notional fee on exact outputs alone. Inputs are a unit shorter: an exact input can touch the bin behind the
+ * one that it empties.
  */
-function inputsOf(side: WalkedSide, outputs: Pairs, emptied?: SwapAmounts): ReadonlyMap<bigint, bigint> {
-  const whole = wholeOutput(side);
+function inputsOf(side: WalkedSide, outputs: Pairs): ReadonlyMap<bigint, bigint> {
   const fee = BigInt(side.bare.priced.state.notionalFeeE8);
-  const input = (amountIn: bigint) =>
-    emptied ? maxBigint((amountIn * whole) / (2n * whole - emptied.amountOut), 1n) : (amountIn * E8) / (E8 + fee) - 1n;
-  return new Map([...outputs].map(([output, { amountIn }]) => [output, input(amountIn)] as const));
+  return new Map([...outputs].map(([output, { amountIn }]) => [output, (amountIn * E8) / (E8 + fee) - 1n] as const));
 }
 
 /** Simulates exact inputs and gives their pairs, by the outputs that the inputs stand for. */
-async function byInputs(
-  chain: Pick<SearchChain, 'program'>,
-  side: WalkedSide,
-  inputs: ReadonlyMap<bigint, bigint>,
-): Promise<Pairs> {
+async function byInputs(simulate: SimulateAll, side: WalkedSide, inputs: ReadonlyMap<bigint, bigint>): Promise<Pairs> {
   const requested = [...new Set(inputs.values())].filter((input) => input > 0n).sort((a, b) => (a < b ? -1 : 1));
-  const records = await simulateAll(chain, side, requested);
+  const records = await simulate(requested);
   const fills = new Map(records.map((record) => [record.amount, pairOf(side, record) ?? nothingFor(record)]));
   const pairs = [...inputs].flatMap(([output, input]) => {
     const pair = fills.get(input);
@@ -119,9 +123,10 @@ async function simulateAll(
   chain: Pick<SearchChain, 'program'>,
   side: WalkedSide,
   amounts: readonly bigint[],
+  least = amounts.length,
 ): Promise<readonly WalkRecord[]> {
   const records: WalkRecord[] = [];
-  for (let call = 0; call < MAX_CALLS && records.length < amounts.length; call++) {
+  for (let call = 0; call < MAX_CALLS && records.length < least; call++) {
     const walk = planWalk(side, amounts.slice(records.length));
     const answer = decodeWalk(await chain.program(encodeWalk(walk), side.of.silenced));
     records.push(...answer.records);

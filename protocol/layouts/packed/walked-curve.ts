@@ -7,7 +7,8 @@ import { poolSide } from '../pool-side.ts';
 import { distanceE6Floor, multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
 import { packedSimulation } from './simulation.ts';
-import type { FoundSide, Pairs } from './walk.ts';
+import type { FoundSide } from './walk.ts';
+import type { Pairs } from './walk-plan.ts';
 import { type Stretch, stretchPrices } from './walk-prices.ts';
 
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };

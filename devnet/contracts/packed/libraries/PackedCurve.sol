@@ -23,7 +23,7 @@ library PackedCurve {
 
     /// Fees as fractions, Q64.64, to the factor of a rule.
     function factor(FeeRule rule, uint256 base, uint256 bin, uint256 notional) internal pure returns (uint256) {
-        if (rule == FeeRule.Older) return Q64 + base + bin;
+        if (rule == FeeRule.Older || rule == FeeRule.OffOutput) return Q64 + base + bin;
         if (rule == FeeRule.Quotient) return FullMath.mulDivFloor(Q64 + base, Q64, Q64 - bin - notional);
         if (rule == FeeRule.ProductOnEdges || rule == FeeRule.ProductOnPrice) {
             return FullMath.mulDivCeil(FullMath.mulDivCeil(Q64 + base, Q64 + bin, Q64), Q64 + notional, Q64);

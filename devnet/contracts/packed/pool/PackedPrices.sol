@@ -58,6 +58,11 @@ abstract contract PackedPrices is PackedHead, PoolProvider {
         return FeeCurve(RULE, PackedCurve.factor(RULE, baseFee, binFee, notional), anchorX64, bare);
     }
 
+    /// Whether the swap as a whole pays the notional fee, rather than each bin.
+    function _isNotionalAtEnd() internal view returns (bool) {
+        return RULE == FeeRule.Older || RULE == FeeRule.OffOutput;
+    }
+
     function _shownPrice(Quote memory quote, bool zeroForOne) private view returns (uint128) {
         BinState memory bin = bins[curBinIdx];
         BinCurve memory bare;
@@ -67,7 +72,7 @@ abstract contract PackedPrices is PackedHead, PoolProvider {
         FeeCurve memory curve = _feeCurve(
             bin, bare, quote.referenceX64, _baseFee(quote, zeroForOne), notionalFeeE8
         );
-        if (RULE != FeeRule.Older) return FullMath.toUint128(PackedCurve.shownPrice(curve, curPosInBin));
+        if (!_isNotionalAtEnd()) return FullMath.toUint128(PackedCurve.shownPrice(curve, curPosInBin));
         uint256 price = BinMath.priceFloor(bare.lowerX64, bare.upperX64, curPosInBin);
         uint256 rest = E8 - notionalFeeE8;
         price = zeroForOne

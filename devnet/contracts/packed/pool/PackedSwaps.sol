@@ -101,11 +101,11 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         walk.mid = quote.referenceX64;
         walk.baseFee = _baseFee(quote, context.zeroForOne);
         (walk.spreadFeeE6, walk.notionalFeeE8) = (spreadFeeE6, notionalFeeE8);
-        _walkBins(walk, context.amountSpecified);
+        _walkBins(walk, _fromBins(context.amountSpecified));
         curBinIdx = int16(walk.bin);
         curPosInBin = uint104(walk.position);
         curBinDistE6 = int24(walk.distance);
-        outcome = _account(walk, RULE == FeeRule.Older ? notionalFeeE8 : 0);
+        outcome = _account(walk, _isNotionalAtEnd() ? notionalFeeE8 : 0);
         if (ZERO_REVERTS && (outcome.amount0Delta == 0 || outcome.amount1Delta == 0)) revert FinalAmountIsZero();
         emit Swap(
             context.sender,
@@ -118,6 +118,26 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         );
     }
 
+    /// What the bins give for an exact output.
+    function _fromBins(int256 amount) private view returns (int256) {
+        if (RULE != FeeRule.OffOutput || amount > 0) return amount;
+        return -int256(FullMath.mulDivCeil(uint256(-amount), E8, E8 - notionalFeeE8));
+    }
+
+    function _account(Walk memory walk, uint256 notionalAtEndE8)
+        internal
+        override
+        returns (SwapOutcome memory outcome)
+    {
+        if (RULE != FeeRule.OffOutput || walk.exactInput) return super._account(walk, notionalAtEndE8);
+        uint256 fee = FullMath.mulDivCeil(walk.output, notionalAtEndE8, E8);
+        walk.output -= fee;
+        outcome = super._account(walk, 0);
+        walk.notionalAtEnd = fee;
+        if (walk.zeroForOne) notionalFees.token1 += FullMath.toUint128(fee);
+        else notionalFees.token0 += FullMath.toUint128(fee);
+    }
+
     /// The newer rules take the notional fee with the others, bin by bin.
     function _fill(Walk memory walk, BinState memory bin, BinCurve memory bare, uint256 most)
         internal
@@ -127,7 +147,7 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
     {
         FeeCurve memory curve = _feeCurve(bin, bare, walk.mid, walk.baseFee, walk.notionalFeeE8);
         fill = _fillCurve(curve, walk.exactInput, walk.remaining, most);
-        if (RULE == FeeRule.Older) return (fill, 0);
+        if (_isNotionalAtEnd()) return (fill, 0);
         notional = FullMath.mulDivFloor(fill.net, walk.notionalFeeE8, E8);
         if (notional > fill.fee) notional = fill.fee;
     }
