@@ -51,6 +51,7 @@ export type ContractName =
   | 'StopLossBidAsk'
   | 'StoredDelegator'
   | 'SwapAllowlist'
+  | 'SwapCap'
   | 'SwapQuoter'
   | 'SwapRouter'
   | 'Token'

@@ -39,10 +39,10 @@ export interface SearchContext {
   readonly pool: Address;
   readonly known: CurveKnowledge | undefined;
   readonly immutableProvider: Address | null;
-  /** Whether simulated swaps run guards, which take gas. */
-  readonly isGuarded: boolean;
-  /** The pool's guards if all of them are evaluated from their state, so that simulated swaps can leave them out. */
-  readonly evaluatedGuards: readonly Address[];
+  /** The pool's guards, known or not, which simulated swaps leave out: how far they let it trade is found afterwards. */
+  readonly guards: readonly Address[];
+  /** Whether a guard is unknown, so that it may take much gas where it cannot be left out. */
+  readonly isUnknownGuarded: boolean;
   /** Whether an extension judges who swaps: its verdict on our simulated swaps then does not hold for a trader. */
   readonly isCallerJudged: boolean;
   /** Draws a random natural number below 2^31. */

@@ -48,6 +48,8 @@ export interface PoolSide {
    * @param amount raw units: positive = exact input, negative = exact output
    */
   simulation(amount: bigint, recipient: Address): Hex;
+  /** Where the amount stands in that calldata, bytes. */
+  readonly amountOffset: number;
   /** Reads how a simulated swap ended; the first four bytes of its result are enough. */
   swapOutcome(result: CallResult): SwapOutcome;
 }

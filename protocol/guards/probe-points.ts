@@ -77,4 +77,5 @@ export function limitOf(side: PoolSide, probed: readonly ProbedInput[]): SideLim
   return { most: last?.input ?? 0n, level, beyond: counted[refused]?.input ?? null, filled: last?.result ?? undefined };
 }
 
-const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));
+/** Amounts without repetitions, smallest first. */
+export const ascending = (points: readonly bigint[]): bigint[] => [...new Set(points)].sort((a, b) => (a < b ? -1 : 1));

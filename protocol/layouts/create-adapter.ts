@@ -57,6 +57,8 @@ export interface LayoutParts {
     readonly forms: readonly string[];
     /** Calldata for the pool of a simulated swap without a price limit, which always reverts. */
     encode(form: string, order: SimulationOrder): Hex;
+    /** Where the amount stands in the calldata, bytes. */
+    amountOffset(form: string): number;
     /** Gas after which a swap with known guards counts as refused; each bin adds to it. */
     readonly gasLimit: number;
   };

@@ -1,4 +1,4 @@
-import { decodeErrorResult, type Hex, parseAbi, size, toFunctionSelector } from 'viem';
+import { decodeErrorResult, encodeErrorResult, type Hex, parseAbi, size, toFunctionSelector } from 'viem';
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import type { SwapOutcome } from '../curve.ts';
 import type { SwapDeltas } from '../pool-events.ts';
@@ -76,6 +76,12 @@ export function simulatedAmounts(result: CallResult): SwapDeltas | null {
   const { args } = decodeErrorResult({ abi: SIMULATED_ABI, data: result.data });
   return { amount0Delta: args[0], amount1Delta: args[1] };
 }
+
+/** The result of a simulated swap that fills with these amounts. */
+export const simulatedResult = ({ amount0Delta, amount1Delta }: SwapDeltas): CallResult => ({
+  success: false,
+  data: encodeErrorResult({ abi: SIMULATED_ABI, errorName: 'SimulateSwap', args: [amount0Delta, amount1Delta] }),
+});
 
 /** What a pool took and gave in a simulated swap; null where it refused. */
 export function filledSwap(

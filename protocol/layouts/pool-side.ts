@@ -14,7 +14,7 @@ import {
 } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
 
-type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'gasLimit'>;
+type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'amountOffset' | 'gasLimit'>;
 
 /** Makes a pool's curve of computed sides. Guards are probed by swaps that are simulated in this form. */
 export function poolCurve(sides: Sides, of: Simulation, form: string): PoolCurve {
@@ -22,7 +22,7 @@ export function poolCurve(sides: Sides, of: Simulation, form: string): PoolCurve
 }
 
 /** One side of {@link poolCurve}. */
-export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, form: string): PoolSide {
+export function poolSide(curve: SideCurve, { encode, amountOffset, gasLimit }: Simulation, form: string): PoolSide {
   const { zeroForOne, levels, priced } = curve;
   const [multiplierIn] = multipliers(curve);
   return {
@@ -36,6 +36,7 @@ export function poolSide(curve: SideCurve, { encode, gasLimit }: Simulation, for
     stopLossLimit: (mark, state) => stopLossLimit(curve, mark, state),
     swapGasLimit: gasLimit,
     simulation: (amountSpecified, trader) => encode(form, { zeroForOne, amountSpecified, quote: priced.quote, trader }),
+    amountOffset: amountOffset(form),
     swapOutcome,
   };
 }

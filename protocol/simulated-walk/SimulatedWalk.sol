@@ -2,7 +2,8 @@
 pragma solidity ^0.8.37;
 
 /// Walks a side of a pool inside one eth_call: it simulates swaps of ascending amounts until one is rejected. Amounts
-/// that round to zero do not end the walk. The contract is never deployed: an eth_call runs its creation code with the
+/// that round to zero do not end the walk. Then it may search, by halving, between the last amount that was not
+/// rejected and the one that was. The contract is never deployed: an eth_call runs its creation code with the
 /// walk behind it, and the constructor returns the answer.
 ///
 /// A point is packed as amount (16 bytes; positive an exact input, negative an exact output), gas limit (4 bytes). A
@@ -21,6 +22,8 @@ contract SimulatedWalk {
         bytes simulation;
         uint256 amountOffset;
         bytes points;
+        /// Most simulations between the last amount and the rejected one.
+        uint256 halvings;
     }
 
     enum End {
@@ -54,18 +57,38 @@ contract SimulatedWalk {
 
     function _walk(Walk memory walk) private returns (bool, bytes memory records) {
         uint256 count = walk.points.length / POINT_BYTES;
-        records = new bytes(count * RECORD_BYTES);
+        records = new bytes((count + walk.halvings) * RECORD_BYTES);
         uint256 reserve = records.length * GAS_PER_BYTE + RESERVE;
         assembly ("memory-safe") {
             mstore(records, 0)
         }
         End end = End.Fills;
         uint256 spent;
+        int256 low;
         for (uint256 index = 0; index < count && _goesOn(end); index++) {
             (int256 amount, uint256 limit) = _point(walk.points, index);
             (end, spent) = _simulate(walk, amount, limit, spent, reserve, records);
+            if (end == End.Refused) end = _halve(walk, low, amount, limit, reserve, records);
+            else low = amount;
         }
         return (end != End.Unknown, records);
+    }
+
+    /// Halves the distance between an amount that was not rejected and one that was, as often as the walk says.
+    function _halve(Walk memory walk, int256 low, int256 high, uint256 limit, uint256 reserve, bytes memory records)
+        private
+        returns (End end)
+    {
+        uint256 spent;
+        end = End.Refused;
+        for (uint256 left = walk.halvings; left > 0 && end != End.Unknown; left--) {
+            int256 middle = low + (high - low) / 2;
+            if (middle == low) break;
+            (end, spent) = _simulate(walk, middle, limit, spent, reserve, records);
+            if (end == End.Refused) high = middle;
+            else low = middle;
+        }
+        if (end != End.Unknown) end = End.Refused;
     }
 
     /// An amount that rounds to zero shows nothing about larger ones.

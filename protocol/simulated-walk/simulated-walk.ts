@@ -39,6 +39,8 @@ export interface SideWalk {
   readonly warming: { readonly data: Hex; readonly gas: number };
   /** At least one, of ever larger swaps: exact outputs, then exact inputs. */
   readonly points: readonly WalkPoint[];
+  /** How many amounts to simulate between the last that is not rejected and the first that is. Default: none. */
+  readonly halvings?: number;
 }
 
 /** How a simulation ended. Amounts as in {@link WalkPoint}. */
@@ -52,12 +54,12 @@ export interface WalkRecord {
 export interface WalkAnswer {
   /** False when gas ran out before the end: the next call begins behind the points that have a record. */
   readonly done: boolean;
-  /** Of the points in order, up to the first that is rejected. */
+  /** Of the points in order, up to the first that is rejected; then of the search, which halves each time. */
   readonly records: readonly WalkRecord[];
 }
 
 const codeAbi = parseAbi([
-  'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; }',
+  'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; uint256 halvings; }',
   'constructor(Walk walk)',
 ]);
 const answerParameters = parseAbiParameters(
@@ -69,7 +71,7 @@ const HEADER_BYTES = 17;
 const FILL_BYTES = 32;
 
 /** Encodes the data of an `eth_call` without address that walks a side. */
-export function encodeWalk({ pool, template, warming, points }: SideWalk): Hex {
+export function encodeWalk({ pool, template, warming, points, halvings = 0 }: SideWalk): Hex {
   const packed = points.flatMap(({ amount, gasLimit }) => [
     numberToHex(amount, { size: AMOUNT_BYTES, signed: true }),
     numberToHex(gasLimit, { size: 4 }),
@@ -81,6 +83,7 @@ export function encodeWalk({ pool, template, warming, points }: SideWalk): Hex {
     simulation: template.data,
     amountOffset: BigInt(template.amountOffset),
     points: concatHex(packed),
+    halvings: BigInt(halvings),
   };
   return encodeDeployData({ abi: codeAbi, bytecode: SIMULATED_WALK_CODE, args: [walk] });
 }

@@ -1,13 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCalls, boundedCallsOnce, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
+import { boundedCalls, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
 import { timeIn } from '../../chain/pending-state.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
-import { limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
+import type { PoolSide } from '../../protocol/curve.ts';
 import {
   agreedLevels,
   type ConfirmedSide,
@@ -15,23 +12,16 @@ import {
   claimSide,
   confirmClaim,
   type ExecutableLevels,
-  executableLevels,
   type SideClaim,
   type TradingSides,
 } from '../../protocol/guards/side-claim.ts';
-import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { decodeStopLoss, stopLossCalls } from '../calls/pool-calls.ts';
-import type { ServedPool } from '../pools/pool-directory.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import type { SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
-
-/** A healthy pool with guards, and the curve that it would trade without them. */
-export interface GuardedCurve {
-  readonly pool: ServedPool;
-  readonly curve: PoolCurve;
-}
+import { asProbeError, type GuardedCurve, UnknownGuardProber } from './unknown-guard-prober.ts';
 
 export interface GuardProberDeps {
   readonly target: MulticallTarget;
@@ -54,13 +44,6 @@ interface PoolClaim {
   readonly sides: readonly SideClaim[];
 }
 
-/** Most gas and probes for one side of a pool with an unknown extension. */
-const UNKNOWN_SIDE = { gas: 44_000_000, probes: 140 };
-/** For this long a pool whose guards burn all the gas is not probed again. */
-const BURNED_MS = 60_000;
-/** How many of these pools are remembered: those that burned the gas last. */
-const MAX_POOLS = 10_000;
-const CLOSED: TradingSides = { bids: null, asks: null };
 const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
@@ -71,11 +54,11 @@ const SILENCE: CallResult = { success: false, data: '0x' };
  */
 export class GuardProber {
   readonly #deps: GuardProberDeps;
-  /** Pools whose guards burn all the gas. One costs as much as a thousand honest pools: not every block probes it. */
-  readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
+  readonly #unknown: UnknownGuardProber;
 
   constructor(deps: GuardProberDeps) {
     this.#deps = deps;
+    this.#unknown = new UnknownGuardProber(deps.target);
   }
 
   /**
@@ -114,20 +97,9 @@ export class GuardProber {
     );
   }
 
-  /** Probes a pool with an unknown extension: one call per side, whatever the extension does. @throws SnapshotError */
-  async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
-    if (this.#burnedOut.has(address)) return CLOSED;
-    const probeSide = (side: PoolSide) => this.#probeOnce(block, address, side, signal);
-    try {
-      const [bids, asks] = await Promise.all([probeSide(curve.bids), probeSide(curve.asks)]);
-      if (isBurnedOut(bids) && isBurnedOut(asks)) this.#burnedOut.set(address, true);
-      return {
-        bids: executableLevels(curve.bids, limitOf(curve.bids, bids)),
-        asks: executableLevels(curve.asks, limitOf(curve.asks, asks)),
-      };
-    } catch (error) {
-      throw asProbeError(error);
-    }
+  /** Probes a pool with an unknown extension. @throws SnapshotError */
+  probe(block: BlockRef, guarded: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
+    return this.#unknown.probe(block, guarded, signal);
   }
 
   /** Reads what the state of the guards says; null for a pool whose stop loss does not answer as one. */
@@ -169,23 +141,4 @@ export class GuardProber {
     for (const [index, { pool }] of requested.entries()) this.#deps.logUnknown(pool, results[index]);
     return results;
   }
-
-  async #probeOnce(block: BlockRef, pool: Address, side: PoolSide, signal: AbortSignal): Promise<ProbedInput[]> {
-    const amounts = withinBudget(side, UNKNOWN_SIDE, (amount) => likelyGasOf(side, amount));
-    const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
-    const { results } = await boundedCallsOnce(this.#deps.target, block, swaps, signal, BigInt(UNKNOWN_SIDE.gas));
-    if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
-    return amounts.map((amount, index) => probedInput(side, amount, results[index] ?? null));
-  }
-}
-
-/** Whether even the smallest swap is rejected, and probes took so much gas that others did not run. */
-const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
-  isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
-
-/** Makes failed probes an error of their pool alone. Throws any other error: it is a defect. */
-function asProbeError(error: unknown): SnapshotError {
-  if (error instanceof SnapshotError) return error;
-  if (!(error instanceof RpcFailure)) throw error;
-  return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
 }

@@ -17,7 +17,7 @@ import type {
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { batched } from '../calls/batched.ts';
-import { guardPlan, type ServedPool, swapGuards } from '../pools/pool-directory.ts';
+import { type ServedPool, swapGuards } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
 
@@ -36,6 +36,8 @@ interface SimulatedSwaps {
   readonly silenced: readonly Address[];
   readonly signal: AbortSignal;
 }
+
+type SimulationResults = Awaited<ReturnType<SearchChain['simulate']>>;
 
 /** For this long a pool is not searched after most of its simulated swaps gave no data: such swaps may burn all gas. */
 const SPARED_MS = 60_000;
@@ -82,8 +84,8 @@ export class CurveSearcher {
       pool: pool.address,
       known: this.#known.get(pool.address),
       immutableProvider: pool.immutableProvider,
-      isGuarded: guardPlan(pool).kind !== 'none',
-      evaluatedGuards: guardPlan(pool).kind === 'evaluated' ? swapGuards(pool).map(({ address }) => address) : [],
+      guards: swapGuards(pool).map(({ address }) => address),
+      isUnknownGuarded: isUnknownGuarded(pool),
       isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
       refuted: (inputs: unknown) => {
@@ -132,9 +134,12 @@ export class CurveSearcher {
     return {
       simulate: async (searched, silenced) => {
         const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-        const simulated = await this.#simulate(block, { swaps, silenced, signal });
+        const request = { swaps, silenced, signal };
+        const simulated = isUnknownGuarded(pool)
+          ? await this.#simulateAlone(block, request)
+          : await this.#simulate(block, request);
         // An unknown extension may revert with anything.
-        if (guardPlan(pool).kind !== 'probed') for (const result of simulated.results) logUnknown(address, result);
+        if (!isUnknownGuarded(pool)) for (const result of simulated.results) logUnknown(address, result);
         count.asked += simulated.results.length;
         count.silent += simulated.results.filter(({ data }) => data === '0x').length;
         return simulated;
@@ -167,15 +172,25 @@ export class CurveSearcher {
    * Simulates swaps of several pools in shared calls. Guards that one pool leaves out are silenced for all: they are
    * known contracts of the deployment, which the swaps of other pools do not need either.
    */
-  readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
+  readonly #simulate = batched((block: BlockRef, asked: readonly SimulatedSwaps[]) => this.#simulateAll(block, asked));
+
+  /** Simulates swaps of a pool with an unknown extension, which may be a contract that other pools need. */
+  async #simulateAlone(block: BlockRef, asked: SimulatedSwaps): Promise<SimulationResults> {
+    const [simulated] = await this.#simulateAll(block, [asked]);
+    return simulated ?? { results: [], isSilenced: false };
+  }
+
+  async #simulateAll(block: BlockRef, asked: readonly SimulatedSwaps[]): Promise<readonly SimulationResults[]> {
     const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
     const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
     const { target } = this.#deps;
     const { isApplied, answers } = await boundedCallsWithCode(target, block, groups, code, asked[0]?.signal);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
     return asked.map(({ swaps }) => ({ results: results.splice(0, swaps.length), isSilenced: isApplied }));
-  });
+  }
 }
+
+const isUnknownGuarded = (pool: ServedPool): boolean => swapGuards(pool).some(({ kind }) => kind === 'custom');
 
 /** Overrides that silence extensions. */
 const withoutObjection = (extensions: readonly Address[]): CodeOverrides =>

@@ -19,8 +19,9 @@ import {
   wasQuoteSkipped,
   withDepth,
 } from '../calls/pool-calls.ts';
-import type { GuardedCurve, GuardProber } from '../guards/guard-prober.ts';
+import type { GuardProber } from '../guards/guard-prober.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
+import type { GuardedCurve } from '../guards/unknown-guard-prober.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';

@@ -21,6 +21,7 @@ export const flatSimulation: LayoutParts['simulation'] = {
     const args = [trader, zeroForOne, amountSpecified, limit, bidX64, askX64, '0x'] as const;
     return encodeFunctionData({ ...SIMULATE_SWAP, args });
   },
+  amountOffset: () => 4 + 2 * 32,
   // With a stop loss, a swap takes about 110,000 besides its bins.
   gasLimit: 400_000,
 };

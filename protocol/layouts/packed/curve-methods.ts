@@ -17,17 +17,11 @@ import { planFit } from './fit-plan.ts';
 import { agreeingFormulas, matchFormulas } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
-import {
-  areGuardsProbed,
-  emptySidesGiveNothing,
-  type PackedRead,
-  type Search,
-  type SimulatedSearch,
-  simulate,
-} from './search.ts';
+import { emptySidesGiveNothing, type PackedRead, type Search, type SimulatedSearch, simulate } from './search.ts';
 import { formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
-import { walkSide } from './walk.ts';
+import { type FoundSide, walkSide } from './walk.ts';
+import { wholeOutput } from './walk-plan.ts';
 import { walkedCurve } from './walked-curve.ts';
 
 /*
@@ -45,13 +39,15 @@ import { walkedCurve } from './walked-curve.ts';
  *    After a fit that did not hold, the next 30 reads start here.
  *
  * Besides, the form in which a pool simulates swaps is probed once (2 swaps). Without a quote, one call asks the
- * provider from address 0. A side that is read as empty is asked for a unit. Known guards are left out of simulated
- * swaps where the node can do that. However the curve was found, guards are then evaluated or probed on it as on any
+ * provider from address 0. A side that is read as empty is asked for a unit. Guards are left out of simulated swaps
+ * where the node can do that. However the curve was found, guards are then evaluated or probed on it as on any
  * pool's.
  */
 
 /** Reads that are simulated after a fit did not hold, before the next try: each try takes a call. */
 const READS_WITHOUT_FIT = 30;
+
+const JUDGED = 'an extension judges who swaps, and the node cannot leave it out';
 
 /** Searches the curve of a pool at the block of the read, by the cheapest method that proves itself. */
 export const packedSearch = (read: PackedRead): CurveSearch => ({
@@ -109,8 +105,8 @@ async function searchCurve(search: Search, before: CurveKnowledge | undefined): 
 }
 
 async function probeForm({ priced, context, chain }: Search): Promise<SimulationForm | null> {
-  const swaps = formSwaps(priced, areGuardsProbed(context));
-  return knownForm((await chain.simulate(swaps, context.evaluatedGuards)).results);
+  const swaps = formSwaps(priced, context.isUnknownGuarded);
+  return knownForm((await chain.simulate(swaps, context.guards)).results);
 }
 
 /** Simulates swaps: the first time, formulas that agree with them give the curve; else a fit to them, if it holds. */
@@ -124,6 +120,7 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
     plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
   );
   const { results, isSilenced } = await simulate(simulated, probes);
+  if (context.isCallerJudged && !isSilenced) return failed(JUDGED, before);
   const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
   const names = isTrial ? agreeingFormulas(priced, prices, probes, fills) : null;
   const known = names && provider ? await remember(simulated, provider, names) : before;
@@ -139,8 +136,8 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
     if (!isSameQuote) return failed('the quote that the provider told is not the one that its pool gets', known);
     return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
   }
-  // Swaps that known guards refused say nothing about the curve: the next read tries again.
-  if (!isSilenced && context.evaluatedGuards.length > 0 && fills.includes(null)) return bySimulation(simulated, known);
+  // Swaps that guards refused say nothing about the curve: the next read tries again.
+  if (!isSilenced && context.guards.length > 0 && fills.includes(null)) return bySimulation(simulated, known);
   if (context.known && context.known.readsWithoutFit === undefined)
     context.refuted({ priced, prices, probes, results });
   return bySimulation(simulated, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
@@ -160,13 +157,16 @@ async function bySimulation(
   { priced, prices, form, context, chain }: SimulatedSearch,
   known: CurveKnowledge,
 ): Promise<SearchEnd> {
-  const { pool, isCallerJudged, evaluatedGuards } = context;
-  if (isCallerJudged) return failed('an extension judges who swaps: it refuses to simulate for us', known);
-  const walked = { pool, priced, form, isGuarded: areGuardsProbed(context), silenced: evaluatedGuards };
+  const { pool, isCallerJudged, isUnknownGuarded, guards } = context;
+  const walked = { pool, priced, form, isGuarded: isUnknownGuarded, silenced: guards };
   const bids = await walkSide(chain, walked, true, prices.sellX64);
   const asks = await walkSide(chain, walked, false, prices.buyX64);
+  if (isCallerJudged && [bids, asks].some(isRefused)) return failed(JUDGED, known);
   return { method: 'simulation', curve: walkedCurve(bids, asks), known, dropped: null };
 }
+
+/** Whether a side that holds something gave nothing. */
+const isRefused = ({ side, pairs }: FoundSide): boolean => pairs.size === 0 && wholeOutput(side) > 0n;
 
 const found = (method: CurveMethod, sides: Sides, form: string, known: CurveKnowledge): SearchEnd => ({
   method,

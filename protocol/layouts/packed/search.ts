@@ -31,14 +31,10 @@ export interface SimulatedSearch extends Search {
   readonly form: SimulationForm;
 }
 
-/** Whether extensions run in simulated swaps and take gas, on a node that can leave known guards out. */
-export const areGuardsProbed = ({ isGuarded, evaluatedGuards }: SearchContext): boolean =>
-  isGuarded && evaluatedGuards.length === 0;
-
-/** Simulates swaps of the pool, without known guards where the node can leave them out. */
+/** Simulates swaps of the pool, without its guards where the node can leave them out. */
 export async function simulate({ priced, form, context, chain }: SimulatedSearch, probes: readonly Probe[]) {
   if (probes.length === 0) return { results: [], isSilenced: true };
-  return chain.simulate(searchedSwaps(priced, form, probes, areGuardsProbed(context)), context.evaluatedGuards);
+  return chain.simulate(searchedSwaps(priced, form, probes, context.isUnknownGuarded), context.guards);
 }
 
 /**
@@ -50,7 +46,7 @@ export async function emptySidesGiveNothing(simulated: SimulatedSearch): Promise
     .filter((zeroForOne) => (feeFreeSide(simulated.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
     .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
   const { results, isSilenced } = await simulate(simulated, probes);
-  const mayReject = areGuardsProbed(simulated.context) || (simulated.context.isGuarded && !isSilenced);
+  const mayReject = simulated.context.guards.length > 0 && !isSilenced;
   const givesNothing = (probe: Probe, result: CallResult | undefined) => {
     const outcome = result ? swapOutcome(result) : 'silence';
     if (outcome === 'fills') return filledSwap(probe, result)?.amountOut === 0n;

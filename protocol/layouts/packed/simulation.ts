@@ -27,6 +27,7 @@ export const packedSimulation = {
       ? encodeFunctionData({ ...WITH_SENDER, args: [trader, ...args] })
       : encodeFunctionData({ ...WITHOUT_SENDER, args });
   },
+  amountOffset: (form) => (form === 'sender' ? 4 + 3 * 32 : 4 + 2 * 32),
   // Some pools search for the output of an input, which takes about a million for a single unit.
   gasLimit: 2_000_000,
 } as const satisfies LayoutParts['simulation'];

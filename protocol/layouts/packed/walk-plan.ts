@@ -14,7 +14,7 @@ export interface WalkedPool {
   readonly pool: Address;
   readonly priced: PricedPool;
   readonly form: SimulationForm;
-  /** Whether simulated swaps run unknown extensions: they can refuse, and take gas. */
+  /** Whether simulated swaps may run unknown extensions, which take gas. */
   readonly isGuarded: boolean;
   /** Guards that are left out, where the node can do that. */
   readonly silenced: readonly Address[];
@@ -66,7 +66,7 @@ export function planWalk(side: WalkedSide, amounts: readonly bigint[]): SideWalk
   const slots = [...HEAD_SLOTS, ...bins.flatMap((bin) => slotsOf(bin, isGuarded))];
   return {
     pool,
-    template: { data: packedSimulation.encode(form, order), amountOffset: form === 'sender' ? 4 + 3 * 32 : 4 + 2 * 32 },
+    template: { data: packedSimulation.encode(form, order), amountOffset: packedSimulation.amountOffset(form) },
     warming: { data: encodeExtsload(slots), gas: WARMING.base + slots.length * WARMING.perSlot },
     points: amounts.map((amount): WalkPoint => ({ amount, gasLimit: gasLimitOf(side, amount) })),
   };

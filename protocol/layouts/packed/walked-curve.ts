@@ -37,9 +37,11 @@ function walkedPoolSide(found: FoundSide): PoolSide {
       const reached = levels.slice(0, level).filter(({ cumulativeInput }) => cumulativeInput <= most);
       const fill = filledSwap({ zeroForOne }, filled);
       const output = reached.at(-1)?.cumulativeOutput ?? 0n;
-      if (!fill || fill.amountOut <= output) return reached;
+      if (!fill || fill.amountOut - 1n <= output) return reached;
       const before = [...pairs].filter(([, { amountOut }]) => amountOut <= output);
-      return levelsOf(found, new Map([...before, [fill.amountOut, fill]]));
+      // An exact output may cost as much as one more unit.
+      const end = { ...fill, amountOut: fill.amountOut - 1n };
+      return levelsOf(found, new Map([...before, [end.amountOut, end]]));
     },
   };
 }

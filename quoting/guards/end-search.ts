@@ -1,0 +1,130 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import { CALL_GAS_CAP, CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../../protocol/curve.ts';
+import { minBigint } from '../../protocol/fixed-point.ts';
+import { executableLevels } from '../../protocol/guards/side-claim.ts';
+import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { simulatedResult, swapAmounts } from '../../protocol/layouts/pool-errors.ts';
+import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulated-walk/simulated-walk.ts';
+
+/** A side of a pool at a block. */
+export interface SearchedSide {
+  readonly block: BlockRef;
+  readonly pool: Address;
+  readonly side: PoolSide;
+  readonly signal: AbortSignal;
+}
+
+/** Where a side was found to end. */
+interface KnownEnd {
+  /** The side that it holds for. */
+  readonly state: string;
+  /** The largest exact input that filled, and the smallest that was rejected. */
+  readonly inputs: SideLimit;
+  /** Up to where exact outputs fill as well. */
+  readonly end: SideLimit;
+}
+
+/** With both amounts that it starts from, a search takes 20 simulations. */
+const HALVINGS = 18;
+/** For how many sides it is remembered where they end: those searched last. */
+const MAX_SIDES = 10_000;
+
+/**
+ * Finds where a side ends that an unknown extension cuts: between the last amount that fills and the first that is
+ * rejected, by a call for exact inputs and another for exact outputs. Remembers it as long as the side is the same.
+ */
+export class EndSearch {
+  readonly #target: ChainTarget;
+  readonly #known = new LRUCache<string, KnownEnd>({ max: MAX_SIDES });
+
+  constructor(target: ChainTarget) {
+    this.#target = target;
+  }
+
+  /** Amounts whose simulation shows whether the side still ends where it did: exact inputs, and the last exact output. */
+  remembered({ pool, side }: Pick<SearchedSide, 'pool' | 'side'>): { inputs: bigint[]; output: bigint } | null {
+    const known = this.#find(pool, side);
+    if (!known) return null;
+    const { most, beyond } = known.inputs;
+    return { inputs: beyond === null ? [most] : [most, beyond], output: lastOutput(side, known.end) };
+  }
+
+  /**
+   * The end of a side, within the limit that simulated swaps showed.
+   *
+   * @param isOutputFilled whether the remembered exact output fills
+   * @throws RpcFailure when no node answered
+   */
+  async find(searched: SearchedSide, limit: SideLimit, isOutputFilled: boolean): Promise<SideLimit> {
+    const { pool, side } = searched;
+    const known = this.#find(pool, side);
+    const isSame = known?.inputs.most === limit.most && known.inputs.beyond === limit.beyond;
+    if (known && isSame && isOutputFilled) return known.end;
+    const inputs = await this.#searchInputs(searched, limit);
+    const end = await this.#searchOutputs(searched, inputs);
+    this.#known.set(keyOf(pool, side), { state: stateOf(side), inputs, end });
+    return end;
+  }
+
+  #find(pool: Address, side: PoolSide): KnownEnd | undefined {
+    const known = this.#known.get(keyOf(pool, side));
+    return known?.state === stateOf(side) ? known : undefined;
+  }
+
+  async #searchInputs(searched: SearchedSide, limit: SideLimit): Promise<SideLimit> {
+    const { most, beyond } = limit;
+    if (beyond === null || beyond - most <= 1n) return limit;
+    const records = await this.#simulate(searched, [most, beyond]);
+    const filled = records.filter(({ fill, amount }) => fill && amount > most).reduce(larger, null);
+    const rejected = records.filter(({ outcome, amount }) => isRejection(outcome) && amount < beyond);
+    const nearest = rejected.reduce((least, { amount }) => minBigint(least, amount), beyond);
+    if (!filled?.fill) return { ...limit, beyond: nearest };
+    return { ...limit, most: filled.amount, beyond: nearest, filled: simulatedResult(filled.fill) };
+  }
+
+  /** Lowers a limit where the exact output that it leads to does not fill. */
+  async #searchOutputs(searched: SearchedSide, limit: SideLimit): Promise<SideLimit> {
+    const { side } = searched;
+    const output = lastOutput(side, limit);
+    if (output <= -SMALLEST_SWAP) return limit;
+    const records = await this.#simulate(searched, [SMALLEST_SWAP, -output]);
+    const last = records.filter(({ fill }) => fill).reduce(larger, null);
+    const pair = last?.fill && swapAmounts(side.zeroForOne, last.fill);
+    if (!pair) return { ...limit, most: 0n };
+    if (pair.amountOut >= output) return limit;
+    const most = minBigint(limit.most, pair.amountIn);
+    const [paid, given] = [most, -pair.amountOut];
+    const filled = side.zeroForOne
+      ? { amount0Delta: paid, amount1Delta: given }
+      : { amount0Delta: given, amount1Delta: paid };
+    return { ...limit, most, beyond: null, filled: simulatedResult(filled) };
+  }
+
+  async #simulate({ block, pool, side, signal }: SearchedSide, amounts: readonly bigint[]) {
+    const walk = {
+      pool,
+      template: { data: side.simulation(SMALLEST_SWAP, CALLER), amountOffset: side.amountOffset },
+      warming: { data: '0x', gas: 0 } as const,
+      points: amounts.map((amount) => ({ amount, gasLimit: simulatedSwap(pool, side, amount, 'unknown').gasLimit })),
+      halvings: HALVINGS,
+    };
+    const program = { data: encodeWalk(walk), gas: CALL_GAS_CAP };
+    return (await runProgram(this.#target, block, program, decodeWalk, signal)).records;
+  }
+}
+
+const keyOf = (pool: Address, { zeroForOne }: PoolSide): string => `${pool} ${zeroForOne}`;
+
+const stateOf = ({ levels }: PoolSide): string =>
+  levels.map(({ cumulativeInput, cumulativeOutput }) => `${cumulativeInput} ${cumulativeOutput}`).join();
+
+const lastOutput = (side: PoolSide, limit: SideLimit): bigint =>
+  executableLevels(side, limit)?.at(-1)?.cumulativeOutput ?? 0n;
+
+/** The larger swap of two in one direction. */
+const larger = (a: WalkRecord | null, b: WalkRecord): WalkRecord =>
+  a && (a.amount < 0n ? -a.amount : a.amount) > (b.amount < 0n ? -b.amount : b.amount) ? a : b;

@@ -1,0 +1,96 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
+import { minBigint } from '../../protocol/fixed-point.ts';
+import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
+import { type ExecutableLevels, executableLevels, type TradingSides } from '../../protocol/guards/side-claim.ts';
+import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { filledSwap } from '../../protocol/layouts/pool-errors.ts';
+import { capacity, type FillCurve, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import { EndSearch, type SearchedSide } from './end-search.ts';
+
+/** A healthy pool with guards, and the curve that it would trade without them. */
+export interface GuardedCurve {
+  readonly pool: ServedPool;
+  readonly curve: PoolCurve;
+}
+
+/** Most gas and probes for one side of a pool. */
+const SIDE = { gas: 44_000_000, probes: 140 };
+/** For this long a pool whose guards burn all the gas is not probed again. */
+const BURNED_MS = 60_000;
+/** How many of these pools are remembered: those that burned the gas last. */
+const MAX_POOLS = 10_000;
+const CLOSED: TradingSides = { bids: null, asks: null };
+
+/** Finds how far an unknown extension lets pools trade: it can reject by any rule, so points of each side are tried. */
+export class UnknownGuardProber {
+  readonly #target: ChainTarget;
+  readonly #ends: EndSearch;
+  /** Pools whose guards burn all the gas. One costs as much as a thousand honest pools: not every block probes it. */
+  readonly #burnedOut = new LRUCache<Address, true>({ max: MAX_POOLS, ttl: BURNED_MS });
+
+  constructor(target: ChainTarget) {
+    this.#target = target;
+    this.#ends = new EndSearch(target);
+  }
+
+  /**
+   * Probes a pool: one call per side, whatever the extension does, and two more for a side
+   * that it cuts, unless it ends where it did. @throws SnapshotError
+   */
+  async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
+    if (this.#burnedOut.has(address)) return CLOSED;
+    const probeSide = (side: PoolSide) => this.#probeOnce({ block, pool: address, side, signal });
+    try {
+      const [bids, asks] = await Promise.all([probeSide(curve.bids), probeSide(curve.asks)]);
+      if (bids.isBurnedOut && asks.isBurnedOut) this.#burnedOut.set(address, true);
+      return { bids: bids.levels, asks: asks.levels };
+    } catch (error) {
+      throw asProbeError(error);
+    }
+  }
+
+  async #probeOnce(searched: SearchedSide): Promise<{ levels: ExecutableLevels; isBurnedOut: boolean }> {
+    const { block, pool, side, signal } = searched;
+    const known = this.#ends.remembered(searched);
+    const chosen = withinBudget(side, SIDE, (amount) => likelyGasOf(side, amount));
+    const amounts = ascending([...chosen, ...(known?.inputs ?? [])]);
+    const sent = known ? [...amounts, -known.output] : amounts;
+    const swaps = sent.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
+    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(SIDE.gas));
+    if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
+    const promises = fillCurve(side.levels, 'exact_in');
+    const probed = amounts.map((amount, index) => {
+      const each = probedInput(side, amount, results[index] ?? null);
+      return amount > 0n ? kept(side, promises, each) : each;
+    });
+    const limit = limitOf(side, probed);
+    const output = known && filledSwap(side, results.at(-1) ?? undefined)?.amountOut;
+    const end = limit && limit.most > 0n ? await this.#ends.find(searched, limit, output === known?.output) : limit;
+    return { levels: executableLevels(side, end), isBurnedOut: isBurnedOut(probed) };
+  }
+}
+
+/** Counts a swap as rejected that gives less than the side promises: an unknown extension may be part of the pool. */
+function kept(side: PoolSide, promises: FillCurve, probed: ProbedInput): ProbedInput {
+  const fill = filledSwap(side, probed.result ?? undefined);
+  const isShort = fill && fill.amountOut < foundAt(promises, minBigint(fill.amountIn, capacity(promises)));
+  return isShort ? { ...probed, outcome: 'refused' } : probed;
+}
+
+/** Whether even the smallest swap is rejected, and probes took so much gas that others did not run. */
+const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
+  isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
+
+/** Makes failed probes an error of their pool alone. Throws any other error: it is a defect. */
+export function asProbeError(error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  if (!(error instanceof RpcFailure)) throw error;
+  return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
+}
