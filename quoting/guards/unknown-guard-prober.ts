@@ -41,8 +41,10 @@ export class UnknownGuardProber {
   }
 
   /**
-   * Probes a pool: one call per side, whatever the extension does, and two more for a side
-   * that it cuts, unless it ends where it did. @throws SnapshotError
+   * Probes a pool: one call a side, whatever the extension does, and two more for a side that it cuts, unless that ends
+   * where it did.
+   *
+   * @throws SnapshotError
    */
   async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
