@@ -14,6 +14,7 @@ import { lastMethod, mineAndSee, packedApi } from './quotes/packed-world.ts';
 import { withProxies } from './quotes/with-proxies.ts';
 
 const ANY = (1n << 127n) - 1n;
+const JSON_BODY = { 'Content-Type': 'application/json' };
 /** That a side trades through: from the cursor in bin 1 down to -4, and up to 4. */
 const BINS = { bids: 6, asks: 4 };
 /** A half of a bin, halved 18 times. */
@@ -81,6 +82,28 @@ describe.each([
     expect(second.calls).toBeLessThanOrEqual(first.calls - 4);
   });
 
+  test.each([true, false])('are routed for no more than the chain gives, sale: %s', async (zeroForOne) => {
+    const own = await pool();
+    const { quote, api } = await quoteOf(own);
+    const levels = tradingLevels((zeroForOne ? quote?.depth?.bids : quote?.depth?.asks) ?? []).map(amountsOf);
+    const [tokenIn, tokenOut] = zeroForOne ? [market.token0, market.token1] : [market.token1, market.token0];
+    const planOf = async (amount: object) => {
+      const body = JSON.stringify({ tokenIn, tokenOut, ...amount });
+      const path = `/public/v1/evm/${market.setup.chain.chainId}/route`;
+      const { text } = await api.request(path, { method: 'POST', headers: JSON_BODY, body });
+      const { amountIn, amountOut } = JSON.parse(text);
+      return { input: BigInt(amountIn), output: BigInt(amountOut) };
+    };
+    for (const amountIn of amountsAlong(levels.map(({ input }) => input))) {
+      const { output } = await planOf({ amountIn: `${amountIn}` });
+      expect((await simulated(own, zeroForOne, amountIn))?.output).toBeGreaterThanOrEqual(output);
+    }
+    for (const amountOut of amountsAlong(levels.map(({ output }) => output))) {
+      const { input } = await planOf({ amountOut: `${amountOut}` });
+      expect((await simulated(own, zeroForOne, -amountOut))?.input).toBeLessThanOrEqual(input);
+    }
+  });
+
   test('are shown as if open with a swap allowlist', async () => {
     const [listed, open] = [await pool(allowlist()), await pool()];
     const [{ quote }, { quote: expected }] = [await quoteOf(listed), await quoteOf(open)];
@@ -122,7 +145,7 @@ describe.each([
     const bins = evenBins(-4, 4, 10_000).map((bin) => (bin.bin === 1 || bin.bin === 2 ? { ...bin, ...fees } : bin));
     const own = await market.fundedPool(() => [], undefined, {
       bins,
-      adminNotionalFeeE8: 5_000,
+      adminNotionalFeeE8: 50_000,
       extensions: guard ? [guard] : [],
     });
     const capped = guard?.address;
