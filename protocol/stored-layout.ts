@@ -1,8 +1,11 @@
+import type { Address } from 'viem';
 import type { BoundedCall, CallResult } from './bounded-calls/bounded-calls.ts';
-import type { CalibrationChain, CalibrationTask, Finding } from './calibration.ts';
+import type { CalibrationChain, CalibrationPool, CalibrationTask, Finding } from './calibration.ts';
 import type { Cursor } from './pool-state.ts';
 import type { Totals } from './pool-totals.ts';
 
+/** What {@link StoredLayout.checkStorage} is about. */
+export const STORAGE = 'storage';
 /** The decision about the storage of a factory's pools when every known arrangement is contradicted. */
 export const NO_ARRANGEMENT = 'none';
 
@@ -12,7 +15,7 @@ export interface StoredLayout {
   readonly headCall: Omit<BoundedCall, 'target'>;
   /** @returns null when the result is not an answer */
   decodeHead(result: CallResult): StoredHead | null;
-  /** False once it is decided that {@link decodeHead} reads these pools wrongly. */
+  /** Whether it is decided that {@link decodeHead} reads these pools rightly. */
   isStorageKnown(interpretations: Interpretations): boolean;
   /** Fees that stayed with liquidity providers; null as long as interpretations do not show it. */
   lpFeesScaled(interpretations: Interpretations, totals: BinFeeTotals): readonly [bigint, bigint] | null;
@@ -20,6 +23,8 @@ export interface StoredLayout {
   platformFeesScaled(interpretations: Interpretations, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
   /** Names of the findings that calibration decides for each factory, in the order in which they are shown. */
   readonly calibrated: readonly string[];
+  /** Finds out from pools that hold something whether {@link decodeHead} reads them rightly: a finding about `storage`. */
+  checkStorage(chain: CalibrationChain, pools: readonly CalibrationPool[], lens: Address | undefined): Promise<Finding>;
   /** Finds out from the chain what is not public about a factory; one finding for each name. */
   calibrate(chain: CalibrationChain, task: CalibrationTask): Promise<readonly Finding[]>;
 }

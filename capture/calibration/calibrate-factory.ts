@@ -8,7 +8,7 @@ import { calibrateMark } from '../../protocol/guards/calibrate-mark.ts';
 import { STOP_LOSS_MARK } from '../../protocol/guards/observed-marks.ts';
 import { layoutAdapter, storedLayout } from '../../protocol/layouts/adapters.ts';
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
-import { poolsWithStopLoss, tradedPools } from './calibration-pools.ts';
+import { fundedPools, poolsWithStopLoss, tradedPools } from './calibration-pools.ts';
 
 /** Most swaps that one attempt looks at: more than it takes to decide, yet few calls. */
 const SWAPS = 20;
@@ -46,6 +46,24 @@ export async function calibrateFactory(
     findings.push(await calibrateMark(chain, layoutAdapter(layout), eventLayout(layout), task));
   }
   return findings;
+}
+
+/**
+ * Finds out whether the storage of a factory's pools is read rightly. One funded pool is enough: it takes no swaps.
+ *
+ * @returns null without a funded pool, or where none was read
+ * @throws errors of the nodes and the database
+ */
+export async function calibrateStorage(
+  database: Queryable,
+  target: ChainTarget,
+  { layout, poolFactory, dataProvider }: DeploymentConfig,
+): Promise<Finding | null> {
+  const stored = storedLayout(layout);
+  const pools = stored ? await fundedPools(database, { chainId: target.chainId, factory: poolFactory }) : [];
+  if (!stored || pools.length === 0) return null;
+  const finding = await stored.checkStorage(calibrationChain(target), pools, dataProvider);
+  return finding.decided === null ? null : finding;
 }
 
 /** Adapts the nodes of a chain for a calibration. A refused `call` gives null; other failures throw an `RpcFailure`. */

@@ -104,6 +104,33 @@ const NOTHING = { decided: null, observations: 0, decisive: 0, interpretations: 
 const makeDue = () =>
   database.query("UPDATE operator.layout_calibration SET decided_at = now() - interval '61 seconds'");
 
+test('the storage of a factory is decided as soon as a pool holds something, and before that none of its pools is listed', async () => {
+  const [chain] = chainsFile().chains;
+  if (!chain) throw new Error('no chain');
+  const registry = createRegistry(chainsFile());
+  const deps = {
+    database,
+    registry,
+    findBlockAt: async () => 0,
+    fiatMaxAgeSecs: 600,
+    version: 'test',
+    classify: () => null,
+  };
+  const listed = async () => {
+    await refreshListing(deps);
+    return (await database.query('SELECT FROM operator.listed_pool')).rowCount;
+  };
+  await setIndexedBlock(database, { chainId: CHAIN, number: 9, timestamp: 999_999 });
+  expect(await captureStorage(database, chain)).toBe(1);
+  expect(await listed()).toBe(0);
+  expect(await tryAll()).toBe(0);
+  expect(await decided()).toEqual({ storage: 'packedHead' });
+  expect(shown.get('storage')).toBe('packedHead');
+  expect(await listed()).toBe(1);
+  await database.query('TRUNCATE operator.layout_calibration, operator.pool_storage, operator.listed_pool CASCADE');
+  shown.clear();
+});
+
 test('a factory is tried once it has had five swaps, and again after a pause, until all is decided', async () => {
   expect(await tryAll()).toBe(0);
   expect([...shown]).toEqual(packedStoredLayout.calibrated.map((what) => [what, null]));

@@ -2,11 +2,12 @@ import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
+import type { Finding } from '../../protocol/calibration.ts';
 import { STOP_LOSS_MARK } from '../../protocol/guards/observed-marks.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
-import { NO_ARRANGEMENT } from '../../protocol/stored-layout.ts';
+import { NO_ARRANGEMENT, STORAGE } from '../../protocol/stored-layout.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { calibrateFactory, findingsOf } from './calibrate-factory.ts';
+import { calibrateFactory, calibrateStorage, findingsOf } from './calibrate-factory.ts';
 import { tradedPools } from './calibration-pools.ts';
 import { type CalibrationRow, type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
@@ -27,7 +28,7 @@ const MAX_BACKOFF_SECS = 3_600;
 
 /**
  * Calibrates each factory of a chain that is not fully calibrated. The first attempt comes when the factory has had
- * five swaps, further ones after pauses of a minute to an hour.
+ * five swaps, further ones after pauses of a minute to an hour. Its storage is checked as soon as a pool holds something.
  *
  * @returns number of factories tried
  * @throws errors of the nodes and the database, after every factory had its turn
@@ -57,15 +58,27 @@ async function calibrateWhenDue(
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
   const isDue = isTryDue(before, names) && (await hasTraded(database, key));
-  if (isDue) {
-    const findings = await calibrateFactory(database, { rpc, chainId }, deployment);
-    await writeCalibration(database, key, findings, 'job');
-  }
-  const after = isDue ? await readCalibration(database, key) : before;
+  const target = { rpc, chainId };
+  const findings = isDue
+    ? await calibrateFactory(database, target, deployment)
+    : await undecidedStorage(before, names, () => calibrateStorage(database, target, deployment));
+  if (findings.length > 0) await writeCalibration(database, key, findings, 'job');
+  const after = findings.length > 0 ? await readCalibration(database, key) : before;
   const decided = decisions(after);
   for (const what of names) onCalibration?.(key, what, decided.get(what) ?? null);
-  if (isDue) logChange(logger, key, deployment, decisions(before), decided);
+  if (findings.length > 0) logChange(logger, key, deployment, decisions(before), decided);
   return isDue;
+}
+
+/** What a check of the storage finds, where that is still undecided: pools are not listed before. */
+async function undecidedStorage(
+  rows: readonly CalibrationRow[],
+  names: readonly string[],
+  check: () => Promise<Finding | null>,
+): Promise<readonly Finding[]> {
+  if (!names.includes(STORAGE) || (decisions(rows).get(STORAGE) ?? null) !== null) return [];
+  const finding = await check();
+  return finding ? [finding] : [];
 }
 
 async function hasTraded(database: pg.Pool, key: FactoryKey): Promise<boolean> {
@@ -73,14 +86,15 @@ async function hasTraded(database: pg.Pool, key: FactoryKey): Promise<boolean> {
   return pools.reduce((sum, { swaps }) => sum + swaps, 0) >= MIN_SWAPS;
 }
 
-/** Whether the pause since the last attempt is over. An attempt tries every name, so all counts of tries are equal. */
+/** Whether the pause since the last attempt is over. An attempt tries every name; that of the storage may be decided before. */
 function isTryDue(rows: readonly CalibrationRow[], names: readonly string[]): boolean {
   const decided = decisions(rows);
   if (names.every((name) => (decided.get(name) ?? null) !== null)) return false;
-  const tries = Math.max(0, ...rows.map((row) => row.tries));
+  const tried = rows.filter(({ what }) => what !== STORAGE);
+  const tries = Math.max(0, ...tried.map((row) => row.tries));
   if (tries === 0) return true;
   const pauseSecs = Math.min(MIN_BACKOFF_SECS * 2 ** (tries - 1), MAX_BACKOFF_SECS);
-  const lastTry = Math.max(...rows.map(({ decidedAt }) => decidedAt.getTime()));
+  const lastTry = Math.max(...tried.map(({ decidedAt }) => decidedAt.getTime()));
   return Date.now() - lastTry >= pauseSecs * 1000;
 }
 

@@ -7,6 +7,7 @@ import type { FactoryKey } from './calibration-rows.ts';
 type PoolRow = Omit<CalibrationPool, 'scale'> & { readonly multiplier0: string; readonly multiplier1: string };
 
 const tradedRows = loadStatement<PoolRow & { readonly swaps: number }>('./traded-pools.sql', import.meta.url);
+const fundedRows = loadStatement<PoolRow>('./funded-pools.sql', import.meta.url);
 const rowsWithStopLoss = loadStatement<PoolRow>('./pools-with-stop-loss.sql', import.meta.url);
 
 /** Reads the pools of a factory with most of its chain's newest swaps, and their numbers of these, most first. */
@@ -15,6 +16,14 @@ export async function tradedPools(
   { chainId, factory }: FactoryKey,
 ): Promise<readonly (CalibrationPool & { readonly swaps: number })[]> {
   return (await tradedRows(database, [chainId, factory])).map(withScale);
+}
+
+/** Reads some pools of a factory whose storage says that they hold something. */
+export async function fundedPools(
+  database: Queryable,
+  { chainId, factory }: FactoryKey,
+): Promise<readonly CalibrationPool[]> {
+  return (await fundedRows(database, [chainId, factory])).map(withScale);
 }
 
 /**

@@ -163,6 +163,7 @@ const recordOf = (facts: Partial<PoolFacts>, tier: Parameters<typeof listPool>[1
 
 describe('a pool whose events do not report its state', () => {
   const storage = { curBinIdx: 4, total0Scaled: 10n ** 18n, total1Scaled: 3n * 10n ** 18n + 5n };
+  const KNOWN = { storage: 'packedHead' };
   const packedRegistry = (packed?: DeploymentConfig['packed']) => ({
     ...registry,
     deploymentOf: (chainId: number, factory: string) => {
@@ -189,14 +190,15 @@ describe('a pool whose events do not report its state', () => {
     return { ...pool, record: JSON.parse(pool.record), analytics: JSON.parse(pool.analytics) };
   };
 
-  test('is not listed before its storage was read, nor when nothing explains it', () => {
+  test('is not listed before its storage was read, nor while it is undecided what that means, nor when nothing explains it', () => {
     expect(listPacked({})).toBeNull();
+    expect(listPacked({ storage, interpretations: {} })).toBeNull();
+    expect(listPacked({ storage, interpretations: { storage: null } })).toBeNull();
     expect(listPacked({ storage, interpretations: { storage: 'none' } })).toBeNull();
   });
 
   test('takes cursor and liquidity from storage, in raw units rounded down, and has no fees that nobody knows', () => {
-    const { record, analytics, tvlFiat } = packed({ storage });
-    expect(packed({ storage, interpretations: { storage: 'packedHead' } }).tvlFiat).toBe(2_003);
+    const { record, analytics, tvlFiat } = packed({ storage, interpretations: KNOWN });
     expect([record.curBinIdx, tvlFiat]).toEqual([4, 2_003]);
     expect(analytics).toMatchObject({
       feesFiat: null,
@@ -218,7 +220,14 @@ describe('a pool whose events do not report its state', () => {
       salePlatformFeesLow: 7n * one,
     };
     const figures = (interpretations: PoolFacts['interpretations'], override?: DeploymentConfig['packed']) => {
-      const facts = { ...BARE_FACTS, tokens, storage, day: totals, week: totals, interpretations };
+      const facts = {
+        ...BARE_FACTS,
+        tokens,
+        storage,
+        day: totals,
+        week: totals,
+        interpretations: { ...KNOWN, ...interpretations },
+      };
       const pool = listPool(facts, null, packedRegistry(override))?.pool;
       const { feesFiat } = JSON.parse(pool?.analytics ?? '');
       return [feesFiat, pool?.aprBps, pool?.aprBps7d];

@@ -1,6 +1,6 @@
-import { NO_ARRANGEMENT, type StoredLayout } from '../../stored-layout.ts';
+import { NO_ARRANGEMENT, STORAGE, type StoredLayout } from '../../stored-layout.ts';
 import { HEAD_BYTES, HEAD_DATA, readHead, type TokenPair } from '../storage.ts';
-import { checkStorage } from './calibration/check-storage.ts';
+import { ARRANGEMENT, checkStorage } from './calibration/check-storage.ts';
 import { evaluateWords, WORDS } from './calibration/evaluate-words.ts';
 import { observeSwaps } from './calibration/observe-swaps.ts';
 import { packedStorage } from './storage.ts';
@@ -15,7 +15,7 @@ export const packedStoredLayout: StoredLayout = {
     const { cursor, binTotals, notionalFees } = head;
     return { cursor, totalsScaled: both(binTotals), notionalFeesScaled: both(notionalFees) };
   },
-  isStorageKnown: ({ storage }) => storage !== NO_ARRANGEMENT,
+  isStorageKnown: ({ storage }) => storage === ARRANGEMENT,
   lpFeesScaled({ fees }, { saleBinFeesHigh, saleBinFeesLow, purchaseBinFeesHigh, purchaseBinFeesLow }) {
     if (fees === 'token') return [saleBinFeesHigh + purchaseBinFeesHigh, saleBinFeesLow + purchaseBinFeesLow];
     return fees === 'kind' ? [saleBinFeesHigh, purchaseBinFeesHigh] : null;
@@ -28,7 +28,8 @@ export const packedStoredLayout: StoredLayout = {
     const isTokenKnown = notional === 'input' || saleLow + purchaseLow === 0n;
     return platformFees === 'kind' && isTokenKnown ? [saleHigh + saleLow, purchaseHigh + purchaseLow] : null;
   },
-  calibrated: ['storage', ...WORDS],
+  calibrated: [STORAGE, ...WORDS],
+  checkStorage,
   async calibrate(chain, { pools, lens, swaps }) {
     const storage = await checkStorage(chain, pools, lens);
     const seen = storage.decided === NO_ARRANGEMENT ? [] : await observeSwaps(chain, pools, swaps);

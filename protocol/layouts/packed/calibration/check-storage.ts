@@ -2,12 +2,12 @@ import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, parse
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, Finding } from '../../../calibration.ts';
 import { type BinState, MAX_POSITION } from '../../../pool-state.ts';
 import { type TokenScale, toRawFloor } from '../../../scaling.ts';
-import { NO_ARRANGEMENT } from '../../../stored-layout.ts';
+import { NO_ARRANGEMENT, STORAGE } from '../../../stored-layout.ts';
 import { binSharesSlot, binSlot, decodeBin } from '../../storage.ts';
 import { readHeadAt, readWords } from './observe-swaps.ts';
 
 /** The name of the only known arrangement of storage: how the official lenses read pools of factory 0xA327…. */
-const ARRANGEMENT = 'packedHead';
+export const ARRANGEMENT = 'packedHead';
 /** Observations that are enough, and most pools that are asked for one. */
 const MAX_POOLS = 5;
 const MAX_PROBED = 50;
@@ -40,7 +40,7 @@ export async function checkStorage(
   const contradicted = examples.length;
   const decided = contradicted > 0 ? NO_ARRANGEMENT : ARRANGEMENT;
   return {
-    what: 'storage',
+    what: STORAGE,
     decided: observations === 0 ? null : decided,
     observations,
     decisive: contradicted,
