@@ -4,6 +4,7 @@ import { loadArtifact } from '../devnet/artifacts.ts';
 import { deployContract } from '../devnet/deploy.ts';
 import { linked } from '../devnet/link.ts';
 import { packedVariant } from '../devnet/packed/variants.ts';
+import type { ExtensionSpec } from '../devnet/pools.ts';
 import { createTestPools, type PackedChain, type PackedTestPool, startPackedChain } from './packed/packed-chain.ts';
 import { bringAbout, ordinary, quotingCode } from './packed/packed-states.ts';
 import { levelsOffCurve, mineAndSee, type PackedApi, packedApi } from './quotes/packed-world.ts';
@@ -16,14 +17,18 @@ beforeAll(async () => {
   packedChain = await startPackedChain();
   const { chain } = packedChain;
   library = await deployContract(chain, 'LinkedCurve');
+  pools = await createPools();
+});
+
+function createPools(extensionsOf?: () => readonly ExtensionSpec[]): Promise<readonly PackedTestPool[]> {
   const code = linked(loadArtifact('LinkedPackedPool').bytecode, { LinkedCurve: library });
   const pairs = [
     [18, 18],
     [18, 6],
     [6, 18],
   ] as const;
-  pools = await createTestPools(packedChain, packedVariant('sumOnPrice'), pairs, undefined, undefined, code);
-});
+  return createTestPools(packedChain, packedVariant('sumOnPrice'), pairs, undefined, extensionsOf, code);
+}
 
 afterAll(() => packedChain?.stop());
 
@@ -78,6 +83,20 @@ describe('a pool that links its arithmetic', () => {
     expect(await quote()).toMatchObject({ method: 'formula', dropped: 'code' });
     expect(await quote()).toMatchObject({ method: 'formula', dropped: null });
     await setCode(library, code);
+  });
+
+  test('is served by it beside a pool that names the library as its extension', async () => {
+    const [own] = await createPools();
+    const [other] = await createPools(() => [{ address: library, phases: ['beforeSwap'], initData: '0x' }]);
+    if (!own || !other) throw new Error('no pools');
+    const api = await packedApi(packedChain, [own, other]);
+    for (const each of [own, other]) await bringAbout(packedChain, each, ordinary(each));
+    await mineAndSee(packedChain, api, own);
+    const [result] = await api.results([own.address, other.address]);
+    const depth = result && 'quote' in result ? result.quote.depth : null;
+    expect(depth?.bids.length).toBeGreaterThan(2);
+    expect(await levelsOffCurve(packedChain, own, ordinary(own), depth ?? { bids: [], asks: [] })).toEqual([]);
+    expect(api.reports.find((report) => report.pool === own.address)?.method).toBe('formula');
   });
 
   test.each([

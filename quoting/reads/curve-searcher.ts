@@ -37,8 +37,6 @@ interface SimulatedSwaps {
   readonly signal: AbortSignal;
 }
 
-type SimulationResults = Awaited<ReturnType<SearchChain['simulate']>>;
-
 /** For this long a pool is not searched after most of its simulated swaps gave no data: such swaps may burn all gas. */
 const SPARED_MS = 60_000;
 /** For how many pools it is remembered what searches found out: those read last. */
@@ -134,10 +132,9 @@ export class CurveSearcher {
     return {
       simulate: async (searched, silenced) => {
         const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
-        const request = { swaps, silenced, signal };
-        const simulated = isUnknownGuarded(pool)
-          ? await this.#simulateAlone(block, request)
-          : await this.#simulate(block, request);
+        // An unknown extension may be a contract that other pools need: a block of its own shares no call.
+        const at = isUnknownGuarded(pool) ? { ...block } : block;
+        const simulated = await this.#simulate(at, { swaps, silenced, signal });
         // An unknown extension may revert with anything.
         if (!isUnknownGuarded(pool)) for (const result of simulated.results) logUnknown(address, result);
         count.asked += simulated.results.length;
@@ -172,22 +169,14 @@ export class CurveSearcher {
    * Simulates swaps of several pools in shared calls. Guards that one pool leaves out are silenced for all: they are
    * known contracts of the deployment, which the swaps of other pools do not need either.
    */
-  readonly #simulate = batched((block: BlockRef, asked: readonly SimulatedSwaps[]) => this.#simulateAll(block, asked));
-
-  /** Simulates swaps of a pool with an unknown extension, which may be a contract that other pools need. */
-  async #simulateAlone(block: BlockRef, asked: SimulatedSwaps): Promise<SimulationResults> {
-    const [simulated] = await this.#simulateAll(block, [asked]);
-    return simulated ?? { results: [], isSilenced: false };
-  }
-
-  async #simulateAll(block: BlockRef, asked: readonly SimulatedSwaps[]): Promise<readonly SimulationResults[]> {
+  readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
     const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
     const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
     const { target } = this.#deps;
     const { isApplied, answers } = await boundedCallsWithCode(target, block, groups, code, asked[0]?.signal);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
     return asked.map(({ swaps }) => ({ results: results.splice(0, swaps.length), isSilenced: isApplied }));
-  }
+  });
 }
 
 const isUnknownGuarded = (pool: ServedPool): boolean => swapGuards(pool).some(({ kind }) => kind === 'custom');
