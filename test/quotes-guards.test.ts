@@ -235,12 +235,12 @@ describe('guards that do not do what their state says', () => {
     expect(difference * difference <= (ONE0 / 100_000n) ** 2n).toBe(true);
   });
 
-  test('of an unknown kind are probed with one call a side', async () => {
+  test('of an unknown kind are probed with one call a side, and two more for a side that they cut', async () => {
     const pool = await makeCutPool(world, pair, 40, 12);
     const { api, mismatches } = await apiOf(pool, world.deployment.swapAllowlist, 'mean');
     const { priceProviderStatus, depth } = await api.quote(pool.address);
     expect([priceProviderStatus, mismatches()]).toEqual(['healthy', 0]);
-    expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(5);
+    expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(7);
     const exact = await (await apiFor(pool)).quote(pool.address);
     const [found, end] = [depth?.bids ?? [], exact.depth?.bids ?? []].map(
       (bids) => amountsOf(bids.at(-1) as Level).input,

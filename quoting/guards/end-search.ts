@@ -34,8 +34,8 @@ const HALVINGS = 18;
 const MAX_SIDES = 10_000;
 
 /**
- * Finds where a side ends that an unknown extension cuts: between the last amount that fills and the first that is
- * rejected, by a call for exact inputs and another for exact outputs. Remembers it as long as the side is the same.
+ * Finds where a side ends that an unknown extension cuts: inside the bin behind the last amount that fills, by a call for
+ * exact inputs and another for exact outputs. Remembers it as long as the side is the same.
  */
 export class EndSearch {
   readonly #target: ChainTarget;
@@ -75,10 +75,15 @@ export class EndSearch {
     return known?.state === stateOf(side) ? known : undefined;
   }
 
+  /** Searches the bin behind the last amount that fills: farther on, an extension may reject the start of any bin. */
   async #searchInputs(searched: SearchedSide, limit: SideLimit): Promise<SideLimit> {
     const { most, beyond } = limit;
-    if (beyond === null || beyond - most <= 1n) return limit;
-    const records = await this.#simulate(searched, [most, beyond]);
+    if (beyond === null) return limit;
+    const binEnd =
+      searched.side.levels.find(({ cumulativeInput }) => cumulativeInput > most)?.cumulativeInput ?? beyond;
+    const end = minBigint(binEnd, beyond);
+    if (end - most <= 1n) return limit;
+    const records = await this.#simulate(searched, [most, end]);
     const filled = records.filter(({ fill, amount }) => fill && amount > most).reduce(larger, null);
     const rejected = records.filter(({ outcome, amount }) => isRejection(outcome) && amount < beyond);
     const nearest = rejected.reduce((least, { amount }) => minBigint(least, amount), beyond);

@@ -29,12 +29,12 @@ interface Known {
   readonly costs: Map<bigint, bigint>;
 }
 
-/** An edge is found when an input gives at most this part of the output more, in millionths. */
+/** An edge is found by an input that ends at most this part of the output behind it, in millionths. */
 const NEAR_E6 = 5n;
-/** Guesses are raised by a raw unit and this part, so that they end behind the edge. */
-const RAISED_E6 = 1n;
-/** Or when another input, which ends before it, is at most this many raw units less. */
+/** Or by one that ends behind it, if another, at most this many raw units less, ends before it. */
 const CLOSE = 2n;
+/** Guesses are raised by a raw unit and this part, in millionths, so that they end behind the edge. */
+const RAISED_E6 = 1n;
 /** Calls for edges that the first guesses miss. */
 const MAX_ROUNDS = 5;
 /** A guess between two points ends behind the edge where prices change less than twice this part there. */
