@@ -1,5 +1,5 @@
 import { priceAtFloor } from '../../bin-price.ts';
-import { MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
+import { E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import type { PricedPool } from '../ladder.ts';
 import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
@@ -43,7 +43,8 @@ export interface FitPlan {
    * Swaps to simulate, raw units, exact outputs negative, in this order:
    * 1. To the end of each run, which shows its factor: an exact output, but for the last run an exact input that
    *    empties the side, which also shows what the pool keeps of the output.
-   * 2. As proofs, exact outputs that end inside each run, and others to the edges inside runs of small amounts.
+   * 2. As proofs, exact outputs that end inside each run, others to the edges inside runs of small amounts, and, with a
+   *    notional fee, all that the side gives if the pool keeps the fee of it: it may round an exact output down.
    * 3. As a proof, an exact input that ends inside the first bin that holds at least half of what any does.
    */
   readonly probes: readonly bigint[];
@@ -77,6 +78,7 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, i
       minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
       ...runs.flatMap((run) => draws.map((drawn) => -outputInside(likely, run, drawn))),
       ...edges.slice(0, MAX_EDGES).map((output) => -output),
+      ...keptEnd(likely).map((output) => -output),
       inputInFullBin(likely, BigInt(draw)),
     ],
     isFittable,
@@ -144,6 +146,16 @@ function edgesInside(side: SideCurve, { steps, outputRaw }: Run): readonly bigin
   const [, multiplierOut] = multipliers(side);
   const edges = steps.map(({ outputBefore, slice }) => (outputBefore + slice.available) / multiplierOut);
   return [...new Set(edges)].filter((edge) => edge > 0n && edge < outputRaw);
+}
+
+/** What a side gives if the pool keeps the notional fee of the output, raw units; none without a fee. */
+function keptEnd(side: SideCurve): readonly bigint[] {
+  const { notionalFeeE8 } = side.priced.state;
+  const last = side.steps.at(-1);
+  if (notionalFeeE8 === 0 || last === undefined) return [];
+  const whole = last.outputBefore + last.slice.available;
+  const output = (whole - (whole * BigInt(notionalFeeE8)) / E8) / multipliers(side)[1];
+  return output > 0n ? [output] : [];
 }
 
 /** An output that ends inside a run, raw units: each part of what the run gives is as likely as the others. */

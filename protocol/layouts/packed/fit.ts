@@ -29,6 +29,8 @@ export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], b
   if (!plan.isFittable || known.length !== plan.probes.length) return null;
   const end = known[plan.runs.length - 1];
   const inside = known.slice(plan.runs.length, -1);
+  // Outputs that are shown can be had.
+  if (inside.some(({ amountOut }, index) => -amountOut !== plan.probes[plan.runs.length + index])) return null;
   const input = known.at(-1);
   // The notional fee comes first: where raw units cannot distinguish it from no fee, it offers less output.
   for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
