@@ -45,64 +45,64 @@ beforeAll(async () => {
 
 afterAll(() => packedChain?.stop());
 
-describe.each([...PACKED_VARIANTS, packedVariant('offOutput')])(
-  'of a side that charges by the rule $rule',
-  (variant) => {
-    let pools: readonly PackedTestPool[];
+const OFF_OUTPUT = packedVariant('offOutput');
+const VARIANTS = [...PACKED_VARIANTS, OFF_OUTPUT, { ...OFF_OUTPUT, zeroAmounts: 'revert' as const }];
 
-    beforeAll(async () => {
-      pools = await createTestPools(packedChain, variant, [
-        [18, 18],
-        [18, 6],
-        [6, 18],
-      ]);
-    });
+describe.each(VARIANTS)('of a side that charges by the rule $rule, whose zero amounts $zeroAmounts,', (variant) => {
+  let pools: readonly PackedTestPool[];
 
-    const drawn = () =>
-      fc
-        .nat({ max: pools.length - 1 })
-        .map((index) => pools[index] as PackedTestPool)
-        .chain((pool) =>
-          fc
-            .tuple(poolStateOf(pool.immutables, AMPLE), quoteUpTo(MAX_PRICE_BITS))
-            .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
-        );
+  beforeAll(async () => {
+    pools = await createTestPools(packedChain, variant, [
+      [18, 18],
+      [18, 6],
+      [6, 18],
+    ]);
+  });
 
-    it('no amount is promised more than the chain gives, where it is simulated', async () => {
-      const property = fc.asyncProperty(drawn(), async ({ pool, priced }) => {
-        const { bids, asks } = await walked(pool, priced);
-        for (const [zeroForOne, levels] of [
-          [true, bids],
-          [false, asks],
-        ] as const) {
-          expect(await brokenPromises(pool, priced, zeroForOne, levels)).toEqual([]);
-        }
-      });
-      await fc.assert(property, { numRuns: RUNS });
-    });
+  const drawn = () =>
+    fc
+      .nat({ max: pools.length - 1 })
+      .map((index) => pools[index] as PackedTestPool)
+      .chain((pool) =>
+        fc
+          .tuple(poolStateOf(pool.immutables, AMPLE), quoteUpTo(MAX_PRICE_BITS))
+          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
+      );
 
-    it('no amount is promised more than the chain gives, where it is fitted', async () => {
-      const property = fc.asyncProperty(drawn(), fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
-        const plan = planFit(priced, zeroForOne, draw);
-        const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
-        const fills = await simulate(packedChain, pool, priced, probes);
-        const curve = fitSide(plan, fills, priced.quote.referenceX64);
-        if (curve) expect(await brokenPromises(pool, priced, zeroForOne, curve.levels)).toEqual([]);
-      });
-      await fc.assert(property, { numRuns: RUNS });
-    });
-
-    it.each([true, false])('in narrow bins, promises are at most 20 ppm below, sale: %s', async (zeroForOne) => {
-      for (const pool of pools) {
-        const priced = dearThenFree(pool);
-        const { bids, asks } = await walked(pool, priced);
-        const levels = zeroForOne ? bids : asks;
-        expect(levels).toHaveLength(4);
-        expect(await brokenPromises(pool, priced, zeroForOne, levels, 20n)).toEqual([]);
+  it('no amount is promised more than the chain gives, where it is simulated', async () => {
+    const property = fc.asyncProperty(drawn(), async ({ pool, priced }) => {
+      const { bids, asks } = await walked(pool, priced);
+      for (const [zeroForOne, levels] of [
+        [true, bids],
+        [false, asks],
+      ] as const) {
+        expect(await brokenPromises(pool, priced, zeroForOne, levels)).toEqual([]);
       }
     });
-  },
-);
+    await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it('no amount is promised more than the chain gives, where it is fitted', async () => {
+    const property = fc.asyncProperty(drawn(), fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
+      const plan = planFit(priced, zeroForOne, draw);
+      const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
+      const fills = await simulate(packedChain, pool, priced, probes);
+      const curve = fitSide(plan, fills, priced.quote.referenceX64);
+      if (curve) expect(await brokenPromises(pool, priced, zeroForOne, curve.levels)).toEqual([]);
+    });
+    await fc.assert(property, { numRuns: RUNS });
+  });
+
+  it.each([true, false])('in narrow bins, promises are at most 20 ppm below, sale: %s', async (zeroForOne) => {
+    for (const pool of pools) {
+      const priced = dearThenFree(pool);
+      const { bids, asks } = await walked(pool, priced);
+      const levels = zeroForOne ? bids : asks;
+      expect(levels).toHaveLength(4);
+      expect(await brokenPromises(pool, priced, zeroForOne, levels, 20n)).toEqual([]);
+    }
+  });
+});
 
 async function walked(pool: PackedTestPool, priced: PricedPool) {
   const { address, deployment } = pool;

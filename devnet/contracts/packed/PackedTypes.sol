@@ -34,7 +34,8 @@ struct PackedVariant {
     bool flagsFirst;
     /// BinSwapped.binDeltas in raw units, rounded towards zero, rather than in scaled ones.
     bool rawDeltas;
-    /// Swaps whose input or output rounds to zero raw units revert.
+    /// Swaps whose input or output rounds to zero raw units revert. So do, by the rule OffOutput, exact outputs for which
+    /// the bins hold too little; else they give what there is.
     bool zeroReverts;
 }
 

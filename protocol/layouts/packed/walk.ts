@@ -46,7 +46,10 @@ export async function walkSide(
   const edges = [...new Set(side.edges)].filter((edge) => edge > 0n);
   const simulate: SimulateAll = (amounts, least) => simulateAll(chain, side, amounts, least);
   const before = edges.slice(0, -1).map((edge) => -edge);
-  const records = await simulate([...before, emptyingInput(side), -whole], before.length + 1);
+  const first = await simulate([...before, emptyingInput(side), -whole], before.length + 1);
+  // Where a pool keeps a part of the output, its bins may hold too little for an exact output to their last edges.
+  const isShort = first.at(-1)?.outcome === 'tooLarge' && first.every(({ amount }) => amount < 0n);
+  const records = isShort ? [...first, ...(await simulate([emptyingInput(side)]))] : first;
   const outputs = filledOutputs(side, records);
   const emptied = emptyingFill(side, records);
   if (emptied === null) return { side, bestX64, pairs: await byInputs(simulate, side, inputsOf(side, outputs)) };

@@ -28,6 +28,7 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
     bool private immutable ZERO_REVERTS;
 
     error FinalAmountIsZero();
+    error InsufficientLiquidity(uint256 output, uint256 missing);
 
     constructor(PackedVariant memory variant) PackedPrices(variant) {
         FEES_BY_TOKEN = variant.feesByToken;
@@ -102,6 +103,9 @@ abstract contract PackedSwaps is PackedPrices, PoolWalk {
         walk.baseFee = _baseFee(quote, context.zeroForOne);
         (walk.spreadFeeE6, walk.notionalFeeE8) = (spreadFeeE6, notionalFeeE8);
         _walkBins(walk, _fromBins(context.amountSpecified));
+        if (RULE == FeeRule.OffOutput && ZERO_REVERTS && !walk.exactInput && walk.remaining > 0) {
+            revert InsufficientLiquidity(walk.output, walk.remaining);
+        }
         curBinIdx = int16(walk.bin);
         curPosInBin = uint104(walk.position);
         curBinDistE6 = int24(walk.distance);
