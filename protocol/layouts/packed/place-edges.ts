@@ -54,14 +54,14 @@ const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
  *
  * @param outputs pairs of exact outputs to edges
  * @param emptied what an input took and gave that emptied the side
- * @returns by edge, up to the first whose output the pool does not give when it is specified
+ * @returns by edge, and the inputs that were found at edges; pairs only up to the first whose output the pool does not give when it is specified
  */
 export async function placeEdges(
   simulate: SimulateAll,
   side: WalkedSide,
   outputs: Pairs,
   emptied: SwapAmounts,
-): Promise<Pairs> {
+): Promise<{ readonly pairs: Pairs; readonly measured: Pairs }> {
   const whole = wholeOutput(side);
   const marks = [...new Set(side.edges)]
     .filter((edge) => edge > 0n && edge < whole)
@@ -78,7 +78,8 @@ export async function placeEdges(
     const guesses = ascending([...costs, ...open.map((mark) => between(known, mark))]);
     learn(known, await simulate(guesses.filter((input) => known.points.every(({ amountIn }) => amountIn !== input))));
   }
-  return surePairs(known, marks, ends, emptied);
+  const measured = marks.map(({ edge, output }) => [edge, around(known, output)[1]] as const);
+  return { pairs: surePairs(known, marks, ends, emptied), measured: new Map([...measured, [whole, emptied]]) };
 }
 
 function surePairs(known: Known, marks: readonly Mark[], ends: readonly bigint[], emptied: SwapAmounts): Pairs {

@@ -21,6 +21,8 @@ export interface FoundSide {
   readonly bestX64: bigint;
   /** Up to the last edge before the first swap that was rejected. */
   readonly pairs: Pairs;
+  /** What exact inputs took and gave there, where pairs are lowered: they show prices. */
+  readonly measured?: Pairs;
 }
 
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
@@ -55,7 +57,7 @@ export async function walkSide(
   if (emptied === null) return { side, bestX64, pairs: await byInputs(simulate, side, inputsOf(side, outputs)) };
   const cost = records.some(({ amount }) => amount === -whole) ? outputs.get(whole)?.amountIn : emptied.amountIn;
   if (cost === undefined || isCheaper(cost, emptied, whole))
-    return { side, bestX64, pairs: await placeEdges(simulate, side, outputs, emptied) };
+    return { side, bestX64, ...(await placeEdges(simulate, side, outputs, emptied)) };
   const end = { amountIn: maxBigint(cost, emptied.amountIn), amountOut: whole };
   return { side, bestX64, pairs: new Map([...certain(outputs), [whole, end]]) };
 }

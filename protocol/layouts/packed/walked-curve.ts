@@ -1,10 +1,10 @@
 import type { PoolCurve, PoolSide } from '../../curve.ts';
 import type { DepthLevel } from '../../depth.ts';
-import { maxBigint, Q64 } from '../../fixed-point.ts';
+import { maxBigint, minBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import { filledSwap } from '../pool-errors.ts';
 import { poolSide } from '../pool-side.ts';
-import { distanceE6Floor, multipliers, type SwapAmounts, sideCurve } from '../side-curve.ts';
+import { distanceE6Floor, multipliers, type SideCurve, type SwapAmounts, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
 import { packedSimulation } from './simulation.ts';
 import type { FoundSide } from './walk.ts';
@@ -24,7 +24,7 @@ export function walkedCurve(bids: FoundSide, asks: FoundSide): PoolCurve {
 function walkedPoolSide(found: FoundSide): PoolSide {
   const { side, bestX64, pairs } = found;
   const { priced, zeroForOne } = side.bare;
-  const levels = levelsOf(found, pairs);
+  const levels = levelsOf(found, pairs, found.measured);
   const whole = sideCurve(priced, zeroForOne, meanFees(found, levels), bestX64);
   const curve = { ...whole, levels, steps: whole.steps.slice(0, levels.length) };
   return {
@@ -47,30 +47,49 @@ function walkedPoolSide(found: FoundSide): PoolSide {
 }
 
 /** Makes levels of pairs: one for each bin whose end was reached, and one that ends inside the next bin. */
-function levelsOf({ side: { bare, edges }, bestX64 }: FoundSide, pairs: Pairs): readonly DepthLevel[] {
+function levelsOf(
+  { side: { bare, edges }, bestX64 }: FoundSide,
+  pairs: Pairs,
+  measured: Pairs = pairs,
+): readonly DepthLevel[] {
   const last = pairs.keys().reduce(maxBigint, 0n);
   const stretches: Stretch[] = [];
+  const shown: { readonly from: SwapAmounts; readonly to: SwapAmounts }[] = [];
   let from = NOTHING;
+  let start = NOTHING;
   for (const [index, step] of bare.steps.entries()) {
     const edge = edges[index] ?? 0n;
     const isWhole = edge <= last;
     const to = edge === 0n ? NOTHING : pairs.get(isWhole ? edge : last);
     if (!to || to.amountIn < from.amountIn || (!isWhole && to.amountOut <= from.amountOut)) break;
-    stretches.push({ step, isWhole, from, to });
+    const end = (edge > 0n && measured.get(isWhole ? edge : last)) || to;
+    shown.push({ from, to });
+    stretches.push({ step, isWhole, from: start, to: end });
     if (!isWhole) break;
-    from = to;
+    [from, start] = [to, end];
   }
   const prices = stretchPrices(bare, stretches, bestX64);
-  return stretches.map(({ step, to }, index) => {
-    const priceX64 = prices[index] ?? 0n;
+  return shown.map(({ from, to }, index) => {
+    const priceX64 = noBetter(bare, prices[index] ?? 0n, from, to);
     return {
-      bin: step.slice.bin,
+      bin: stretches[index]?.step.slice.bin ?? 0,
       priceX64,
       cumulativeOutput: to.amountOut,
       cumulativeInput: to.amountIn,
       priceImpactE6: distanceE6Floor(priceX64, bestX64),
     };
   });
+}
+
+/** Makes a price no better than what is shown takes and gives on average, as far as raw units show that. */
+function noBetter(side: SideCurve, priceX64: bigint, from: SwapAmounts, to: SwapAmounts): bigint {
+  const [multiplierIn, multiplierOut] = multipliers(side);
+  const paid = (to.amountIn - from.amountIn - 1n) * multiplierIn;
+  const given = (to.amountOut - from.amountOut + 1n) * multiplierOut;
+  if (paid <= 0n) return priceX64;
+  return side.zeroForOne
+    ? minBigint(priceX64, mulDivFloor(given, Q64, paid))
+    : maxBigint(priceX64, mulDivCeil(paid, Q64, given));
 }
 
 /** The mean fee of each bin as one factor on its input, such that the inputs are those of the levels. */
