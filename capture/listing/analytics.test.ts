@@ -63,6 +63,8 @@ describe('figures that sort', () => {
     lastPrice: usd === null ? null : { usd, age },
   });
   const { shown, ofDay, older } = PRICE_AGE;
+  /** Fees were paid in token0 alone. */
+  const FEES = { lpFeesFiat: 6, lpFeesFiat7d: 42 };
   const NONE = { volumeFiat: null, aprBps: null, aprBps7d: null };
 
   test('go by the last prices of a day', () => {
@@ -77,19 +79,31 @@ describe('figures that sort', () => {
   });
 
   test('are afterwards the TVL by last prices alone, at most the default floor', () => {
-    expect(sortFigures(DAY, [last(3000, shown, 18), last(1, older)])).toEqual({ ...NONE, tvlFiat: 10 });
-    expect(sortFigures(DAY, [last(3, ofDay, 18), last(0.001, older)])).toEqual({ ...NONE, tvlFiat: 9 });
+    expect(sortFigures(DAY, [last(3000, shown, 18), last(1, older)])).toEqual({ ...NONE, ...FEES, tvlFiat: 10 });
+    expect(sortFigures(DAY, [last(3, ofDay, 18), last(0.001, older)])).toEqual({
+      ...NONE,
+      lpFeesFiat: 0.006,
+      lpFeesFiat7d: 0.042,
+      tvlFiat: 9,
+    });
   });
 
   test('stay unknown where a token never had a price', () => {
-    expect(sortFigures(DAY, [last(3000, shown, 18), last(null, shown)])).toEqual({ ...NONE, tvlFiat: null });
+    expect(sortFigures(DAY, [last(3000, shown, 18), last(null, shown)])).toEqual({ ...NONE, ...FEES, tvlFiat: null });
   });
 });
 
 describe('a token without a price', () => {
   test('makes every sum unknown that it moves in', () => {
     const { figures, analytics } = computeAnalytics(DAY, [WETH, UNPRICED]);
-    expect(figures).toEqual({ tvlFiat: null, volumeFiat: null, aprBps: null, aprBps7d: null });
+    expect(figures).toEqual({
+      tvlFiat: null,
+      volumeFiat: null,
+      aprBps: null,
+      aprBps7d: null,
+      lpFeesFiat: 6,
+      lpFeesFiat7d: 42,
+    });
     expect(analytics).toMatchObject({ feesFiat: null, usdCoveragePct: 50, fiatCoveragePct: 50, fiatStatus: 'partial' });
     expect(analytics.token1).toMatchObject({ volumeRaw: '3800000000', volumeFiat: null });
   });
@@ -137,7 +151,14 @@ describe('an empty pool of priced tokens', () => {
 
   test('is worth nothing, and has nothing that a price could cover', () => {
     const { figures, analytics } = computeAnalytics(unused, [WETH, USDC]);
-    expect(figures).toEqual({ tvlFiat: 0, volumeFiat: 0, aprBps: null, aprBps7d: null });
+    expect(figures).toEqual({
+      tvlFiat: 0,
+      volumeFiat: 0,
+      aprBps: null,
+      aprBps7d: null,
+      lpFeesFiat: 0,
+      lpFeesFiat7d: 0,
+    });
     expect(analytics).toMatchObject({
       tvlFiat: 0,
       volumeFiat: 0,

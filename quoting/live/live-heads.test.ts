@@ -199,7 +199,7 @@ test('a change after frames that change nothing is passed on at once', async () 
   expect(told.at(-1)).toBe(word(2));
 });
 
-test('listeners are told that words ended which only a request saw', async () => {
+test('listeners hear that words ended which only a request saw', async () => {
   const { heads, push, frame, cancel } = liveChain();
   const told: (string | undefined)[] = [];
   heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));

@@ -87,7 +87,7 @@ function startRedis() {
     processes.delete(process);
     process.feed.close();
   };
-  /** Lets time pass in which processes do what they do by the clock. */
+  /** Lets time pass in which processes do what is due. */
   const wait = async (ms: number): Promise<void> => {
     for (let left = ms; left > 0; left -= RENEW_MS) {
       await vi.advanceTimersByTimeAsync(Math.min(left, RENEW_MS));

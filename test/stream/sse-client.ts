@@ -36,8 +36,11 @@ export async function connectSse(
     response.on('data', (chunk: string) => {
       text += chunk;
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-        const sentBefore = parseEvent(text.slice(0, end));
+        const part = text.slice(0, end);
         text = text.slice(end + 2);
+        // A comment shows that the connection lives.
+        if (part.startsWith(':')) continue;
+        const sentBefore = parseEvent(part);
         messages.push(sentBefore);
         book.take(sentBefore);
         onMessage?.(sentBefore);
