@@ -50,7 +50,7 @@ test('whatever is read, the number of frames goes back only when the chain does'
   let kept = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) => {
-      const { heads, numberOf } = chainAt(100n);
+      const { heads, numberOf } = chainAt(1_000n);
       let last = 0n;
       for (const { by, below, ahead } of steps) {
         heads.top += by;
