@@ -23,12 +23,17 @@ const PROGRAM_GAS = 500_000;
  * @throws RpcFailure of the last node asked: `refused` also where no node has the method
  */
 export function readAccessList(
-  rpc: Pick<ChainRpc, 'request'>,
+  rpc: Pick<ChainRpc, 'requestOptional'>,
   { hash }: Pick<BlockRef, 'hash'>,
   calls: readonly BoundedCall[],
   signal?: AbortSignal,
 ): Promise<AccessList> {
   const gas = calls.reduce((sum, { gasLimit }) => sum + gasLimit, PROGRAM_GAS);
   const program = { from: zeroAddress, data: encodeBoundedCalls(calls), gas: numberToHex(gas) };
-  return rpc.request('eth_createAccessList', [program, { blockHash: hash }], (answer) => Answer.parse(answer), signal);
+  return rpc.requestOptional(
+    'eth_createAccessList',
+    [program, { blockHash: hash }],
+    (answer) => Answer.parse(answer),
+    signal,
+  );
 }

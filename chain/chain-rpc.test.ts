@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ChainRpc } from './chain-rpc.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -43,4 +44,32 @@ test('an outage counts calls that a deadline ended after a second, not those tha
   expect(calls).toEqual(['failed', 'failed']);
   silent.closeAllConnections();
   silent.close();
+});
+
+test('a method that a proxy keeps from us opens no breaker and counts as no outage, and no paused node is asked for it', async () => {
+  const methods: string[] = [];
+  const proxy = createServer(async (request, response) => {
+    const { method, id } = JSON.parse(await text(request)) as { method: string; id: number };
+    methods.push(method);
+    if (method === 'eth_optional') response.writeHead(403).end('<html>no</html>');
+    else
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }));
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const breaker = new CircuitBreaker();
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const calls: string[] = [];
+  const rpc = new ChainRpc([new RpcEndpoint(url, { timeoutMs: 60_000, count: () => undefined, breaker })], {
+    failed: () => void calls.push('failed'),
+    worked: () => void calls.push('worked'),
+  });
+  const optional = () => rpc.requestOptional('eth_optional', [], (result) => result);
+  for (let tries = 0; tries < 5; tries += 1) await expect(optional()).rejects.toMatchObject({ code: 'unreachable' });
+  expect(await rpc.request('eth_any', [], (result) => result)).toBe('0x1');
+  expect(calls).toEqual(['worked']);
+  breaker.open();
+  await expect(optional()).rejects.toMatchObject({ code: 'paused' });
+  expect(methods).toEqual([...Array(5).fill('eth_optional'), 'eth_any']);
+  proxy.closeAllConnections();
+  proxy.close();
 });

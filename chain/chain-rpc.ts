@@ -99,6 +99,32 @@ export class ChainRpc {
     return this.#firstGood((endpoint) => requestChecked(endpoint, method, params, check, signal), signal);
   }
 
+  /**
+   * Calls a method that nodes, or proxies in front of them, may not have. A failure says nothing of a node: it opens no
+   * breaker and counts as no outage.
+   *
+   * @param check as in {@link request}
+   * @throws RpcFailure of the last node asked
+   */
+  async requestOptional<T>(
+    method: string,
+    params: readonly unknown[],
+    check: (result: unknown) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    let last = allPaused();
+    for (const endpoint of this.endpoints) {
+      if (endpoint.breaker.isOpen) continue;
+      try {
+        return await requestChecked(endpoint, method, params, check, signal);
+      } catch (error) {
+        if (!(error instanceof RpcFailure)) throw error;
+        last = error;
+      }
+    }
+    throw last;
+  }
+
   /** @throws RpcFailure of the last node asked */
   async head(signal?: AbortSignal): Promise<ReportedHead> {
     return this.#firstGood((endpoint) => requestHead(endpoint, signal), signal);
@@ -175,7 +201,7 @@ export class ChainRpc {
 
   async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const startedAt = performance.now();
-    let last = new RpcFailure('paused', 'every node of the chain is paused after failures');
+    let last = allPaused();
     for (const endpoint of this.endpoints) {
       try {
         const result = await this.#callEndpoint(endpoint, attempt);
@@ -203,6 +229,8 @@ export class ChainRpc {
     }
   }
 }
+
+const allPaused = () => new RpcFailure('paused', 'every node of the chain is paused after failures');
 
 /** @param timeoutMs longest wait for one node's whole answer, before the next node is tried */
 export function openChainRpc(

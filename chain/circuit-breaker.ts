@@ -25,6 +25,11 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
+  /** Whether it keeps requests out, or lets one through as a trial. */
+  get isOpen(): boolean {
+    return this.#pauseMs > 0;
+  }
+
   /** Whether one request may be sent; if so, the caller reports how it ended. */
   tryPass(): boolean {
     if (this.#pauseMs === 0) return true;

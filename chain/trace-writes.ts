@@ -76,7 +76,7 @@ function trace<T>(
   const call = { from, ...(to && { to }), data, value: numberToHex(value), gas: numberToHex(gas) };
   const tracer = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } };
   const params = [call, block, { ...tracer, blockOverrides: blockOverrides(pending) }];
-  return rpc.request('debug_traceCall', params, (result) => check(writesOf(Diff.parse(result))), signal);
+  return rpc.requestOptional('debug_traceCall', params, (result) => check(writesOf(Diff.parse(result))), signal);
 }
 
 function writesOf({ pre, post }: z.output<typeof Diff>): Words {

@@ -3,13 +3,12 @@ import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import type { Words } from '../../chain/pending-state.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { priceCall } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface AccessListsDeps {
-  readonly rpc: Pick<ChainRpc, 'request'>;
+  readonly rpc: Pick<ChainRpc, 'requestOptional'>;
   /** Takes a call from the budget of scheduled reads; false: none is left. */
   readonly reserve: () => boolean;
   readonly readTimeoutMs: number;
@@ -20,19 +19,24 @@ export interface AccessListsDeps {
 interface Known {
   /** Another object once the pool is listed with other properties. */
   readonly pool: ServedPool;
-  readonly list: AccessList;
-  /** Whether the pool had a price when the list was made: a failed read may have ended before it read everything. */
+  /** Null after a read contradicted it. */
+  readonly list: AccessList | null;
+  /** Block that it was read at. */
+  readonly hash: BlockRef['hash'];
+  /** Whether the pool had a price there: otherwise the read may have ended early, so the list is of that block alone. */
   readonly isWhole: boolean;
   readonly readAt: number;
   /** When a read last agreed with the list. */
   checkedAt: number;
 }
 
+type TrustedList = Known & { readonly list: AccessList };
+
 /** For how many pools it is remembered what their prices read: those read last. */
 const MAX_POOLS = 10_000;
-/** A list is read again after this time. */
+/** A list is read again after this time. No list of a pool is trusted for as long after a read contradicted one. */
 const LIST_MS = 300_000;
-/** A pool that no override touches is read live this often all the same, to check its list. */
+/** A pool that no override touches is read live this often, to check its list. So is the list of a pool without a price. */
 const CHECK_MS = 30_000;
 /** So long no list is read after nodes gave none. */
 const FAILED_MS = 30_000;
@@ -56,32 +60,33 @@ export class AccessLists {
     this.#deps = deps;
   }
 
-  /** Whether the price of a pool is the same with and without these overrides. False also while that is not known. */
-  isUntouched(pool: ServedPool, overrides: Words): boolean {
-    const known = this.#find(pool);
-    return known !== undefined && this.#deps.now() - known.checkedAt < CHECK_MS && touching(known, overrides) === '';
+  /** Whether the price of a pool is the same with and without the overrides. False also while that is not known. */
+  isUntouched(pool: ServedPool, block: BlockRef): boolean {
+    const known = this.#find(pool, block);
+    return known !== null && this.#deps.now() - known.checkedAt < CHECK_MS && touching(known.list, block) === '';
   }
 
   /**
    * Names the overrides that the price of a pool reads: overrides of the same name give the same price at one block.
    * Empty: none. Null: unknown.
    */
-  touching(pool: ServedPool, overrides: Words): string | null {
-    const known = this.#find(pool);
+  touching(pool: ServedPool, block: BlockRef): string | null {
+    const known = this.#find(pool, block);
     if (!known) return null;
-    const found = touching(known, overrides);
+    const found = touching(known.list, block);
     return known.isWhole || found === '' ? found : null;
   }
 
   /** Notes that a read agreed with the list of a pool. */
-  confirm(pool: ServedPool): void {
-    const known = this.#find(pool);
+  confirm({ address }: ServedPool): void {
+    const known = this.#known.get(address);
     if (known) known.checkedAt = this.#deps.now();
   }
 
-  /** Forgets the list of a pool, since a read contradicted it. */
-  forget({ address }: ServedPool): void {
-    this.#known.delete(address);
+  /** Distrusts the list of a pool, since a read contradicted it. */
+  distrust(pool: ServedPool, { hash }: BlockRef): void {
+    const now = this.#deps.now();
+    this.#known.set(pool.address, { pool, list: null, hash, isWhole: true, readAt: now, checkedAt: now });
   }
 
   /**
@@ -92,16 +97,14 @@ export class AccessLists {
   async learn(pool: ServedPool, block: BlockRef, hasPrice: boolean): Promise<void> {
     const { rpc, reserve, readTimeoutMs, logger, now } = this.#deps;
     const { address } = pool;
-    const known = this.#find(pool);
-    if (known && (known.isWhole || !hasPrice)) return;
-    if (this.#reading.has(address) || this.#reading.size >= MAX_READS || now() < this.#failedUntil || !reserve())
-      return;
+    if (this.#isKnown(pool, hasPrice) || this.#reading.has(address) || this.#reading.size >= MAX_READS) return;
+    if (now() < this.#failedUntil || !reserve()) return;
     this.#reading.add(address);
     try {
       const list = await readAccessList(rpc, block, [priceCall(pool)], AbortSignal.timeout(readTimeoutMs));
+      const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
-      if (list.get(address)?.size)
-        this.#known.set(address, { pool, list, isWhole: hasPrice, readAt: now(), checkedAt: now() });
+      if (list.get(address)?.size) this.#known.set(address, read);
       this.#isFailing = false;
     } catch (error) {
       this.#failedUntil = now() + FAILED_MS;
@@ -112,17 +115,26 @@ export class AccessLists {
     }
   }
 
-  #find(pool: ServedPool): Known | undefined {
+  /** Whether another list would say no more, or may not be trusted. */
+  #isKnown(pool: ServedPool, hasPrice: boolean): boolean {
     const known = this.#known.get(pool.address);
-    return known?.pool === pool && this.#deps.now() - known.readAt < LIST_MS ? known : undefined;
+    if (known?.pool !== pool) return false;
+    const ageMs = this.#deps.now() - known.readAt;
+    return known.isWhole ? ageMs < LIST_MS : !hasPrice && ageMs < CHECK_MS;
+  }
+
+  #find(pool: ServedPool, { hash }: BlockRef): TrustedList | null {
+    const known = this.#known.get(pool.address);
+    if (known?.pool !== pool || !known.list || this.#deps.now() - known.readAt >= LIST_MS) return null;
+    return known.isWhole || known.hash === hash ? { ...known, list: known.list } : null;
   }
 }
 
 /** The overrides of storage in a list, as text. */
-function touching({ list }: Known, overrides: Words): string {
+function touching(list: AccessList, { pending }: BlockRef): string {
   const found: string[] = [];
   for (const [account, slots] of list) {
-    const words = overrides.get(account);
+    const words = pending?.words.get(account);
     if (!words) continue;
     for (const slot of slots) {
       const word = words.get(slot);

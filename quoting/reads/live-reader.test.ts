@@ -32,12 +32,13 @@ class OracleWorld {
   foreign = 0;
   /** Of the pool: reads in the block being built, depths there, access lists. */
   readonly counts = { prices: 0, depths: 0, lists: 0 };
-  isShort = false;
+  failure: 'exhausted' | 'refused' | null = null;
+  readonly suspensions: string[] = [];
   hasLists = true;
   readonly reader: LiveReader;
 
   constructor() {
-    const rpc = { request: this.#request } as Pick<ChainRpc, 'request'>;
+    const rpc = { requestOptional: this.#request } as Pick<ChainRpc, 'requestOptional'>;
     const now = () => this.now;
     const logger = { warn: () => undefined };
     this.reader = new LiveReader({
@@ -48,7 +49,7 @@ class OracleWorld {
         isRead: () => true,
         cached: () => this.#committed,
       },
-      heads: { suspend: () => undefined },
+      heads: { suspend: () => void this.suspensions.push('suspended') },
       accessLists: new AccessLists({ rpc, reserve: () => true, readTimeoutMs: 1_000, logger, now }),
       reuseMs: REUSE_MS,
       now,
@@ -93,7 +94,7 @@ class OracleWorld {
 
   async #read({ block }: ReportedHead): Promise<PriceSnapshot> {
     this.counts.prices += 1;
-    if (this.isShort) throw new RpcFailure('exhausted', 'the read budget is exhausted');
+    if (this.failure) throw new RpcFailure(this.failure, 'the read failed');
     const price = priceIn(new Map([...this.base, ...this.words]));
     return snapshotOf(block, price, price !== priceIn(this.base));
   }
@@ -220,11 +221,58 @@ test('where nodes give no lists, every change is read', async () => {
 
 test('a scheduled read without calls fails, so that its pool is not shown as committed', async () => {
   const world = await knownWorld();
-  world.isShort = true;
+  world.failure = 'exhausted';
   world.words = new Map([[1, 6]]);
   await expect(world.reader.prices(world.head, { pool: POOL })).rejects.toMatchObject({ code: 'exhausted' });
-  world.isShort = false;
+  world.failure = null;
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
+});
+
+test('a read that nodes did not give is made again at the next request, and says nothing of the list', async () => {
+  const world = await knownWorld();
+  world.failure = 'refused';
+  world.words = new Map([[1, 6]]);
+  expect((await world.reader.prices(world.head, { pool: POOL })).block.pending).toBeUndefined();
+  expect([world.suspensions.length, world.reader.isRead('prices', world.head, POOL)]).toEqual([1, false]);
+  world.failure = null;
+  expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
+  world.foreign += 1;
+  expect(world.reader.isRead('prices', world.head, POOL)).toBe(true);
+});
+
+test('a price that changes though no override in its list did makes the pool unknown', async () => {
+  const world = await knownWorld();
+  // With overrides alone, the price is now in a slot that the list lacks.
+  world.words = new Map([
+    [POINTER, 2],
+    [2, 5],
+  ]);
+  expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(5n);
+  world.words = new Map([...world.words, [2, 6]]);
+  expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(5n);
+  world.now += REUSE_MS;
+  world.words = new Map([...world.words, [2, 7]]);
+  expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(7n);
+  for (const price of [8, 9]) {
+    world.words = new Map([...world.words, [2, price]]);
+    expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(BigInt(price));
+  }
+});
+
+test('depth is of the prices that it is asked for, and a pool without a live price is read at the committed head', async () => {
+  const world = await knownWorld();
+  const old = await world.reader.prices(world.head, { pool: POOL });
+  world.words = new Map([[1, 6]]);
+  const newer = await world.reader.prices(world.head, { pool: POOL });
+  expect((await world.reader.depth(world.head, newer)).bidX64).toBe(6n);
+  expect((await world.reader.depth(world.head, { ...old, block: newer.block })).bidX64).toBe(5n);
+  // The word of before: no live price, and no further read.
+  world.words = new Map([[1, 0]]);
+  expect((await world.reader.prices(world.head, { pool: POOL })).block.pending).toBeUndefined();
+  const { prices } = world.counts;
+  expect(world.reader.isRead('depths', world.head, POOL)).toBe(true);
+  await world.reader.prices(world.head, { pool: POOL });
+  expect(world.counts.prices).toBe(prices);
 });
 
 const step = fc.oneof(
@@ -284,7 +332,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
     committed: { read: async () => new Map(), isRead: () => false, cached: () => undefined },
     heads: { suspend: () => undefined },
     accessLists: new AccessLists({
-      rpc: { request: async () => Promise.reject() },
+      rpc: { requestOptional: async () => Promise.reject() },
       reserve: () => false,
       readTimeoutMs: 1,
       logger: { warn: () => undefined },

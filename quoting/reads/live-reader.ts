@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
@@ -28,21 +27,17 @@ export interface LiveReaderDeps {
 /** What was read of a pool in a block that is being built. */
 interface LiveRead {
   readonly pool: ServedPool;
-  readonly hash: BlockRef['hash'];
   readonly pending: PendingState;
   /** Names the overrides that the price depends on; null: unknown. */
   readonly touching: string | null;
   readonly readAt: number;
-  /** Null without a live price. Rejects when the budget is exhausted. */
+  /** Null without a live price, or where nodes did not give it. Rejects when the budget is exhausted. */
   readonly prices: Promise<PriceSnapshot | null>;
   /** Undefined until prices are read. */
   outcome?: PriceSnapshot | null;
   /** Null where it could not be read. Undefined until it is needed. */
   depth?: Promise<DepthSnapshot | null> | undefined;
 }
-
-/** For how many pools the last live read is kept: those read last. */
-const MAX_READS = 10_000;
 
 /**
  * Reads pools in the block that is being built. A pool without a live price there, or that cannot be read there, is
@@ -53,7 +48,11 @@ const MAX_READS = 10_000;
  */
 export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: LiveReaderDeps;
-  readonly #reads = new LRUCache<Address, LiveRead>({ max: MAX_READS });
+  /** The last live read of each pool on the newest committed block that was read on. */
+  #reads: { readonly hash: BlockRef['hash'] | null; readonly of: Map<Address, LiveRead> } = {
+    hash: null,
+    of: new Map(),
+  };
 
   constructor(deps: LiveReaderDeps) {
     this.#deps = deps;
@@ -84,17 +83,23 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return kind === 'prices' || last.depth !== undefined;
   }
 
-  #mayBeLive({ pending }: BlockRef, pool: ServedPool): boolean {
-    return pending !== undefined && !this.#deps.accessLists.isUntouched(pool, pending.words);
+  #mayBeLive(block: BlockRef, pool: ServedPool): boolean {
+    return block.pending !== undefined && !this.#deps.accessLists.isUntouched(pool, block);
+  }
+
+  #readsOn(hash: BlockRef['hash']): Map<Address, LiveRead> {
+    if (this.#reads.hash !== hash) this.#reads = { hash, of: new Map() };
+    return this.#reads.of;
   }
 
   /** The last read of a pool, if another one at this block would give the same. */
-  #lastRead({ hash, pending }: BlockRef, pool: ServedPool): LiveRead | undefined {
+  #lastRead(block: BlockRef, pool: ServedPool): LiveRead | undefined {
     const { accessLists, reuseMs, now } = this.#deps;
-    const last = this.#reads.get(pool.address);
-    if (!pending || last?.pool !== pool || !isSameBlock(last, hash, pending)) return undefined;
+    const { pending, hash } = block;
+    const last = this.#reads.hash === hash ? this.#reads.of.get(pool.address) : undefined;
+    if (!pending || last?.pool !== pool || !isSameTarget(last.pending, pending)) return undefined;
     if (last.pending.digest === pending.digest) return last;
-    const isSame = last.touching !== null && last.touching === accessLists.touching(pool, pending.words);
+    const isSame = last.touching !== null && last.touching === accessLists.touching(pool, block);
     return isSame && now() - last.readAt < reuseMs ? last : undefined;
   }
 
@@ -103,38 +108,42 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const { pool } = read;
     const { hash, pending } = head.block;
     if (!pending) throw new Error('a committed block has no live price');
-    const touching = accessLists.touching(pool, pending.words);
-    const before = this.#reads.get(pool.address);
+    const reads = this.#readsOn(hash);
+    const before = reads.get(pool.address);
+    const forget = () => {
+      if (reads.get(pool.address) === started) reads.delete(pool.address);
+    };
     const prices = this.#orNull(head, reader.prices(head, read)).then(
       (found) => {
+        // What nodes did not give is read again at the next request.
+        if (!found) forget();
+        else this.#check(started, before, head.block, found);
         started.outcome = found?.hasLivePrice ? found : null;
-        if (found) this.#check(started, before, found);
         return started.outcome;
       },
       (error) => {
-        if (this.#reads.peek(pool.address) === started) this.#reads.delete(pool.address);
+        forget();
         throw error;
       },
     );
-    const started: LiveRead = { pool, hash, pending, touching, readAt: now(), prices };
-    this.#reads.set(pool.address, started);
+    const touching = accessLists.touching(pool, head.block);
+    const started: LiveRead = { pool, pending, touching, readAt: now(), prices };
+    reads.set(pool.address, started);
     return started;
   }
 
   /** Compares what was read with the access list of the pool. */
-  #check({ pool, hash, pending, touching }: LiveRead, before: LiveRead | undefined, found: PriceSnapshot): void {
+  #check(read: LiveRead, before: LiveRead | undefined, block: BlockRef, found: PriceSnapshot): void {
     const { accessLists, committed } = this.#deps;
+    const { pool, touching } = read;
     const isUntouchedLive = touching === '' && found.hasLivePrice;
-    const isChanged =
-      touching !== null &&
-      before?.touching === touching &&
-      isSameBlock(before, hash, pending) &&
-      before.outcome !== undefined &&
-      before.outcome?.fingerprint !== (found.hasLivePrice ? found.fingerprint : undefined);
-    if (isUntouchedLive || isChanged) accessLists.forget(pool);
+    const isSameRead = touching !== null && before?.touching === touching && isSameTarget(before.pending, read.pending);
+    const fingerprint = found.hasLivePrice ? found.fingerprint : undefined;
+    const isChanged = isSameRead && before.outcome !== undefined && before.outcome?.fingerprint !== fingerprint;
+    if (isUntouchedLive || isChanged) accessLists.distrust(pool, block);
     else accessLists.confirm(pool);
     const atHead = committed.cached(pool, 'prices');
-    if (atHead?.block.hash === hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
+    if (atHead?.block.hash === block.hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
   }
 
   #sharedDepth(last: LiveRead, head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
@@ -175,8 +184,8 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 }
 
-const isSameBlock = (read: LiveRead, hash: BlockRef['hash'], { blockNumber, timestamp }: PendingState): boolean =>
-  read.hash === hash && read.pending.blockNumber === blockNumber && read.pending.timestamp === timestamp;
+const isSameTarget = (one: PendingState, other: PendingState): boolean =>
+  one.blockNumber === other.blockNumber && one.timestamp === other.timestamp;
 
 /** The same snapshot with all overrides of a block, of which it depends on none that changed. */
 const atState = <S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: BlockRef): S =>

@@ -136,6 +136,32 @@ test('a pool whose last read is too old is reported as not read, and counted', a
   expect(chain.now - lastReadAt).toBeGreaterThan(2_500);
 });
 
+test('a pool is reported soon after its last read became too old, though no head comes', async () => {
+  const chain = new SimulatedChain(1);
+  const { outcomes, results, lastReadAt } = await startShort(chain, 2_500);
+  results.length = 0;
+  chain.now = lastReadAt + 2_499;
+  await vi.advanceTimersByTimeAsync(500);
+  await settle();
+  expect(outcomes('prices').unread).toEqual([]);
+  chain.now += 1;
+  await vi.advanceTimersByTimeAsync(500);
+  await settle();
+  expect(outcomes('prices').unread).toEqual([0]);
+});
+
+test('a failure of the pool itself is reported at once, whatever was read before', async () => {
+  const chain = new SimulatedChain(1);
+  const { requested, nextBlock, outcomes } = start(chain, { ...RICH, keepMs: 60_000 });
+  const { address } = chain.pools[0] as ServedPool;
+  requested.pin(address, 'prices', true);
+  await nextBlock();
+  expect(outcomes('prices').read).toEqual([0]);
+  chain.failing.add(address);
+  await nextBlock();
+  expect(outcomes('prices').unread).toEqual([0]);
+});
+
 test('the newest state is read when the budget has calls again, though no head comes', async () => {
   const chain = new SimulatedChain(1);
   const { outcomes } = await startShort(chain, 60_000);

@@ -89,8 +89,8 @@ export class BlockWarmer {
   #stopWatching: (() => void) | undefined;
   /** Of the last run, what was not read at its state. */
   #undone: readonly WarmRead[] = [];
-  /** When each requested read last succeeded. */
-  #lastReads = new Map<string, number>();
+  /** When and at which block each requested read last succeeded. */
+  #lastReads = new Map<string, { readonly at: number; readonly block: BlockRef }>();
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -169,7 +169,7 @@ export class BlockWarmer {
     this.#undone = ahead.filter((read) => !this.#isDone(read));
     this.coverage = {
       requested: poolCount(ahead),
-      unread: poolCount(this.#undone.filter((read) => !this.#isKept(read))),
+      unread: poolCount(this.#undone.filter((read) => !this.#isKept(read, seen.head.block))),
     };
   }
 
@@ -186,8 +186,8 @@ export class BlockWarmer {
     const { schedule, snapshots } = this.#deps;
     const { head } = seen;
     const lastReads = requested.flatMap((read) => {
-      const at = this.#lastReads.get(warmKey(read));
-      return at === undefined ? [] : [[warmKey(read), at] as const];
+      const last = this.#lastReads.get(warmKey(read));
+      return last ? [[warmKey(read), last] as const] : [];
     });
     this.#lastReads = new Map(lastReads);
     const pending = requested.filter((read) => !this.#isDone(read));
@@ -236,23 +236,23 @@ export class BlockWarmer {
   /** What to report of a read; undefined: nothing new. */
   #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError | undefined) {
     if (outcome && !(outcome instanceof SnapshotError) && outcome.block.hash === block.hash) {
-      this.#lastReads.set(warmKey(read), this.#now());
+      this.#lastReads.set(warmKey(read), { at: this.#now(), block: outcome.block });
       if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
       return outcome;
     }
     const error = outcome instanceof SnapshotError && !isExhausted(outcome) ? outcome : notRead();
-    return mayRetry(error) && this.#isKept(read) ? undefined : error;
+    return mayRetry(error) && this.#isKept(read, block) ? undefined : error;
   }
 
-  /** Whether pools wait for calls while their last reads are kept: nothing else may come that starts a run. */
-  #isBehind(): boolean {
-    return this.#undone.some((read) => this.#isKept(read));
-  }
-
-  /** Whether the last read of a pool is used although it is not of the newest state. */
-  #isKept(read: RequestedPool): boolean {
-    const at = this.#lastReads.get(warmKey(read));
-    return at !== undefined && this.#now() - at < (this.#deps.keepMs ?? 0);
+  /**
+   * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block and
+   * as long as any price is live there.
+   */
+  #isKept(read: RequestedPool, { hash, pending }: BlockRef): boolean {
+    const { keepMs = 0 } = this.#deps;
+    const last = this.#lastReads.get(warmKey(read));
+    if (!last || this.#now() - last.at >= keepMs) return false;
+    return this.#isDue || !last.block.pending || (last.block.hash === hash && pending !== undefined);
   }
 
   /** Reports to listeners what became of the reads of one kind. */
@@ -272,13 +272,15 @@ export class BlockWarmer {
   }
 
   #watch(): () => void {
-    const stopWatching = this.#deps.heads.watch();
+    const { heads, keepMs = 0 } = this.#deps;
+    const stopWatching = heads.watch();
     let ticks = 0;
     const tick = () => {
       ticks += 1;
       // A run reports to clients at once that the head became too old.
-      const isOutdated = this.#done.state !== '' && !this.#deps.heads.known;
-      if (isOutdated || this.#isBehind() || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
+      const isOutdated = this.#done.state !== '' && !heads.known;
+      // Nothing else may come when the budget has calls again, or when a read that was kept becomes too old.
+      if (isOutdated || (keepMs > 0 && this.#undone.length > 0) || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
     const retry = setInterval(tick, TICK_MS).unref();
     return () => {

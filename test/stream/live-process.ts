@@ -39,7 +39,7 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
   );
   const accessLists = new AccessLists({
     // No node gives one: all pools are read live.
-    rpc: { request: () => Promise.reject(new Error('no lists')) },
+    rpc: { requestOptional: () => Promise.reject(new Error('no lists')) },
     reserve: () => true,
     readTimeoutMs: 1_000,
     logger: { warn: () => undefined },
@@ -54,9 +54,9 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
       return committed.reader.prices(head, read);
     },
   };
-  const reader = new LiveReader({ reader: pools, committed: snapshots, heads, accessLists, reuseMs: 0, now });
+  const reader = new LiveReader({ reader: pools, committed: snapshots, heads, accessLists, reuseMs: 2_500, now });
   const requested = new RequestedPools({ warmMs: 5_000, now, under: committed.requested });
-  const live = chain.serve({ heads, requested, reader, committed: snapshots, warmBudget, directory });
+  const live = chain.serve({ heads, requested, reader, committed: snapshots, warmBudget, directory, keepMs: 5_000 });
   let last: Frame | undefined;
   /** The source sends its last frame again, as sources do several times a second. */
   const renew = (): void => {
