@@ -91,6 +91,7 @@ export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const listing: Omit<RefreshDeps, 'registry' | 'version'> = {
     database,
     fiatMaxAgeSecs,
+    fiatSource: file.fiatPrices.source,
     classify,
     // The served index still has a chain that was removed from the configuration, until a new index replaces it.
     findBlockAt: async (timestamp, indexed) =>

@@ -1696,7 +1696,7 @@ export interface components {
             listingAgeSecs: number | null;
             /** @description Since the price source made its newest token price; null without one. */
             fiatPriceAgeSecs: number | null;
-            /** @description Whether no token price is current: values in listings are null, floors and orders go by the last ones. */
+            /** @description Whether the price source gives no current price any more: values in listings are null, floors and orders go by the last prices. */
             fiatPricesLost: boolean;
         };
     };

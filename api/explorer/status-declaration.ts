@@ -32,7 +32,9 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
   fiatPriceAgeSecs: Age.describe('Since the price source made its newest token price; null without one.'),
   fiatPricesLost: z
     .boolean()
-    .describe('Whether no token price is current: values in listings are null, floors and orders go by the last ones.'),
+    .describe(
+      'Whether the price source gives no current price any more: values in listings are null, floors and orders go by the last prices.',
+    ),
 });
 
 export const ServiceStatus = documented('ServiceStatus', 'What runs, and how current the data is, by chain.', {

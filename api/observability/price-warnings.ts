@@ -1,7 +1,7 @@
 import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
 
 const LOST =
-  'no current token price: values in listings are null, and floors and orders go by the last known prices. ' +
+  'no current token price any more: values in listings are null, and floors and orders go by the last known prices. ' +
   'See the job fiat-prices of capture';
 
 /** What the operator should know of token prices, by chain. */

@@ -8,6 +8,8 @@ import { createLogger } from '../../runtime/logger.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { ListingParams, Page } from '../../test/metadata/listing-reader.ts';
+import { priceTimes } from '../listing/price-age.ts';
+import { readPriceTimes } from '../listing/write-listing.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { defiLlamaPrices } from './defillama.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
@@ -100,7 +102,8 @@ const listed = async (query: ListingParams) => addresses(await listing.page(CHAI
 test('once the price source is dead, each pool that a floor let through stays listed in its place, without a value', async () => {
   const lost = { [`fiat-prices-${CHAIN_A}`]: expect.stringContaining('no current token price') };
   await listing.refresh();
-  expect(await warnings()).toEqual([lost, null]);
+  // A chain without prices lost none.
+  expect(await warnings()).toEqual([{}, null]);
   expect(await runJobs()).toBeNull();
   expect(await warnings()).toEqual([{}, expect.closeTo(0, -2)]);
   const sorted = await listed({ sortBy: 'tvl' });
@@ -141,4 +144,21 @@ test('once the price source is dead, each pool that a floor let through stays li
   expect(await warnings()).toEqual([{}, expect.closeTo(0, -2)]);
   expect(await listed({ sortBy: 'tvl' })).toEqual(sorted);
   expect(await largest()).toMatchObject({ token0FiatPrice: 1, tvlFiat: 62.1 });
+});
+
+test('prices are lost where the configured source gave some once, whatever another one gave', async () => {
+  const age = (token: string, secs: number, source: string) =>
+    listing.pool.query(
+      'UPDATE operator.fiat_price SET source = $3, priced_at = now() - make_interval(secs => $2) WHERE token = $1',
+      [token, secs, source],
+    );
+  await age(TOKEN0, 40 * DAY_SECS, 'defillama');
+  await age(TOKEN1, 0, 'static');
+  const isLost = async (source: string) => {
+    const times = priceTimes(Date.now(), 600);
+    return (await readPriceTimes(listing.pool, times, source)).map(({ isFiatLost }) => isFiatLost);
+  };
+  expect([await isLost('defillama'), await isLost('static')]).toEqual([[true], [false]]);
+  await listing.pool.query('DELETE FROM operator.fiat_price');
+  expect(await isLost('defillama')).toEqual([false]);
 });

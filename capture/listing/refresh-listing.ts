@@ -31,6 +31,8 @@ export type RefreshDeps = {
   readonly findBlockAt: (timestamp: number, indexed: IndexedBlock) => Promise<number>;
   /** Values by an older fiat price are not shown. */
   readonly fiatMaxAgeSecs: number;
+  /** What makes prices, as the chains file says. Default: `defillama`. */
+  readonly fiatSource?: string;
   /** Version of the code and settings that compute pools. What another version computed is computed again. */
   readonly version: string;
   /** Gives the tier of a pool; null for one that has none. */
@@ -53,7 +55,7 @@ const unpack = promisify(inflate);
  * @throws an error of Postgres, also when no index is served
  */
 export function refreshListing(deps: RefreshDeps): Promise<number | null> {
-  const { database, fiatMaxAgeSecs, version } = deps;
+  const { database, fiatMaxAgeSecs, fiatSource = 'defillama', version } = deps;
   return inTransaction(database, 'READ COMMITTED', async (publisher) => {
     // The lock is held while pools are computed too, so that what is published later was also read later.
     await publisher.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.listing]);
@@ -75,7 +77,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const windows = await Promise.all(blocks.map((block) => chainWindow(block, toTs, deps)));
     for (const part of parts) await writePools(publisher, JSON.parse(String(await unpack(part))));
     await writePrices(publisher, prices);
-    await writeWindows(publisher, windows, await readPriceTimes(publisher, times), generation);
+    await writeWindows(publisher, windows, await readPriceTimes(publisher, times, fiatSource), generation);
     return due.length;
   });
 }

@@ -87,9 +87,13 @@ type PriceTime = Pick<WindowRow, 'chainId' | 'fiatPriceTs' | 'isFiatLost'>;
 
 const priceTimesOfChains = loadStatement<PriceTime>('./price-times.sql', import.meta.url);
 
-/** Reads when the newest price of each chain with listed pools was made, and whether it cannot be shown. */
-export const readPriceTimes = (database: Queryable, { pricedSince }: PriceTimes) =>
-  priceTimesOfChains(database, [pricedSince]);
+/**
+ * Reads when the newest price of each chain with listed pools was made, and whether it cannot be shown any more.
+ *
+ * @param source the configured source, whose prices count before others
+ */
+export const readPriceTimes = (database: Queryable, { pricedSince }: PriceTimes, source: string) =>
+  priceTimesOfChains(database, [pricedSince, source]);
 
 /** Replaces the windows of all chains by those of one refresh. */
 export async function writeWindows(

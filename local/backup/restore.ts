@@ -41,17 +41,21 @@ async function restoreBackup(url: string, { header, parts, assertWhole }: Backup
     if (!isDeepStrictEqual(header.migrations, await ranMigrations(client))) {
       throw new ConfigError(`the backup is of release ${header.release}: restore it with that one, then upgrade`);
     }
-    for await (const { statement, rows } of parts) {
-      if (rows) await pipeline(rows, client.query(copyFrom(statement)));
-      else await client.query(statement);
-    }
+    await copyParts(client, parts).catch(async (cause) => {
+      await assertWhole();
+      throw cause;
+    });
     // Its plans would be poor until Postgres did so by itself.
     await client.query('ANALYZE');
-  } catch (cause) {
-    await assertWhole();
-    throw cause;
   } finally {
     await client.end();
+  }
+}
+
+async function copyParts(client: pg.Client, parts: Backup['parts']): Promise<void> {
+  for await (const { statement, rows } of parts) {
+    if (rows) await pipeline(rows, client.query(copyFrom(statement)));
+    else await client.query(statement);
   }
 }
 

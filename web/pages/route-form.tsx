@@ -1,9 +1,10 @@
 import { chains } from '../chains.ts';
+import { readDecimal } from '../decimal-text.ts';
 import { shortHex } from '../format.ts';
 import { go, here } from '../location.ts';
 import type { Token } from '../parts/token.tsx';
 import { textOf, useTypedDecimal } from '../typed.ts';
-import { DEFAULT_SLIPPAGE_BPS, hrefOf, type RouteView, viewOf } from './route-order.ts';
+import { hrefOf, type RouteView, viewOf } from './route-order.ts';
 
 type Props = { readonly view: RouteView; readonly tokens: readonly Token[] };
 
@@ -12,9 +13,10 @@ export function RouteForm({ view, tokens }: Props) {
   const change = (part: Partial<RouteView>) =>
     go(hrefOf({ ...viewOf(here.peek().searchParams), chain: view.chain, ...part }), true);
   const [amount, typeAmount] = useTypedDecimal(view.amount, (typed) => change({ amount: typed }));
-  const [slippage, typeSlippage] = useTypedDecimal(String(view.slippageBps / 100), (typed) =>
-    change({ slippageBps: typed === '' ? DEFAULT_SLIPPAGE_BPS : Math.round(Number(typed) * 100) }),
-  );
+  const [slippage, typeSlippage] = useTypedDecimal(String(view.slippageBps / 100), (typed) => {
+    // What is no number changes nothing: the field says so.
+    if (typed !== '') change({ slippageBps: Math.round(Number(typed) * 100) });
+  });
   return (
     <form class="filters" aria-label="Trade" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -57,7 +59,13 @@ export function RouteForm({ view, tokens }: Props) {
       </label>
       <label>
         Slippage, %
-        <input class="short" inputMode="decimal" value={slippage} onInput={typeSlippage} />
+        <input
+          class="short"
+          inputMode="decimal"
+          aria-invalid={readDecimal(slippage) === null}
+          value={slippage}
+          onInput={typeSlippage}
+        />
       </label>
     </form>
   );
