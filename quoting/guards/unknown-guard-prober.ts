@@ -4,15 +4,15 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
-import { minBigint } from '../../protocol/fixed-point.ts';
 import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
 import { type ExecutableLevels, executableLevels, type TradingSides } from '../../protocol/guards/side-claim.ts';
 import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { filledSwap } from '../../protocol/layouts/pool-errors.ts';
-import { capacity, type FillCurve, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
+import { type FillCurve, fillCurve } from '../../protocol/routing/fill-curve.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { EndSearch, type SearchedSide } from './end-search.ts';
+import { isShort } from './short-fill.ts';
 
 /** A healthy pool with guards, and the curve that it would trade without them. */
 export interface GuardedCurve {
@@ -79,11 +79,10 @@ export class UnknownGuardProber {
   }
 }
 
-/** Counts a swap as rejected that gives less than the side promises: an unknown extension may be part of the pool. */
+/** Counts a swap as rejected that gives less than the side promises. */
 function kept(side: PoolSide, promises: FillCurve, probed: ProbedInput): ProbedInput {
   const fill = filledSwap(side, probed.result ?? undefined);
-  const isShort = fill && fill.amountOut < foundAt(promises, minBigint(fill.amountIn, capacity(promises)));
-  return isShort ? { ...probed, outcome: 'refused' } : probed;
+  return fill && isShort(promises, fill) ? { ...probed, outcome: 'refused' } : probed;
 }
 
 /** Whether even the smallest swap is rejected, and probes took so much gas that others did not run. */
