@@ -8,7 +8,9 @@ import { minBigint } from '../../protocol/fixed-point.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { simulatedResult, swapAmounts } from '../../protocol/layouts/pool-errors.ts';
+import { fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulated-walk/simulated-walk.ts';
+import { isShort } from './short-fill.ts';
 
 /** A side of a pool at a block. */
 export interface SearchedSide {
@@ -77,16 +79,19 @@ export class EndSearch {
 
   /** Searches the bin behind the last amount that fills: farther on, an extension may reject the start of any bin. */
   async #searchInputs(searched: SearchedSide, limit: SideLimit): Promise<SideLimit> {
+    const { side } = searched;
     const { most, beyond } = limit;
     if (beyond === null) return limit;
-    const binEnd =
-      searched.side.levels.find(({ cumulativeInput }) => cumulativeInput > most)?.cumulativeInput ?? beyond;
+    const binEnd = side.levels.find(({ cumulativeInput }) => cumulativeInput > most)?.cumulativeInput ?? beyond;
     const end = minBigint(binEnd, beyond);
     if (end - most <= 1n) return limit;
     const records = await this.#simulate(searched, [most, end]);
-    const filled = records.filter(({ fill, amount }) => fill && amount > most).reduce(larger, null);
-    const rejected = records.filter(({ outcome, amount }) => isRejection(outcome) && amount < beyond);
-    const nearest = rejected.reduce((least, { amount }) => minBigint(least, amount), beyond);
+    const promises = fillCurve(side.levels, 'exact_in');
+    const isRejected = ({ outcome, fill }: WalkRecord): boolean =>
+      isRejection(outcome) || (fill !== null && isShort(promises, swapAmounts(side.zeroForOne, fill)));
+    const nearest = records.filter(isRejected).reduce((least, { amount }) => minBigint(least, amount), beyond);
+    const within = records.filter(({ fill, amount }) => fill && amount > most && amount < nearest);
+    const filled = within.reduce(larger, null);
     if (!filled?.fill) return { ...limit, beyond: nearest };
     return { ...limit, most: filled.amount, beyond: nearest, filled: simulatedResult(filled.fill) };
   }

@@ -2,17 +2,25 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { PoolCurve } from '../../protocol/curve.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { type ModelPool, modelPool, simulateOnModel } from '../../protocol/layouts/flat/stop-loss-model.fixture.ts';
+import { filledSwap, simulatedResult } from '../../protocol/layouts/pool-errors.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
+import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { modelChain, type SimulateSwap } from './model-node.fixture.ts';
 import { UnknownGuardProber } from './unknown-guard-prober.ts';
 
 const BLOCK: BlockRef = { number: 1n, hash: `0x${'11'.repeat(32)}`, timestamp: 1n };
+const ROUNDED = 2n;
+/** Parts of a bin, in millionths. */
+const PARTS_E6 = [1n, 1_000n, 100_000n, 400_000n, 500_000n, 900_000n, 999_999n, 1_000_000n];
+const part = fc.constantFrom(...PARTS_E6);
 
 /** The curve of a pool whose own arithmetic is exact, and what it answers without a stop loss. */
 function openPool(model: ModelPool): { readonly curve: PoolCurve; readonly simulate: SimulateSwap } {
@@ -35,3 +43,55 @@ test('an extension that allows all leaves the side whole', async () => {
     { numRuns: runs(200) },
   );
 });
+
+test('a pool that pays less from some input on is promised no more than it gives', async () => {
+  let cut = 0;
+  await fc.assert(
+    fc.asyncProperty(modelPool, fc.nat(4), part, part, async (model, drawn, partE6, cappedE6) => {
+      const { curve, simulate } = openPool(model);
+      for (const side of [curve.bids, curve.asks]) {
+        const bin = drawn % side.levels.length;
+        const [start, end] = [side.levels[bin - 1]?.cumulativeInput ?? 0n, side.levels[bin]?.cumulativeInput ?? 0n];
+        const from = start + ((end - start) * partE6) / 1_000_000n;
+        const cap = from + (((side.levels.at(-1)?.cumulativeInput ?? 0n) - from) * cappedE6) / 1_000_000n;
+        const paysLess = lessFrom(simulate, from, cap);
+        const { bids, asks } = await probe(curve, paysLess);
+        const levels = (side.zeroForOne ? bids : asks) ?? [];
+        expect(brokenPromises(levels, (input) => filledSwap(side, paysLess(side.zeroForOne, input)))).toEqual([]);
+        const whole = side.levels.filter(({ cumulativeInput }) => cumulativeInput < from);
+        expect(levels.slice(0, whole.length)).toEqual(whole);
+        if (levels.at(-1)?.cumulativeInput !== side.levels.at(-1)?.cumulativeInput) cut += 1;
+      }
+    }),
+    { numRuns: runs(200) },
+  );
+  expect(cut).toBeGreaterThan(runs(200));
+});
+
+/** Inputs of at least `from` pay 1% less than the pool would; those beyond `cap` are refused. */
+const lessFrom =
+  (simulate: SimulateSwap, from: bigint, cap: bigint): SimulateSwap =>
+  (zeroForOne, amount) => {
+    const result = simulate(zeroForOne, amount);
+    const fill = filledSwap({ zeroForOne }, result);
+    if (!fill || amount < 0n || fill.amountIn < from) return result;
+    if (amount > cap) return { success: false, data: '0x' };
+    const [paid, given] = [fill.amountIn, (fill.amountOut * -99n) / 100n];
+    return simulatedResult(
+      zeroForOne ? { amount0Delta: paid, amount1Delta: given } : { amount0Delta: given, amount1Delta: paid },
+    );
+  };
+
+/** Inputs for which a pool gives less than levels promise, the raw unit or two aside that roundings take of either token. */
+function brokenPromises(levels: readonly DepthLevel[], swap: (input: bigint) => SwapAmounts | null): string[] {
+  const promises = fillCurve(levels, 'exact_in');
+  const inputs = promises.given.flatMap((end, index) => {
+    const start = promises.given[index - 1] ?? 0n;
+    return [...PARTS_E6.map((part) => start + ((end - start) * part) / 1_000_000n), end - 1n];
+  });
+  return inputs.flatMap((input) => {
+    const given = swap(input)?.amountOut ?? 0n;
+    const isKept = given + ROUNDED >= foundAt(promises, input - ROUNDED);
+    return isKept ? [] : [`${input}: ${foundAt(promises, input)} was promised, gave ${given}`];
+  });
+}
