@@ -69,10 +69,12 @@ const COMMENT_MS = 2_000;
  */
 export function sseTransport(response: ServerResponse): StreamTransport {
   let isQuiet = false;
-  const comments = setInterval(() => {
-    if (isQuiet && !response.writableEnded) response.write(':\n\n');
+  const comment = () => {
+    // Without an empty line: older clients take that for the end of an event, and parse its data.
+    if (isQuiet && !response.writableEnded) response.write(':\n');
     isQuiet = true;
-  }, COMMENT_MS).unref();
+  };
+  const comments = setInterval(comment, COMMENT_MS).unref();
   response.once('close', () => clearInterval(comments));
   return {
     send: (event, id, data) => {

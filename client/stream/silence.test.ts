@@ -48,18 +48,22 @@ function startService() {
   return { service, Socket };
 }
 
+/** A heartbeat as an event. */
+const heartbeat = (seq: number, block: number) => {
+  const head = { seq, prevSeq: seq - 1 || null, blockNumber: block, blockHash: '0x', blockTimestamp: 0 };
+  return `event: heartbeat\nid: a\ndata: ${JSON.stringify(head)}\n\n`;
+};
+
 /** A service that sends events, and comments between them if it is not an older one. */
 function startEvents() {
-  const service = { isDead: false, opened: 0, comment: () => undefined as unknown };
+  const service = { isDead: false, opened: 0, send: (_text: string) => undefined as unknown };
   const fetch: typeof globalThis.fetch = async (_, init) => {
     service.opened += 1;
-    const data = '{"seq":1,"prevSeq":null,"blockNumber":5,"blockHash":"0x","blockTimestamp":0}';
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         init?.signal?.addEventListener('abort', () => controller.error(init.signal?.reason));
-        const send = (text: string) => service.isDead || controller.enqueue(new TextEncoder().encode(text));
-        send(`event: heartbeat\nid: a\ndata: ${data}\n\n`);
-        service.comment = () => send(':\n\n');
+        service.send = (text) => service.isDead || controller.enqueue(new TextEncoder().encode(text));
+        service.send(heartbeat(1, 5));
       },
     });
     return new Response(body);
@@ -132,7 +136,7 @@ test('events with comments between them are dead after 6 s of silence, those of 
     const { service, states, stop } = await followEvents();
     for (let second = 0; second < 30 && !isOld; second += 2) {
       await vi.advanceTimersByTimeAsync(2_000);
-      service.comment();
+      service.send(':\n');
     }
     await vi.advanceTimersByTimeAsync(0);
     expect([states.length, service.opened, states[0]?.ageMs()]).toEqual([1, 1, 0]);
@@ -143,4 +147,28 @@ test('events with comments between them are dead after 6 s of silence, those of 
     expect(states.at(-1)?.block).toBeNull();
     stop.abort();
   }
+});
+
+test('events are read whole, in whatever pieces they and the comments before them come', async () => {
+  const { service, states, stop } = await followEvents();
+  const text = `:\n:\n${heartbeat(2, 6)}:\n${heartbeat(3, 7)}:\n\n: a comment\n${heartbeat(4, 8)}`;
+  for (const piece of [text.slice(0, 1), text.slice(1, 9), text.slice(9, -1), text.slice(-1)]) {
+    service.send(piece);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(states.map(({ block }) => block?.number)).toEqual([5, 7, 8]);
+  expect(service.opened).toBe(1);
+  stop.abort();
+});
+
+test('a piece of an event of an older service is no comment', async () => {
+  const { service, states, stop } = await followEvents();
+  const text = heartbeat(2, 6);
+  service.send(text.slice(0, 20));
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect([states.at(-1)?.block?.number, states.at(-1)?.ageMs()]).toEqual([5, 15_000]);
+  service.send(text.slice(20));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([states.at(-1)?.block?.number, service.opened]).toEqual([6, 1]);
+  stop.abort();
 });

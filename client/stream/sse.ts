@@ -1,6 +1,6 @@
 import { ConnectionError, responseError } from '../rest/errors.ts';
 import { headersOf } from './headers.ts';
-import type { StreamMessage, Transport } from './types.ts';
+import type { Transport } from './types.ts';
 
 /** Server-sent events, read with `fetch`. */
 export const followEvents: Transport = async (
@@ -17,19 +17,21 @@ export const followEvents: Transport = async (
   if (!response.ok || !response.body) throw responseError(response, await response.json().catch(() => null));
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
+  let fields: Record<string, string> = {};
   for (let text = ''; ; ) {
     const { done, value } = await reader.read();
     if (done) throw new ConnectionError('The stream ended');
-    text += decoder.decode(value, { stream: true });
-    const events = text.split('\n\n');
-    text = events.pop() ?? '';
-    for (const event of events) onMessage(event.startsWith(':') ? null : parseEvent(event));
+    const lines = (text + decoder.decode(value, { stream: true })).split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) {
+      const [name] = line.split(':', 1) as [string];
+      // A comment is whole without an empty line, and may stand before an event.
+      if (line.startsWith(':')) onMessage(null);
+      else if (line) fields[name] = line.slice(name.length + 1).trim();
+      else {
+        onMessage(fields.data ? { ...JSON.parse(fields.data), event: fields.event, id: fields.id } : null);
+        fields = {};
+      }
+    }
   }
 };
-
-function parseEvent(text: string): StreamMessage {
-  const fields = Object.fromEntries(
-    text.split('\n').map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1).trim()]),
-  );
-  return { ...JSON.parse(fields.data), event: fields.event, id: fields.id };
-}

@@ -45,7 +45,8 @@ test('the client of docs/use/stream.md does what each message says', async () =>
   let seq = 0;
   const says = async (event: string, blockNumber: number, fields: object) => {
     const sentBefore = blocks.length;
-    const text = `event: ${event}\nid: e-${++seq}\ndata: ${JSON.stringify({ blockNumber, ...fields })}\n\n`;
+    // After a comment.
+    const text = `:\nevent: ${event}\nid: e-${++seq}\ndata: ${JSON.stringify({ blockNumber, ...fields })}\n\n`;
     // In pieces, as a network may bring it.
     for (const half of [text.slice(0, 20), text.slice(20)]) {
       response.write(half);

@@ -38,8 +38,6 @@ export async function connectSse(
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         const part = text.slice(0, end);
         text = text.slice(end + 2);
-        // A comment shows that the connection lives.
-        if (part.startsWith(':')) continue;
         const sentBefore = parseEvent(part);
         messages.push(sentBefore);
         book.take(sentBefore);
@@ -60,7 +58,9 @@ export async function connectSse(
 }
 
 function parseEvent(text: string): Received {
-  const fields = new Map(text.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]));
+  // Comments stand before events.
+  const lines = text.split('\n').filter((line) => !line.startsWith(':'));
+  const fields = new Map(lines.map((line) => line.split(/: (.*)/s) as [string, string]));
   return {
     event: fields.get('event') as StreamEventName,
     id: fields.get('id') ?? '',
