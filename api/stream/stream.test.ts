@@ -52,6 +52,16 @@ test('a connection of events gets a comment after two to four seconds without on
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('a connection whose client left before it began keeps no timer', async () => {
+  const left = Promise.withResolvers<ServerResponse>();
+  const { url, stop } = await serve((_, outgoing) => outgoing.once('close', () => left.resolve(outgoing)).destroy());
+  get(url).on('error', () => undefined);
+  const outgoing = await left.promise;
+  sseTransport(outgoing);
+  expect(vi.getTimerCount()).toBe(0);
+  stop();
+});
+
 /** How released clients read events: each part between empty lines is one, and has data. */
 const parsedByReleases = (text: string): readonly unknown[] =>
   text

@@ -74,8 +74,11 @@ export function sseTransport(response: ServerResponse): StreamTransport {
     if (isQuiet && !response.writableEnded) response.write(':\n');
     isQuiet = true;
   };
-  const comments = setInterval(comment, COMMENT_MS).unref();
-  response.once('close', () => clearInterval(comments));
+  // If the client left earlier, no `close` follows.
+  if (!response.destroyed) {
+    const comments = setInterval(comment, COMMENT_MS).unref();
+    response.once('close', () => clearInterval(comments));
+  }
   return {
     send: (event, id, data) => {
       isQuiet = false;
