@@ -77,6 +77,26 @@ describe('a frame', () => {
     expect([0, 4_999, 5_000].map((now) => at(now, outcomes, true))).toEqual(['late', 'late', 2]);
   });
 
+  test('leaves out a pool that nodes do not give after five seconds, also if it is not always its turn', () => {
+    for (const pattern of [
+      [ofNodes, ofNodes, ofNodes, notRead],
+      [ofNodes, ...Array.from({ length: 9 }, () => exhausted)],
+    ]) {
+      const { at } = feedOf();
+      const contents = Array.from({ length: 40 }, (_, look) =>
+        at(look * 250, [read, pattern[look % pattern.length], read]),
+      );
+      expect(contents).toEqual(contents.map((_, look) => (look * 250 < 5_000 ? 'late' : 2)));
+      expect(at(10_000, [read, read, read])).toBe(3);
+      expect(at(10_250, [read, notRead, read])).toBe('late');
+    }
+  });
+
+  test('never leaves out a pool whose reads do not fail, but end without a turn', () => {
+    const { at } = feedOf();
+    for (let now = 0; now < 60_000; now += 250) expect(at(now, [read, notRead, read], now % 1_000 < 500)).toBe('late');
+  });
+
   test('never leaves out a pool that waits for its turn', () => {
     const { at } = feedOf();
     for (let now = 0; now < 60_000; now += 250) expect(at(now, [read, read, notRead])).toBe('late');

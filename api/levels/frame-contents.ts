@@ -24,27 +24,38 @@ export const maxUnreadMs = ({ blockTimeMs }: { readonly blockTimeMs: number }): 
 /** After this time without a look at a pool it counts as one that was never looked at. */
 const FORGET_MS = 60_000;
 
+/** What nodes did for a pool that is not read. `called`: calls are in flight. `waiting`: it is not its turn. */
+type Progress = 'failed' | 'called' | 'waiting';
+
+interface MissingPool {
+  readonly since: number;
+  readonly seenAt: number;
+  readonly hasFailed: boolean;
+}
+
 /**
  * Decides which pools frames wait for: each that is not read, unless nodes do not give it for `maxMs`. Such a pool is
- * left out until it is read. One that only waits for its turn is never left out.
+ * left out until it is read. The time runs on between failed calls, while it is not the pool's turn. One that only waits
+ * for its turn is never left out.
  */
 export class AwaitedPools {
-  /** Pools that nodes do not give: since when, and when they were last looked at. */
-  readonly #missing = new Map<Address, { readonly since: number; readonly seenAt: number }>();
+  /** Pools that nodes do not give: since when, when they were last looked at, and whether calls failed since. */
+  readonly #missing = new Map<Address, MissingPool>();
 
   constructor(
     private readonly maxMs: number,
     private readonly now: Clock,
   ) {}
 
-  /** @param isTried whether nodes were called for the pool, in vain or not in time. @returns whether a frame waits for it */
-  isAwaited(pool: Address, isTried: boolean): boolean {
+  /** @returns whether a frame waits for a pool that is not read */
+  isAwaited(pool: Address, progress: Progress): boolean {
     const now = this.now();
     const known = this.#missing.get(pool);
-    const since = known && now - known.seenAt < FORGET_MS ? known.since : now;
-    const isAwaited = now - since < this.maxMs;
-    if (isAwaited && !isTried) this.#missing.delete(pool);
-    else this.#missing.set(pool, { since, seenAt: now });
+    const last = known && now - known.seenAt < FORGET_MS ? known : { since: now, hasFailed: false };
+    const hasFailed = last.hasFailed || progress === 'failed';
+    const isAwaited = now - last.since < this.maxMs;
+    if (isAwaited && progress === 'waiting' && !hasFailed) this.#missing.delete(pool);
+    else this.#missing.set(pool, { since: last.since, seenAt: now, hasFailed });
     return isAwaited;
   }
 
@@ -75,8 +86,12 @@ export function poolsAt<S extends Snapshot>(
     const failure = outcome instanceof SnapshotError ? outcome : undefined;
     const snapshot = outcome instanceof SnapshotError || outcome?.block.hash !== hash ? undefined : outcome;
     if (snapshot) read.push(snapshot);
-    if (snapshot || (failure && isOwnFailure(failure))) awaited.noteRead(pool.address);
-    else if (awaited.isAwaited(pool.address, isNodeFailure(failure) || isBeingRead(pool))) unread.push(failure);
+    if (snapshot || (failure && isOwnFailure(failure))) {
+      awaited.noteRead(pool.address);
+      continue;
+    }
+    const progress = isNodeFailure(failure) ? 'failed' : isBeingRead(pool) ? 'called' : 'waiting';
+    if (awaited.isAwaited(pool.address, progress)) unread.push(failure);
   }
   return { read, unread };
 }

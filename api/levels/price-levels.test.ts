@@ -138,6 +138,16 @@ describe('frames are whole', () => {
     expect(frames.at(-1)).toMatchObject({ block: 19n, pools: ALL });
   });
 
+  test('and do so when the budget has no calls for that pool at each block', async () => {
+    const { chain, open, nextBlock } = startWorld(POOR);
+    chain.missing.add(addressOf(chain, 4));
+    const { frames, ended } = await open([0, 4]);
+    for (let block = 0; block < 15; block++) await nextBlock();
+    expect(frames[0]).toEqual({ at: 5_000, block: 14n, pools: [0] });
+    expect(frames.map(({ pools }) => pools)).toEqual(frames.map(() => [0]));
+    expect(ended).toEqual([]);
+  });
+
   test('without pools that are read ahead for keys only, when the client has none', async () => {
     const { open, nextBlock, pass } = startWorld(RICH);
     const [anonymous, keyed] = [await open([0, FOR_KEYS]), await open([0, FOR_KEYS], true)];
