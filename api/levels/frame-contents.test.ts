@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
-import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import { BlockTooOldError, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 import { AwaitedPools, frameContents, maxUnreadMs, poolsAt } from './frame-contents.ts';
 
@@ -12,6 +12,7 @@ const [POOL] = POOLS;
 const notRead = new SnapshotError('timed_out', 'the pool was not read at this block');
 const ofNodes = new SnapshotError('timed_out', 'x', { cause: new RpcFailure('timeout', 'x') });
 const exhausted = new SnapshotError('timed_out', 'x', { cause: new RpcFailure('exhausted', 'x') });
+const tooOld = new BlockTooOldError('the block became too old');
 const own = new SnapshotError('unavailable', 'the pool simulates no swaps');
 /** @param digest of what is pending on its block */
 const snapshot = (hash = '0x07', digest?: string) =>
@@ -47,7 +48,9 @@ describe('a frame', () => {
     ['leaves out a pool that has no quote at this block', [read, own, read], 2],
     ['waits for no pool that has no quote at this block', [own, own, notRead], 'late'],
     ['is none while nodes give no pool', [ofNodes, ofNodes, ofNodes], null],
-    ['is none when no pool has a quote', [own, own, own], null],
+    ['is none while the block of all pools is too old', [tooOld, tooOld, tooOld], null],
+    ['is empty when no pool has a quote', [own, own, own], 0],
+    ['is late while nodes do not give some pools, and no other has a quote', [own, ofNodes, ofNodes], 'late'],
     ['is late before the first read', [undefined, undefined, undefined], 'late'],
     ['has committed and live pools of one state', [read, snapshot('0x07', 'a'), snapshot('0x07', 'a')], 3],
     ['is late while live pools are of several states', [read, snapshot('0x07', 'a'), snapshot('0x07', 'b')], 'late'],
@@ -90,6 +93,12 @@ describe('a frame', () => {
       expect(at(10_000, [read, read, read])).toBe(3);
       expect(at(10_250, [read, notRead, read])).toBe('late');
     }
+  });
+
+  test('is none, and not empty, when nodes have given none of its pools for five seconds', () => {
+    const { at } = feedOf();
+    const contents = [0, 4_999, 5_000, 6_000].map((now) => at(now, [ofNodes, ofNodes, ofNodes]));
+    expect(contents).toEqual([null, null, null, null]);
   });
 
   test('never leaves out a pool whose reads do not fail, but end without a turn', () => {

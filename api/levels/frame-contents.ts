@@ -3,7 +3,7 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { isExhausted, SnapshotError } from '../../quoting/snapshot-error.ts';
+import { BlockTooOldError, isExhausted, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 
 /** What became of a pool at a block; undefined while nothing did. */
@@ -15,6 +15,8 @@ export interface PoolsAt<S extends Snapshot> {
   readonly read: readonly S[];
   /** What became of those that were not read, and that frames wait for. */
   readonly unread: readonly (SnapshotError | undefined)[];
+  /** Whether nodes gave any pool, be it that it has no quote. */
+  readonly isAnswered: boolean;
 }
 
 /** For how long a frame waits for a pool that nodes do not give, milliseconds: for a block, and one more. */
@@ -81,28 +83,30 @@ export function poolsAt<S extends Snapshot>(
 ): PoolsAt<S> {
   const read: S[] = [];
   const unread: (SnapshotError | undefined)[] = [];
+  let isAnswered = false;
   for (const pool of pools) {
     const outcome = outcomeOf(pool.address);
     const failure = outcome instanceof SnapshotError ? outcome : undefined;
     const snapshot = outcome instanceof SnapshotError || outcome?.block.hash !== hash ? undefined : outcome;
     if (snapshot) read.push(snapshot);
     if (snapshot || (failure && isOwnFailure(failure))) {
+      isAnswered = true;
       awaited.noteRead(pool.address);
       continue;
     }
     const progress = isNodeFailure(failure) ? 'failed' : isBeingRead(pool) ? 'called' : 'waiting';
     if (awaited.isAwaited(pool.address, progress)) unread.push(failure);
   }
-  return { read, unread };
+  return { read, unread, isAnswered };
 }
 
 /** Whether the pool itself has no quote, such as one that simulates no swaps, however well nodes answer. */
 const isOwnFailure = (error: SnapshotError): boolean =>
-  error.code !== 'timed_out' && !(error.cause instanceof RpcFailure);
+  error.code !== 'timed_out' && !(error instanceof BlockTooOldError) && !(error.cause instanceof RpcFailure);
 
 /** Whether nodes did not give a pool, rather than that it was not its turn. */
 export const isNodeFailure = (outcome: SnapshotError | undefined): outcome is SnapshotError =>
-  outcome?.cause !== undefined && !isExhausted(outcome);
+  outcome instanceof BlockTooOldError || (outcome?.cause !== undefined && !isExhausted(outcome));
 
 /**
  * Gives what a frame of requested pools shows. `late` while it cannot be whole; null when nodes give none of the pools.
@@ -110,10 +114,10 @@ export const isNodeFailure = (outcome: SnapshotError | undefined): outcome is Sn
  * @param isOverdue whether it shows pools of several states of the block being built rather than come later
  */
 export function frameContents<S extends Snapshot>(
-  { read, unread }: PoolsAt<S>,
+  { read, unread, isAnswered }: PoolsAt<S>,
   isOverdue: boolean,
 ): readonly S[] | 'late' | null {
-  if (read.length === 0 && unread.every(isNodeFailure)) return null;
+  if (!isAnswered && unread.every(isNodeFailure)) return null;
   if (unread.length > 0) return 'late';
   const states = new Set(read.flatMap(({ block: { pending } }) => pending?.digest ?? []));
   return states.size > 1 && !isOverdue ? 'late' : read;

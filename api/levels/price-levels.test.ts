@@ -148,6 +148,16 @@ describe('frames are whole', () => {
     expect(ended).toEqual([]);
   });
 
+  test('and empty, while no pool has a quote at its block', async () => {
+    const { chain, open, nextBlock, pass } = startWorld(RICH);
+    for (const index of ALL) chain.failing.add(addressOf(chain, index));
+    const { frames, ended } = await open(ALL);
+    for (let block = 0; block < 4; block++) await nextBlock();
+    await pass(500);
+    expect(frames.at(-1)).toMatchObject({ block: 14n, pools: [] });
+    expect(ended).toEqual([]);
+  });
+
   test('without pools that are read ahead for keys only, when the client has none', async () => {
     const { open, nextBlock, pass } = startWorld(RICH);
     const [anonymous, keyed] = [await open([0, FOR_KEYS]), await open([0, FOR_KEYS], true)];
