@@ -12,7 +12,7 @@ export type ErrorBody = { readonly error: string; readonly code?: string };
 /** Statuses after which a client may retry: too many requests, or something that the request needs is unreachable. */
 const RETRYABLE: readonly number[] = [429, 503];
 /** `Retry-After` during an outage of nodes or stores, in seconds: soon enough for a short one. */
-const OUTAGE_RETRY_SECS = 2;
+export const OUTAGE_RETRY_SECS = '2';
 
 /**
  * A response other than 200, thrown anywhere below a handler. A string body is sent as plain text, an object as JSON.
@@ -34,7 +34,7 @@ export class ApiError extends AppError {
     this.code = (typeof body === 'string' ? undefined : body.code) ?? `http_${status}`;
     this.retryable = RETRYABLE.includes(status);
     this.fault = status < 500 ? null : faultOf(status, options.cause);
-    this.headers = { ...(isOutage(this.fault) && { 'Retry-After': String(OUTAGE_RETRY_SECS) }), ...options.headers };
+    this.headers = { ...(isOutage(this.fault) && { 'Retry-After': OUTAGE_RETRY_SECS }), ...options.headers };
   }
 }
 

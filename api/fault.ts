@@ -6,10 +6,11 @@ import { BlockTooOldError, SnapshotError } from '../quoting/snapshot-error.ts';
 /**
  * What is at fault for a response 5xx:
  *
- * - `nodes`: nodes of the chain fail, refuse, time out or stand still;
+ * - `nodes`: nodes of the chain fail, limit requests, time out or stand still;
  * - `store`: Postgres or Redis is unreachable;
  * - `pool`: the pool does not show what its quote needs;
- * - `unavailable`: anything else that ends without a response, such as a deadline or a missing index;
+ * - `unavailable`: anything else that ends without a response, such as a deadline, a missing index, a call that nodes
+ *   refuse or a head that moved on;
  * - `defect`: our code.
  */
 export type Fault = 'nodes' | 'store' | 'pool' | 'unavailable' | 'defect';
@@ -19,14 +20,17 @@ export const isOutage = (fault: Fault | null): boolean => fault === 'nodes' || f
 
 /** @param cause what the response follows from */
 export function faultOf(status: number, cause: unknown): Fault {
-  let isOfPool = status === 502;
+  let fault: Fault = status === 502 ? 'pool' : status === 500 ? 'defect' : 'unavailable';
   for (let error = cause; error instanceof Error; error = error.cause) {
-    if (error instanceof RpcFailure || error instanceof BlockTooOldError) return 'nodes';
+    if (isOfNodes(error)) return 'nodes';
     if (error instanceof QueuesUnavailableError || isDatabaseUnreachable(error)) return 'store';
-    if (!(error instanceof SnapshotError)) continue;
-    if (error.code === 'timed_out') return 'nodes';
-    isOfPool = true;
+    if (error instanceof RpcFailure) fault = 'unavailable';
+    if (error instanceof SnapshotError) fault = error.code === 'timed_out' ? 'unavailable' : 'pool';
   }
-  if (isOfPool) return 'pool';
-  return status === 500 ? 'defect' : 'unavailable';
+  return fault;
 }
+
+/** Whether no node answers, or all stand still. A refusal of what was asked is an answer. */
+const isOfNodes = (error: Error): boolean =>
+  error instanceof BlockTooOldError ||
+  (error instanceof RpcFailure && (error.isNodeFault || error.code === 'paused' || error.isLimit));

@@ -27,6 +27,9 @@ export type RpcFailureCode =
 /** Faults of the node itself, which open its circuit breaker; a refusal is an answer. */
 const NODE_FAULTS: readonly RpcFailureCode[] = ['unreachable', 'timeout', 'malformed', 'wrong_chain'];
 
+/** Codes of JSON-RPC errors of a node that limits requests: that of EIP-1474, and the status of HTTP. */
+const LIMIT_CODES: readonly number[] = [-32_005, 429];
+
 /** An error as a node wrote it; its text may hold anything. */
 export interface NodeError {
   readonly code: number;
@@ -53,6 +56,11 @@ export class RpcFailure extends AppError {
 
   get isNodeFault(): boolean {
     return NODE_FAULTS.includes(this.code);
+  }
+
+  /** Whether a node refused any request, not what was asked. */
+  get isLimit(): boolean {
+    return this.code === 'refused' && LIMIT_CODES.includes(this.answer?.code ?? 0);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorHandler } from 'hono';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OutageLog } from '../../runtime/outage-log.ts';
-import { sendError, toApiError } from '../errors.ts';
+import { OUTAGE_RETRY_SECS, sendError, toApiError } from '../errors.ts';
 
 type Outage = Pick<OutageLog, 'isFailing' | 'failed'>;
 
@@ -26,10 +26,12 @@ export function createErrorHandler({ chains, stores }: Outages, logger: Logger):
     // While nodes do not answer, deadlines pass.
     const fault = known.fault === 'unavailable' && nodes?.isFailing ? 'nodes' : known.fault;
     c.set('fault', fault);
+    if (fault !== known.fault) c.header('Retry-After', OUTAGE_RETRY_SECS);
     const outage = fault === 'nodes' ? nodes : fault === 'store' ? stores : undefined;
     const cause = known.cause ?? known;
-    if (outage) outage.failed(cause);
-    else logger.error({ err: cause, fault, path, requestId: c.get('requestId') }, known.message);
+    // What only follows from an outage does not prolong it.
+    if (outage && fault === known.fault) outage.failed(cause);
+    else if (!outage) logger.error({ err: cause, fault, path, requestId: c.get('requestId') }, known.message);
     return sendError(c, known);
   };
 }
