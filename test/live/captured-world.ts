@@ -47,7 +47,7 @@ export interface Capture {
 }
 
 /** Guards come before prices, which show what they close. */
-const JOBS = ['guards', 'transfers', 'pool-storage', 'price-health', 'quote-history', 'listing'];
+const JOBS = ['calibration', 'guards', 'transfers', 'pool-storage', 'price-health', 'quote-history', 'listing'];
 const FUNDS = 100n * ONE;
 
 /** @param live gives the sources of the chain; null: it has none */

@@ -23,7 +23,7 @@ type ChainsInput = z.input<typeof ChainsFile>;
 
 const EVENTUALLY = { timeout: 120_000, interval: 500 };
 /** Work in an order in which each finds what it needs, by the beginnings of its names. */
-const KINDS = ['fiat-prices', 'guards-', 'price-health-', 'pool-storage-', 'listing'];
+const KINDS = ['fiat-prices', 'calibration-', 'guards-', 'price-health-', 'pool-storage-', 'listing'];
 
 /** @param chainsFile as the file has it */
 export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): ServedIndex {
