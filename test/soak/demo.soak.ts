@@ -20,6 +20,7 @@ import { IS_LONG } from './settings.ts';
 const START_LIMIT_MS = 240_000;
 const STOP_LIMIT_MS = 30_000;
 const FOLLOWED_MS = 60_000;
+const LIVE_PAIR = 'DUO/UNO';
 
 const run = promisify(execFile);
 
@@ -235,8 +236,14 @@ async function expectNothingStale(output: string): Promise<void> {
   const [, api = ''] = /API +(http:\S+)/.exec(output) ?? [];
   const [, key] = /API key +(\S+)/.exec(output) ?? [];
   const params = { path: { chain_id: 31337 }, query: { count: 500, minTvlFiat: 0 } };
-  const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
-  const pools = (data?.data ?? []).map(({ poolAddress }) => poolAddress);
+  const listed = async () => {
+    const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
+    return data?.data ?? [];
+  };
+  // The pools with live prices are the last to be indexed.
+  const livePools = async () => (await listed()).filter(({ pair }) => pair === LIVE_PAIR).length;
+  await expect.poll(livePools, { timeout: 30_000, interval: 500 }).toBe(4);
+  const pools = (await listed()).map(({ poolAddress }) => poolAddress);
   const base = `${api}/public/v1/evm/31337`;
   const shares = await Promise.all(
     [key, undefined].map((each) => staleShare(base, pools, { ms: FOLLOWED_MS, key: each })),
