@@ -23,6 +23,8 @@ const CHANGED = 10;
 const FOLLOWED = 100;
 const LIVE = 20;
 const FOLLOWED_MS = 60_000;
+const CHANGE_MS = 250;
+const CHANGES_PER_BLOCK = 48;
 const random = seededRandom(27);
 const write = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -189,15 +191,18 @@ async function measureFreshness(market: LiveMarket, node: CountingNode, key: str
   const base = `${server.urls[0]}/public/v1/evm/${market.chain.chainId}`;
   // Half of the pools are flat, the others packed.
   const pools = market.pools.filter((_, index) => index % (market.pools.length / FOLLOWED) === 0);
-  const updates = setInterval(
-    () =>
-      void update(
-        market,
-        pools.filter((_, index) => index % (FOLLOWED / LIVE) === 0),
-      ),
-    250,
-  );
-  const blocks = setInterval(() => void market.builder.buildBlock().catch(() => undefined), 12_000);
+  const changing = pools.filter((_, index) => index % (FOLLOWED / LIVE) === 0);
+  let isOver = false;
+  // One after the other: an update is for the block that is being built.
+  const play = async () => {
+    for (let changes = 1; !isOver; changes += 1) {
+      const next = sleep(CHANGE_MS);
+      await update(market, changing);
+      if (changes % CHANGES_PER_BLOCK === 0) await market.builder.buildBlock();
+      await next;
+    }
+  };
+  const played = play();
   try {
     const before = node.calls();
     const { share, readings } = await staleShare(
@@ -208,8 +213,8 @@ async function measureFreshness(market: LiveMarket, node: CountingNode, key: str
     const secs = FOLLOWED_MS / 1_000;
     return { share, callsPerSec: (node.calls() - before) / secs, readingsPerSec: readings / secs };
   } finally {
-    clearInterval(updates);
-    clearInterval(blocks);
+    isOver = true;
+    await played;
     await server.stop();
   }
 }
