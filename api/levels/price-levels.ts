@@ -6,6 +6,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
+import { isReadForKeys } from '../../quoting/requested/block-warmer.ts';
 import { isExhausted, type SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { unavailable } from '../errors.ts';
@@ -151,9 +152,5 @@ export class PriceLevels {
     return encodeFrame(format, frameHead(format, this.chain, targetOf(block, this.chain)), venue, snapshots);
   }
 }
-
-/** Whether a pool is not read ahead for anonymous clients, since each of its levels is simulated. */
-const isReadForKeys = (method: ReturnType<Chain['estimates']['curveMethod']>): boolean =>
-  method === 'simulation' || method === 'none';
 
 const withoutPending = ({ pending: _, ...block }: BlockRef): BlockRef => block;

@@ -65,6 +65,10 @@ const RUN_MS = 3_000;
 const RETRY_MS = 5_000;
 const TICK_MS = 500;
 
+/** Whether depth is not read ahead for anonymous clients, since each level is simulated. */
+export const isReadForKeys = (method: CurveReport['method'] | undefined): boolean =>
+  method === 'simulation' || method === 'none';
+
 /** Whether it is the chain, not the pool, that gave no snapshot. */
 const mayRetry = ({ code, cause }: SnapshotError): boolean => code === 'timed_out' || cause instanceof RpcFailure;
 const notRead = () => new SnapshotError('timed_out', 'the pool was not read at this block');
@@ -90,7 +94,7 @@ export class BlockWarmer {
   /** Of the last run, what was not read at its state. */
   #undone: readonly WarmRead[] = [];
   /** When and at which block each requested read last succeeded. */
-  #lastReads = new Map<string, { readonly at: number; readonly block: BlockRef }>();
+  readonly #lastReads = new Map<string, { readonly at: number; readonly block: BlockRef }>();
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -185,11 +189,8 @@ export class BlockWarmer {
   async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
     const { schedule, snapshots } = this.#deps;
     const { head } = seen;
-    const lastReads = requested.flatMap((read) => {
-      const last = this.#lastReads.get(warmKey(read));
-      return last ? [[warmKey(read), last] as const] : [];
-    });
-    this.#lastReads = new Map(lastReads);
+    const keys = new Set(requested.map(warmKey));
+    for (const key of this.#lastReads.keys()) if (!keys.has(key)) this.#lastReads.delete(key);
     const pending = requested.filter((read) => !this.#isDone(read));
     const isThere = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
     const there = pending.filter(isThere);
@@ -229,8 +230,7 @@ export class BlockWarmer {
 
   /** Whether the pool is not read ahead: every level of it is simulated, and no client with a key requests it. */
   #isForKeys({ pool, kind, byKey }: WarmRead): boolean {
-    const method = this.#deps.curveMethodOf(pool);
-    return kind === 'depths' && !byKey && (method === 'simulation' || method === 'none');
+    return kind === 'depths' && !byKey && isReadForKeys(this.#deps.curveMethodOf(pool));
   }
 
   /** What to report of a read; undefined: nothing new. */
