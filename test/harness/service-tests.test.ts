@@ -8,7 +8,7 @@ test('every test file is in one project, by what it imports', () => {
   for (const path of [
     'db/migrate.test.ts',
     'devnet/swaps.test.ts',
-    'test/route.test.ts',
+    'test/route/route.test.ts',
     'test/protocol/quote-onchain.test.ts',
     'cli/commands.test.ts',
     'local/services/watchdog.test.ts',

@@ -9,7 +9,7 @@ export interface FileTime {
   readonly ms: number;
 }
 
-/** The slowest files, slowest first, a line each: `  12.3 s  test/scale.test.ts`. Empty when the run has few files. */
+/** The slowest files, slowest first, a line each: `  12.3 s  test/scale/scale.test.ts`. Empty when the run has few files. */
 export function formatSlowest(files: readonly FileTime[]): string {
   if (files.length <= NAMED_FILES) return '';
   const slowest = files.toSorted((one, other) => other.ms - one.ms).slice(0, NAMED_FILES);

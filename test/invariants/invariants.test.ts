@@ -19,7 +19,7 @@ test('docs/build/invariants.md is made of the list: npx vitest run test/invarian
 
 For contributors: what always holds, and the test that fails when it does not. \`npm run test:invariants\` shows that it does: for each
 invariant it changes a copy of the code (\`test/invariants/invariants.ts\`) so that it is false, and runs the test. The fastest test is named:
-end-to-end tests cover most of them again, such as the first in \`test/indexed-world.test.ts\`.
+end-to-end tests cover most of them again, such as the first in \`test/indexing/indexed-world.test.ts\`.
 
 | | Invariant | Test |
 |---|---|---|

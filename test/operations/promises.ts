@@ -34,7 +34,7 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'docs/use/quotes.md',
     part: 'is never quoted: 503',
-    test: ['test/quotes-age.test.ts', 'a quote of a block that is too old is given to nobody'],
+    test: ['test/quotes/age.test.ts', 'a quote of a block that is too old is given to nobody'],
   },
   {
     page: 'docs/use/route.md',
@@ -49,7 +49,7 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'docs/use/stream.md',
     part: 'Any origin may connect',
-    test: ['test/client-package.test.ts', 'in a browser of another origin it calculates, calls and streams'],
+    test: ['test/client/package.test.ts', 'in a browser of another origin it calculates, calls and streams'],
   },
   {
     page: 'docs/use/stream.md',
@@ -59,7 +59,7 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'docs/use/takers.md',
     part: 'It has every pool that you requested',
-    test: ['test/price-levels-stream.test.ts', 'every one is complete'],
+    test: ['test/takers/levels-stream.test.ts', 'every one is complete'],
   },
   {
     page: 'ops/README.md',
@@ -74,6 +74,6 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'web/README.md',
     part: 'a text of a token is never markup',
-    test: ['test/explorer.test.ts', 'a hostile name is text, and moves nothing'],
+    test: ['test/explorer/explorer.test.ts', 'a hostile name is text, and moves nothing'],
   },
 ];

@@ -7,7 +7,7 @@ import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis
 
 /*
  * That every process works with these rights is tested where all of them run, test/operations/operations.test.ts; capture
- * in test/live-capture-shared.test.ts.
+ * in test/live/capture-shared.test.ts.
  */
 
 let database: TestRedis;

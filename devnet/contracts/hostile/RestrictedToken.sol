@@ -5,7 +5,7 @@ import {TokenBase} from "../tokens/TokenBase.sol";
 
 /// A token that restricts how it moves. With a period it goes on to the next way by itself, after that number of blocks.
 contract RestrictedToken is TokenBase {
-    /// In the order of `WAYS` in test/quotes-transfers.test.ts.
+    /// In the order of `WAYS` in test/quotes/transfers.test.ts.
     enum Way {
         Free,
         Paused,

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { priceAround } from '../../devnet/live/live-market.fixture.ts';
+import type { LivePool } from '../../devnet/live/live-pools.ts';
+import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
+import { watchTraces } from '../../quoting/live/trace-watch.ts';
+import { liveWarnings } from '../../quoting/open-chains.ts';
+import { newUuid } from '../pamm/sample-updates.ts';
+import { kindsOf, type OwnWorld, startOwnWorld } from './own-world.ts';
+
+/* What published updates cost the nodes, and what happens where those cannot trace. */
+
+let world: OwnWorld;
+beforeAll(async () => {
+  world = await startOwnWorld({ flatPools: 1, packedPools: 1 });
+});
+afterAll(() => world?.stop());
+
+const REFUSAL = {
+  kind: 'error',
+  code: -32_601,
+  message: 'the method debug_traceCall does not exist/is not available',
+} as const;
+const isTrace = ({ method }: { readonly method: string }) => method === 'debug_traceCall';
+const traces = () => world.proxy.requests.filter(isTrace).length;
+const warnings = () => liveWarnings(new Map([[world.config.chainId, world.quotes.chain]]));
+
+test.each([
+  [1, 'publisher'],
+  [60, 'publishers'],
+])('%s %s with a thousand updates a second get their share of traces, others stay live', async (senders) => {
+  const { market, prefix, redisUrl, config, proxy } = world;
+  await market.builder.buildBlock();
+  const [pool, other] = market.pools as [LivePool, LivePool];
+  const block = market.builder.block();
+  const key = await world.issue(true);
+  const flood = await pool.maker.sign(block, priceAround(200n));
+  const redis = new Redis(redisUrl);
+  const uuids = Array.from({ length: 500 }, newUuid);
+  const before = traces();
+  let running = 0;
+  let most = 0;
+  // A node that takes a while: traces pile up if they can.
+  proxy.misbehave({ kind: 'slow', ms: 60 }, (request) => {
+    if (!isTrace(request)) return false;
+    running += 1;
+    most = Math.max(most, running);
+    setTimeout(() => {
+      running -= 1;
+    }, 60);
+    return true;
+  });
+  const startedAt = performance.now();
+  let sent = 0;
+  let liveAt = Number.POSITIVE_INFINITY;
+  for (let round = 1; round <= 40; round += 1) {
+    for (let index = 0; index < 100; index += 1) {
+      const text = encodeOwnUpdate({
+        sender: `hostile ${sent % senders}`,
+        uuid: uuids[sent % uuids.length] ?? '0x',
+        seq: BigInt(round),
+        tx: flood.transaction,
+        fromBlock: block.number,
+        untilBlock: block.number,
+        sentAtMs: Date.now(),
+      });
+      void redis.publish(ownUpdatesChannel(prefix, config.chainId), text);
+      sent += 1;
+    }
+    if (round === 10) await world.sendUpdate(key, await other.maker.sign(block, priceAround(201n)));
+    if (round > 10 && !Number.isFinite(liveAt) && kindsOf(await world.batch())[1] === 'live')
+      liveAt = performance.now();
+    await sleep(Math.max(0, startedAt + round * 100 - performance.now()));
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  expect(sent / seconds).toBeGreaterThan(900);
+  expect(traces() - before).toBeLessThanOrEqual(50 * seconds + 1);
+  expect(traces() - before).toBeGreaterThan(10);
+  expect(most).toBeLessThanOrEqual(4);
+  expect(liveAt - startedAt).toBeLessThan(3_500);
+  expect(kindsOf(await world.batch())[1]).toBe('live');
+  proxy.misbehave(null);
+  redis.disconnect();
+});
+
+test('malformed and oversized messages change nothing', async () => {
+  const { market, prefix, redisUrl, config } = world;
+  await market.builder.buildBlock();
+  const [pool] = market.pools as [LivePool];
+  const block = market.builder.block();
+  const { transaction } = await pool.maker.sign(block, priceAround(200n));
+  const good = {
+    sender: 'maker',
+    uuid: newUuid(),
+    seq: '1',
+    tx: transaction,
+    fromBlock: String(block.number),
+    untilBlock: String(block.number),
+    sentAtMs: Date.now(),
+  };
+  const wrong: readonly unknown[] = [
+    null,
+    [],
+    { ...good, seq: 1 },
+    { ...good, seq: '-1' },
+    { ...good, uuid: '0x12' },
+    { ...good, tx: 'what' },
+    { ...good, tx: `${transaction}00`, uuid: newUuid() },
+    { ...good, tx: `0x${'00'.repeat(40_000)}` },
+    { ...good, untilBlock: '1e9' },
+    { ...good, sentAtMs: Date.now() - 200_000 },
+    { ...good, further: 1 },
+    { ...good, sender: '' },
+  ];
+  const redis = new Redis(redisUrl);
+  const channel = ownUpdatesChannel(prefix, config.chainId);
+  const before = traces();
+  for (const message of [...wrong.map((it) => JSON.stringify(it)), '{', '']) await redis.publish(channel, message);
+  await sleep(500);
+  expect(traces()).toBe(before);
+  expect(kindsOf(await world.batch())).toEqual(['committed', 'committed']);
+  await redis.publish(channel, JSON.stringify(good));
+  await expect.poll(async () => kindsOf(await world.batch()), { interval: 20 }).toEqual(['live', 'committed']);
+  redis.disconnect();
+});
+
+test('nodes without debug_traceCall, or that ignore its overrides, are a warning, once', async () => {
+  const { proxy, config } = world;
+  expect(warnings()).toEqual({});
+  const lines: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
+  const rpc = openChainRpc(config, 1_000);
+  const watch = watchTraces(rpc, logger as never, 20);
+  await expect.poll(watch.isAvailable).toBe(true);
+  const ignored = { kind: 'result', result: { pre: {}, post: {} } } as const;
+  for (const [index, behaviour] of [REFUSAL, ignored].entries()) {
+    proxy.misbehave(behaviour, isTrace);
+    await expect.poll(watch.warning).toMatch(/debug_traceCall/);
+    await sleep(100);
+    expect(watch.isAvailable()).toBe(false);
+    expect(lines).toHaveLength(index + 1);
+    proxy.misbehave(null);
+    await expect.poll(watch.isAvailable).toBe(true);
+    expect(watch.warning()).toBeUndefined();
+  }
+  // A node that is gone for a moment says nothing of what it can do.
+  proxy.misbehave({ kind: 'down' });
+  await sleep(100);
+  expect(watch.isAvailable()).toBe(true);
+  proxy.misbehave(null);
+  watch.stop();
+});
+
+test('an API whose node does not trace quotes committed prices, says so, and does not ask in vain', async () => {
+  const poor = await startOwnWorld({ flatPools: 1, packedPools: 0 }, (proxy) => proxy.misbehave(REFUSAL, isTrace));
+  onTestFinished(() => poor.stop());
+  const { market, config, quotes, proxy } = poor;
+  const [pool] = market.pools as [LivePool];
+  const update = await pool.maker.sign(market.builder.block(), priceAround(200n));
+  await poor.sendUpdate(await poor.issue(true), update);
+  await sleep(1_000);
+  expect(kindsOf(await poor.batch())).toEqual(['committed']);
+  expect(liveWarnings(new Map([[config.chainId, quotes.chain]]))).toEqual({
+    [`live-${config.chainId}`]: expect.stringMatching(/^published quote updates .* debug_traceCall/),
+  });
+  // The probe alone.
+  expect(proxy.requests.filter(isTrace)).toHaveLength(1);
+});

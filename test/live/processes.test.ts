@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import type { z } from 'zod';
+import type { LiveConfig } from '../../config/live-schema.ts';
+import { startOwnProcess } from '../../local/services/own-process.ts';
+import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import { freePort } from '../../runtime/free-port.ts';
+import { Book } from '../stream/book.ts';
+import { connectSse } from '../stream/stream-connection.ts';
+import { type CapturedWorld, startCapturedWorld } from './captured-world.ts';
+import { type Batch, type LiveQuote, relayerSource, updateAll } from './live-world.ts';
+
+/* Live prices in API processes of one Redis: what one of them learns, ends or misses, the others show as they should. */
+
+const HOST = '127.0.0.1';
+const START_LIMIT_MS = 60_000;
+/** Prices end because something says so: nothing here takes as long as this. */
+const MAX_AGE_MS = 60_000;
+const WAIT = { timeout: 10_000, interval: 20 };
+/** One that processes share what they read under. */
+const PREFIX = randomUUID();
+
+let world: CapturedWorld;
+let folder: TempFolder;
+
+beforeAll(async () => {
+  folder = await createTempFolder('live-processes');
+  world = await startCapturedWorld({ flatPools: 1, packedPools: 1 }, () => null);
+  // It reads the sources by itself.
+  await world.api.stop();
+});
+afterAll(() => Promise.all([world?.stop(), folder?.remove()]));
+beforeEach(() => world.market.builder.resume());
+
+type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** Starts an API process, which ends with the test. */
+async function startApi(live: z.input<typeof LiveConfig> = relayerSource(world.market), prefix = PREFIX) {
+  const port = await freePort();
+  const url = `http://${HOST}:${port}`;
+  const config = join(folder.path, `${port}.json`);
+  const chains = world.file.chains.map((chain) => ({ ...chain, live: { ...live, maxAgeMs: MAX_AGE_MS } }));
+  await writeFile(config, JSON.stringify({ ...world.file, chains, limits: { enabled: false } }));
+  const { stop } = await startOwnProcess({
+    main: 'api',
+    env: {
+      CHAINS_CONFIG: config,
+      DATABASE_URL: world.databaseUrl,
+      DATABASE_REPLICA_URL: undefined,
+      REDIS_URL: inject('redisUrl'),
+      QUEUE_PREFIX: prefix,
+      HOST,
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+      EXPLORER: 'off',
+    },
+    ready: `${url}/health`,
+    startTimeoutMs: START_LIMIT_MS,
+  });
+  onTestFinished(stop);
+  return { url, stop };
+}
+
+const pools = () => world.market.pools.map(({ address }) => address);
+const everyPool = <T>(value: T): readonly T[] => pools().map(() => value);
+
+/** What a process says of the pools over REST. */
+async function kindsOf({ url }: Api): Promise<readonly unknown[]> {
+  const response = await fetch(`${url}/public/v1/evm/${world.config.chainId}/bid_ask/batch`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ pools: pools() }),
+  });
+  const { results } = (await response.json()) as Batch;
+  return results.map((result) => ('quote' in result ? result.quote.basis?.kind : result.error.error));
+}
+
+const until = (api: Api, kind: Basis) => expect.poll(() => kindsOf(api), WAIT).toEqual(everyPool(kind));
+
+function cancelAll(): void {
+  for (const pool of world.market.pools) world.market.builder.cancel(pool);
+}
+
+/** A client of all pools. */
+function connect(api: Api, { book = new Book(), basis = 'live' as Basis } = {}) {
+  book.reconnect();
+  const wanted = { chainId: world.config.chainId, pools: pools(), depth: false, basis, after: book.lastId };
+  const { close } = connectSse(api.url, wanted, {
+    message: (event, id, text) => book.take({ event, id, data: JSON.parse(text) } as never),
+    ended: () => undefined,
+  });
+  onTestFinished(close);
+  return { book, close };
+}
+
+/** What a client holds that says of which block it is. */
+const held = ({ block, quotes }: Book): readonly unknown[] =>
+  block === null ? [] : [...quotes.values()].map(({ quote }) => (quote as LiveQuote).basis?.kind);
+
+/** Lets two blocks pass: no quote is new at the second. */
+async function passBlocks(books: readonly Book[]): Promise<void> {
+  for (const _ of [1, 2]) {
+    const number = Number(world.market.builder.block().number);
+    await world.market.builder.buildBlock();
+    for (const book of books) await expect.poll(() => book.block, WAIT).toBe(number);
+  }
+}
+
+test('the last live price that is cancelled ends in all processes; a process that becomes the reader keeps those of others', {
+  timeout: 120_000,
+}, async () => {
+  const { builder } = world.market;
+  const first = await startApi();
+  await updateAll(world.market, () => 200n);
+  await until(first, 'live');
+  const second = await startApi();
+  await until(second, 'live');
+  expect(builder.connections()).toBe(1);
+  cancelAll();
+  for (const api of [first, second]) await until(api, 'committed');
+  await updateAll(world.market, () => 201n);
+  for (const api of [first, second]) await until(api, 'live');
+  // Nothing comes from the source any more.
+  builder.pause();
+  await first.stop();
+  await expect.poll(() => builder.connections(), WAIT).toBe(0);
+  await expect.poll(() => builder.connections(), WAIT).toBe(1);
+  expect(await kindsOf(second)).toEqual(everyPool('live'));
+  cancelAll();
+  builder.resume();
+  await until(second, 'committed');
+});
+
+test('a client that resumes elsewhere, or on another basis, keeps no live price that is not so there', {
+  timeout: 120_000,
+}, async () => {
+  const first = await startApi();
+  // Its source never says anything.
+  const deaf = await startApi({ sources: [{ kind: 'own' }] }, randomUUID());
+  const others = [connect(deaf), connect(first, { basis: 'committed' })];
+  const client = connect(first);
+  await passBlocks([client, ...others].map(({ book }) => book));
+  const becomesLive = async () => {
+    await updateAll(world.market, () => 202n);
+    await expect.poll(() => held(client.book), WAIT).toEqual(everyPool('live'));
+    client.close();
+  };
+  await becomesLive();
+  for (const [api, basis] of [
+    [deaf, 'live'],
+    [first, 'live'],
+    [first, 'committed'],
+  ] as const) {
+    const { lastId, events } = client.book;
+    expect(lastId).toBeDefined();
+    const before = events.length;
+    const { close } = connect(api, { book: client.book, basis });
+    const kind = api === first && basis === 'live' ? 'live' : 'committed';
+    await expect.poll(() => client.book.block, WAIT).not.toBeNull();
+    expect([held(client.book), events.slice(before)]).toEqual([everyPool(kind), ['update']]);
+    close();
+  }
+});

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { stream } from '../../client/stream.ts';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import { Book } from '../stream/book.ts';
+import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { connectSse } from '../stream/stream-connection.ts';
+import { type LiveQuote, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
+
+/** Most changes of a pool that a stream sends between two blocks, in a second. */
+const MAX_PER_SEC = 4;
+
+let world: LiveWorld;
+let api: StreamApi;
+beforeAll(async () => {
+  world = await startLiveWorld({ flatPools: 2, packedPools: 2 });
+  api = await startStreamApi({ chain: world.config, directory: fixedDirectory(world.served) });
+});
+afterAll(async () => {
+  await api?.stop();
+  await world?.stop();
+});
+
+const key = ({ poolAddress, bidAdj, askAdj }: LiveQuote) => `${poolAddress} ${bidAdj} ${askAdj}`;
+
+/** A client of all pools. */
+function openClient(after?: string) {
+  const book = new Book();
+  /** When each change of a pool came, without the first one. */
+  const changes = new Map<string, number[]>();
+  const pools = world.market.pools.map(({ address }) => address);
+  const wanted = { chainId: world.config.chainId, pools, depth: true, after };
+  const { close } = connectSse(new URL(api.base).origin, wanted, {
+    message: (event, id, text) => {
+      const data = JSON.parse(text) as { quotes?: LiveQuote[] };
+      book.take({ event, id, data } as never);
+      for (const { poolAddress } of data.quotes ?? []) {
+        changes.set(poolAddress, [...(changes.get(poolAddress) ?? []), performance.now()]);
+      }
+    },
+    ended: () => undefined,
+  });
+  onTestFinished(close);
+  const quotes = () => [...book.quotes.values()].map(({ quote }) => quote as LiveQuote);
+  return { book, changes, quotes, close };
+}
+
+const isLive = ({ basis }: LiveQuote): boolean => basis?.kind === 'live';
+const until = async (what: string, isTrue: () => boolean) => {
+  for (let tries = 0; tries < 150; tries += 1) {
+    if (isTrue()) return;
+    await sleep(20);
+  }
+  throw new Error(`not within 3 s: ${what}`);
+};
+
+test('live changes come between blocks, at most four a second and pool; a block ends what was live before', async () => {
+  const { market } = world;
+  const { builder } = market;
+  const { book, changes, quotes } = openClient();
+  await until('all pools', () => quotes().length === market.pools.length);
+  for (let block = 0; block < 4; block += 1) {
+    let updates: readonly QuoteUpdate[] = [];
+    const target = Number(builder.block().number);
+    changes.clear();
+    const startedAt = performance.now();
+    for (let price = 190n; price < 204n; price += 1n) {
+      updates = await updateAll(market, () => price + BigInt(block));
+      await sleep(110);
+    }
+    const seconds = (performance.now() - startedAt) / 1_000;
+    await until('live quotes', () => quotes().every(isLive));
+    for (const times of changes.values()) {
+      expect(times.length).toBeGreaterThan(seconds);
+      expect(times.length).toBeLessThanOrEqual(Math.ceil(seconds) * MAX_PER_SEC + 1);
+    }
+    expect(quotes().map(({ basis }) => basis?.targetBlockNumber)).toEqual(market.pools.map(() => target));
+    const asked = (await (await fetch(`${api.base}/bid_ask/batch`, batchOf(market.pools))).json()) as {
+      results: { quote: LiveQuote }[];
+    };
+    await until('the last prices', () => {
+      const held = new Set(quotes().map(key));
+      return asked.results.every(({ quote }) => held.has(key(quote)));
+    });
+    expect(updates).toHaveLength(market.pools.length);
+    await builder.buildBlock();
+    await until('the block', () => book.block === target);
+    expect(quotes().filter(isLive)).toEqual([]);
+  }
+  expect(new Set(book.events)).not.toContain('gap');
+});
+
+test('a connection resumes within a block, and gets what changed meanwhile', async () => {
+  const { market } = world;
+  await updateAll(market, () => 200n);
+  const first = openClient();
+  await until('live quotes', () => first.quotes().length === 4 && first.quotes().every(isLive) && first.book.isWhole);
+  first.close();
+  await updateAll(market, () => 205n);
+  await sleep(400);
+  const second = openClient(first.book.lastId);
+  await until('all changes', () => second.quotes().length === 4 && second.quotes().every(isLive));
+  expect(second.book.events).not.toContain('gap');
+  expect(second.book.events).not.toContain('snapshot');
+});
+
+test.each(['websocket', 'sse', 'batch'] as const)(
+  'the client follows the basis that it asks for (%s)',
+  async (transport) => {
+    const { market, config } = world;
+    const pools = market.pools.map(({ address }) => address);
+    const updates = await updateAll(market, () => 201n);
+    await waitForUpdates(world, updates);
+    const fetchBatches: typeof fetch = async (input, init) =>
+      String(input).includes('/stream?') ? Response.json({ error: 'no events' }, { status: 503 }) : fetch(input, init);
+    for (const basis of ['live', 'committed', undefined] as const) {
+      const states = stream({
+        url: new URL(api.base).origin,
+        chainId: config.chainId,
+        pools,
+        basis,
+        WebSocket: transport === 'websocket' ? WebSocket : undefined,
+        ...(transport === 'batch' && { fetch: fetchBatches }),
+      });
+      for await (const { quotes } of states) {
+        if (quotes.size < pools.length) continue;
+        expect(new Set([...quotes.values()].map((quote) => quote.basis?.kind))).toEqual(new Set([basis ?? 'live']));
+        break;
+      }
+    }
+  },
+);
+
+const batchOf = (pools: readonly { readonly address: string }[]) => ({
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ pools: pools.map(({ address }) => address) }),
+});

@@ -1,0 +1,337 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { type Hex, keccak256, numberToHex } from 'viem';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
+import { BOUNDS } from '../../quoting/live/frame.ts';
+import { PoolsUnknownError } from '../../quoting/pools/pool-directory.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import {
+  type Batch,
+  BLOCK_MS,
+  builderSource,
+  type LiveWorld,
+  startLiveWorld,
+  updateAll,
+  waitForUpdates,
+} from './live-world.ts';
+
+/*
+ * What a source may send, and when it is silent: no answer says that it is live without being so, and none is live with
+ * words that are too old.
+ */
+
+const MAX_AGE_MS = 1_000;
+/** `LIVE_ROUNDS=500` tries more. */
+const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 25);
+const SEED = fc.readConfigureGlobal().seed ?? 0;
+
+let world: LiveWorld;
+beforeAll(async () => {
+  world = await startLiveWorld({ flatPools: 2, packedPools: 2 }, (market) => ({
+    ...builderSource(market),
+    maxAgeMs: MAX_AGE_MS,
+  }));
+});
+afterAll(() => world?.stop());
+
+const word = (value: number | bigint): Hex => numberToHex(value, { size: 32 });
+const account = (value: number) => `0x${value.toString(16).padStart(40, '0')}`;
+
+/** A frame in the builder's form, whose fields a test chooses. */
+const frameText = (blockNumber: bigint | number, venues: object): string =>
+  JSON.stringify({ slot: 1, blockNumber: Number(blockNumber), timestamp: 1, ...venues });
+
+const venueOf = (accounts: Readonly<Record<string, Readonly<Record<string, string>>>>) => ({
+  [account(7)]: {
+    stateOverride: Object.fromEntries(Object.entries(accounts).map(([at, stateDiff]) => [at, { stateDiff }])),
+  },
+});
+
+/** Messages that are no frames, or frames that must change nothing. */
+function hostileMessage(random: Random, { market }: LiveWorld): string {
+  const { number } = market.builder.block();
+  const [pool] = market.pools;
+  const stamp = { [word(0)]: word(1) };
+  return random.pick([
+    () => 'garbage',
+    () => '{"blockNumber":',
+    () => 'null',
+    () => '[]',
+    () => 'x'.repeat(1_000_000),
+    () => frameText(number, { [account(7)]: { stateOverride: { [account(8)]: { stateDiff: { '0x1': '0xzz' } } } } }),
+    () => frameText(number - 1n, venueOf({ [market.registry]: stamp })),
+    () => frameText(number - 3n, venueOf({ [market.registry]: stamp })),
+    () => frameText(number + 2n, venueOf({ [market.registry]: stamp })),
+    () => frameText(10n ** 15n, venueOf({ [market.registry]: stamp })),
+    // Storage of pools and tokens is not taken from a source.
+    () => frameText(number, venueOf(Object.fromEntries(market.pools.map(({ address }) => [address, stamp])))),
+    () => frameText(number, venueOf({ [market.token0]: stamp, [market.token1]: stamp, [pool?.address ?? '']: stamp })),
+    // Accounts of another chain, and code.
+    () => frameText(number, venueOf({ [account(9)]: { [word(1)]: word(2) } })),
+    () =>
+      frameText(number, {
+        [account(7)]: { stateOverride: { [pool?.address ?? '']: { code: '0x00', stateDiff: {} } } },
+      }),
+    () =>
+      frameText(
+        number,
+        venueOf(Object.fromEntries(Array.from({ length: BOUNDS.accounts + 1 }, (_, at) => [account(at + 100), stamp]))),
+      ),
+  ])();
+}
+
+/** Fails unless what an answer says of its basis is true. */
+async function checkAnswer(updates: readonly QuoteUpdate[]): Promise<{ live: number; all: number }> {
+  const { builder, chain } = world.market;
+  const headBefore = (await chain.client.getBlock()).number;
+  const { results } = await world.batch();
+  let live = 0;
+  for (const result of results) {
+    if (!('quote' in result)) throw new Error(JSON.stringify(result));
+    const { basis, priceProviderStatus } = result.quote;
+    if (basis?.kind !== 'live') {
+      expect(basis).toMatchObject({ targetBlockNumber: null, targetTimestamp: null, sourceAgeMs: null });
+      continue;
+    }
+    live += 1;
+    expect(updates).not.toEqual([]);
+    expect(priceProviderStatus).not.toBe('feed_down');
+    expect(basis.targetBlockNumber).toBe(Number(builder.block().number));
+    expect(basis.targetBlockNumber).toBeGreaterThan(Number(headBefore));
+    expect(basis.targetTimestamp).toBe(Number(builder.block().timeSecs));
+    expect(basis.sourceAgeMs).toBeLessThan(MAX_AGE_MS);
+  }
+  return { live, all: results.length };
+}
+
+/** A result without what differs between reads of one state. */
+const withoutAges = (result: LiveResult) =>
+  'quote' in result ? { ...result.quote, serverTs: 0, basis: { ...result.quote.basis, sourceAgeMs: 0 } } : result;
+type LiveResult = Awaited<ReturnType<LiveWorld['batch']>>['results'][number];
+
+test(`${ROUNDS} rounds of hostile frames change no quote and no label`, { timeout: 600_000 }, async () => {
+  const random = seededRandom(SEED);
+  const { market } = world;
+  let [live, all] = [0, 0];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const updates = await updateAll(market, () => BigInt(random.integer(190, 210)));
+    const expected = (await waitForUpdates(world, updates)).results;
+    for (let each = 0; each < 6; each += 1) {
+      market.builder.sendRaw(hostileMessage(random, world));
+      await sleep(random.integer(0, 60));
+      const seen = await checkAnswer(updates);
+      live += seen.live;
+      all += seen.all;
+    }
+    // A message that is too long ends the connection, which is opened again.
+    const after = (await waitForUpdates(world, updates)).results;
+    expect(after.map(withoutAges)).toEqual(expected.map(withoutAges));
+    await market.builder.buildBlock();
+  }
+  expect(live / all).toBeGreaterThan(0.9);
+});
+
+test('a source whose sockets are silent still answers over HTTP', async () => {
+  const { builder } = world.market;
+  const updates = await updateAll(world.market, () => 200n);
+  await waitForUpdates(world, updates);
+  builder.pause();
+  await sleep(2 * MAX_AGE_MS);
+  expect(await checkAnswer(updates)).toMatchObject({ live: 4 });
+  builder.resume();
+});
+
+test('once a source is silent, or its block has landed, quotes are those of the committed head', async () => {
+  const { market, config } = world;
+  const { builder } = market;
+  const sources = [{ kind: 'builder-overrides' as const, wsUrls: [builder.builderStreamUrl], rpcUrls: [] }];
+  const api = world.open({ chain: { ...config, live: { maxAgeMs: MAX_AGE_MS, sources } } });
+  onTestFinished(() => api.stop());
+  for (const end of ['silence', 'block'] as const) {
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(world, updates, api);
+    if (end === 'block') await builder.buildBlock();
+    else builder.pause();
+    await sleep(end === 'block' ? 200 : MAX_AGE_MS);
+    const [live, committed] = await Promise.all(
+      (['live', 'committed'] as const).map(async (basis) =>
+        (await world.batch({ basis }, api)).results.map(withoutAges),
+      ),
+    );
+    expect(live).toEqual(committed);
+    builder.resume();
+  }
+});
+
+test('frames with malformed venues, and those of a block one too high, cost no live quote', async () => {
+  const { market } = world;
+  const { builder } = market;
+  onTestFinished(() => builder.resume());
+  for (const spoilt of [{}, null, [], 'x', 7, { stateOverride: null }, { stateOverride: { [account(8)]: null } }]) {
+    const updates = await updateAll(market, () => 200n);
+    builder.pause();
+    const { number } = builder.block();
+    const venues = venueOf({ [market.registry]: Object.assign({}, ...updates.map(({ words }) => words)) });
+    const raw = JSON.parse(frameText(number, { [account(6)]: spoilt, ...venues }));
+    builder.sendRaw(JSON.stringify({ ...raw, blockNumber: String(number) }));
+    await waitForUpdates(world, updates);
+    builder.sendRaw(frameText(number + 1n, venues));
+    for (let asked = 0; asked < 5; asked += 1) {
+      await sleep(20);
+      const { results } = await world.batch();
+      const targets = results.map((result) => 'quote' in result && result.quote.basis?.targetBlockNumber);
+      expect(targets).toEqual(market.pools.map(() => Number(number)));
+    }
+    builder.resume();
+    await builder.buildBlock();
+  }
+});
+
+/** How long a new block may take to reach the service. */
+const PUSH_MS = 150;
+
+test('under five blocks a second no quote is live in a block that has landed', { timeout: 60_000 }, async () => {
+  const { market, api } = world;
+  const { builder, pools } = market;
+  const times = new Map<number, number>();
+  const landed: { readonly number: number; readonly at: number }[] = [];
+  let isOver = false;
+  let live = 0;
+  const ask = async () => {
+    while (!isOver) {
+      await sleep(3);
+      const askedAt = performance.now();
+      const { results } = JSON.parse((await api.batch({ pools: pools.map(({ address }) => address) })).text) as Batch;
+      const [head] = landed.filter(({ at }) => at < askedAt - PUSH_MS).slice(-1);
+      for (const result of results) {
+        const basis = 'quote' in result ? result.quote.basis : undefined;
+        if (basis?.kind !== 'live') continue;
+        live += 1;
+        expect(basis.targetBlockNumber).toBeGreaterThan(head?.number ?? 0);
+        expect(basis.targetTimestamp).toBe(times.get(basis.targetBlockNumber ?? 0));
+        expect(basis.sourceAgeMs).toBeLessThan(MAX_AGE_MS);
+      }
+    }
+  };
+  const asking = [ask(), ask()];
+  for (let block = 0; block < 40; block += 1) {
+    const { number, timeSecs } = builder.block();
+    times.set(Number(number), Number(timeSecs));
+    await updateAll(market, () => 200n);
+    builder.sendFrames();
+    await sleep(130);
+    await builder.buildBlock();
+    landed.push({ number: Number(number), at: performance.now() });
+    await sleep(30);
+  }
+  isOver = true;
+  await Promise.all(asking);
+  expect(live).toBeGreaterThan(100);
+});
+
+test.each(['refuse', 'ignore', 'ignoreBlock'] as const)(
+  'where nodes do not run calls in the block being built (%s), quotes are committed, and it is reported',
+  async (how) => {
+    const { market, config, batch } = world;
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(world, updates);
+    const proxy = await startRpcProxy(market.chain.rpcUrl);
+    proxy.misbehave({ kind: 'noOverrides', how });
+    const reported: string[] = [];
+    const api = world.open({
+      chain: { ...config, rpcUrls: [proxy.url] },
+      observeLive: () => ({ count: () => undefined, skipped: () => undefined, suspended: () => reported.push(how) }),
+    });
+    onTestFinished(async () => {
+      await api.stop();
+      await proxy.stop();
+    });
+    await expect.poll(async () => (await batch({}, api)).results.length > 0 && reported.length > 0).toBe(true);
+    const { results } = await batch({ include: 'stateOverride' }, api);
+    const committed = await batch({ basis: 'committed' }, api);
+    expect(results.map(withoutAges)).toEqual(committed.results.map(withoutAges));
+    expect(results.every((result) => 'quote' in result && result.quote.basis?.kind === 'committed')).toBe(true);
+  },
+);
+
+test('headers and errors name the basis', async () => {
+  const { market, api, config } = world;
+  const updates = await updateAll(market, () => 200n);
+  await waitForUpdates(world, updates);
+  const path = `/public/v1/evm/${config.chainId}/${market.pools[0]?.address}/bid_ask`;
+  const headersOf = async (query: string) => {
+    const { headers } = await api.request(path + query);
+    return ['X-Quote-Basis', 'X-Target-Block', 'X-Block-Number'].map((name) => headers.get(name));
+  };
+  const head = Number((await market.chain.client.getBlock()).number);
+  expect(await headersOf('')).toEqual(['live', `${head + 1}`, `${head}`]);
+  expect(await headersOf('?basis=committed')).toEqual(['committed', null, `${head}`]);
+  for (const query of ['?basis=pending', '?include=code']) {
+    const { status, text } = await api.request(path + query);
+    expect([status, Object.keys(JSON.parse(text))]).toEqual([400, ['error']]);
+  }
+  for (const body of [{ basis: 'pending' }, { include: 'code' }]) {
+    const { status } = await api.batch({ pools: [market.pools[0]?.address], ...body });
+    expect(status).toBe(400);
+  }
+});
+
+test('words of a pool or a token in a frame do not reach a call', async () => {
+  const { market } = world;
+  const updates = await updateAll(market, () => 200n);
+  await waitForUpdates(world, updates);
+  const forged = Object.fromEntries(
+    [market.token0, ...market.pools.map(({ address }) => address)].map((at) => [at, { [keccak256('0x')]: word(1) }]),
+  );
+  market.builder.sendRaw(frameText(market.builder.block().number, venueOf(forged)));
+  await sleep(150);
+  const { overrides } = await world.batch({ include: 'stateOverride' });
+  expect(Object.keys(overrides?.stateOverride ?? {})).toEqual([market.registry]);
+});
+
+test('quotes become live in an API that started before its first index', async () => {
+  const directory = fixedDirectory(world.served);
+  let isIndexed = false;
+  const api = world.open({
+    directory: { table: () => (isIndexed ? directory.table() : Promise.reject(new PoolsUnknownError(true, null))) },
+  });
+  onTestFinished(() => api.stop());
+  const updates = await updateAll(world.market, () => 200n);
+  await expect(world.batch({}, api)).rejects.toThrow('503');
+  isIndexed = true;
+  await waitForUpdates(world, updates, api);
+});
+
+test('after a reorganisation no quote is of the block that was replaced', { timeout: 30_000 }, async () => {
+  const other = await startLiveWorld({ flatPools: 1, packedPools: 1 });
+  onTestFinished(() => other.stop());
+  const { market, api } = other;
+  const { client } = market.chain;
+  for (let round = 0; round < 3; round += 1) {
+    await market.builder.buildBlock();
+    const updates = await updateAll(market, () => 200n);
+    await waitForUpdates(other, updates);
+    const replaced = (await client.getBlock()).hash;
+    await client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+    const { hash, number, timestamp } = await client.getBlock();
+    expect(hash).not.toBe(replaced);
+    await sleep(PUSH_MS);
+    for (let asked = 0; asked < 20; asked += 1) {
+      const { text, headers } = await api.batch({ pools: market.pools.map(({ address }) => address) });
+      expect(headers.get('X-Block-Hash')).toBe(hash);
+      for (const result of (JSON.parse(text) as Batch).results) {
+        const basis = 'quote' in result ? result.quote.basis : undefined;
+        if (basis?.kind !== 'live') continue;
+        expect(basis).toMatchObject({
+          blockNumber: Number(number),
+          targetBlockNumber: Number(number) + 1,
+          targetTimestamp: Number(timestamp) + BLOCK_MS / 1_000,
+        });
+      }
+      await sleep(20);
+    }
+  }
+});

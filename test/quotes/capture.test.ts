@@ -1,0 +1,354 @@
+import pg from 'pg';
+import { type Address, numberToHex } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { captureJobs } from '../../capture/capture-jobs.ts';
+import { type CapturePrices, createPriceCapture } from '../../capture/price-health/capture-prices.ts';
+import { readGuardedPools } from '../../capture/price-health/guarded-pools.ts';
+import type { ClosedSides } from '../../capture/price-health/pool-price.ts';
+import { createGuardProbe } from '../../capture/price-health/probe-guards.ts';
+import { CAPTURE_CLASSES, readPoolValues } from '../../capture/read-schedule/pool-values.ts';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
+import type { Backlog } from '../../chain/read-schedule/read-scheduler.ts';
+import { ChainsFile, DeploymentConfig } from '../../config/chains-schema.ts';
+import { migrate } from '../../db/migrate.ts';
+import { administer, balanceOf, sellAndBuyPrices, swap } from '../../devnet/actions.ts';
+import { deployContract } from '../../devnet/deploy.ts';
+import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
+import { deployManualProvider, silenceFeed } from '../../devnet/providers.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { createLogger } from '../../runtime/logger.ts';
+import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../harness/onchain-tables.ts';
+import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
+import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
+import {
+  chainConfig,
+  evenShares,
+  makePool,
+  movePrice,
+  type Pair,
+  priceX64,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  type WorldPool,
+} from './quote-world.ts';
+
+/** More than one call can pay for, at three million each, and than one call holds. */
+const HOGS = 25;
+const HEALTHY = 100;
+/** More than a call of the least budget pays for. */
+const BURNERS = 6;
+/** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
+const OF_HOG_TOKENS = 45;
+
+let world: QuoteWorld;
+let testDatabase: TestDatabase;
+let database: pg.Pool;
+let pair: Pair;
+
+beforeAll(async () => {
+  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
+  pair = await world.pair(18, 6);
+  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
+  await migrate(testDatabase.url);
+  await createOnchainTables(database);
+});
+
+afterAll(async () => {
+  await database?.end();
+  await Promise.all([world?.stop(), testDatabase?.drop()]);
+});
+
+const plainPool = (): Promise<WorldPool> =>
+  makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
+
+/** Says of these pools that they are indexed. */
+async function seed(
+  pools: readonly Address[],
+  { token0, token1 }: Pair,
+  { factory = FACTORY, balance0Raw = 0n } = {},
+): Promise<void> {
+  const seeder = openSeeder(testDatabase.url);
+  for (const address of [token0, token1]) await seedToken(seeder.db, { chainId: 31337, address });
+  await seedPools(
+    seeder.db,
+    pools.map((address) => ({ pool: { chainId: 31337, address, factory, token0, token1 }, state: { balance0Raw } })),
+  );
+  await seeder.end();
+}
+
+const deploymentsOf = (poolFactory: Address) => [
+  DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }),
+];
+
+/** Calls for all pools of a test at once. */
+const AMPLE = 10_000;
+
+function priceCapture(
+  { url = world.anvil.url, factory = FACTORY, callsPerMinute = AMPLE, now = () => performance.now() },
+  countRemaining?: () => void,
+  backlogs?: Map<string, Backlog>,
+): CapturePrices {
+  const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory) });
+  const [funded, remaining] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countRemaining)];
+  return createPriceCapture({
+    database,
+    chainId: 31337,
+    now,
+    budget: new CallBudget(callsPerMinute, CAPTURE_CLASSES, now),
+    rpcs: { funded, remaining },
+    pools: () => readPoolValues(database, chain),
+    onRead: (_, kind, backlog) => backlogs?.set(kind, backlog),
+    closed: [],
+    logUnknown: () => undefined,
+  });
+}
+
+/** Pools that guards close on both sides, by a probe of all. */
+async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
+  const { stopLoss, priceVelocityGuard } = world.deployment;
+  const [deployment] = deploymentsOf(factory);
+  if (!deployment) throw new Error('no deployment');
+  const deployments = [{ ...deployment, stopLoss, priceVelocityGuard }];
+  const chain = chainConfig(31337, [world.anvil.url], { deployments });
+  const rpc = openChainRpc(chain, 10_000);
+  const now = () => performance.now();
+  const closed = new Map<Address, ClosedSides>();
+  const probe = createGuardProbe({
+    chainId: 31337,
+    now,
+    closed,
+    budget: new CallBudget(AMPLE, CAPTURE_CLASSES, now),
+    logUnknown: () => undefined,
+    rpcs: { funded: rpc, remaining: rpc },
+    pools: async () => readGuardedPools(database, chain, await readPoolValues(database, chain)),
+  });
+  for (const kind of CAPTURE_CLASSES) await probe(kind);
+  return new Set([...closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
+}
+
+async function capture(url = world.anvil.url): Promise<number> {
+  const prices = priceCapture({ url });
+  return (await prices('funded')) + (await prices('remaining'));
+}
+
+async function captured() {
+  const { rows } = await database.query<{
+    pool: Address;
+    status: string;
+    sell_price_x64: string | null;
+    buy_price_x64: string | null;
+    block_number: string;
+    block_timestamp: string;
+    balance0_raw: string | null;
+    balance1_raw: string | null;
+  }>('SELECT * FROM operator.price_health WHERE chain_id = 31337');
+  return new Map(rows.map((row) => [row.pool, row]));
+}
+
+test('a first node that hangs costs the first rounds one time limit each, later rounds nothing', async () => {
+  const { address } = await plainPool();
+  await seed([address], pair);
+  const proxy = await startRpcProxy(world.anvil.url);
+  proxy.misbehave({ kind: 'hanging' });
+  const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments: deploymentsOf(FACTORY) });
+  const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
+  const file = ChainsFile.parse({ chains: [chain], quotes: { rpcTimeoutMs: 300 } });
+  const jobs = captureJobs({ file, database, ...settings, logger: createLogger('capture', 'silent') });
+  const prices = jobs.find(({ name }) => name === 'price-health-others-31337');
+  const started = performance.now();
+  for (let round = 1; round <= 3; round++) expect(await prices?.run()).toBe(1);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(proxy.requests).toHaveLength(3);
+  expect(await prices?.run()).toBe(1);
+  expect(proxy.requests).toHaveLength(3);
+  await proxy.stop();
+});
+
+test('every pool has its own status and prices, whatever gas the providers beside it burn', async () => {
+  const { chain, deployment } = world;
+  const [first, down, paused] = [await plainPool(), await plainPool(), await plainPool()];
+  await silenceFeed(chain, deployment, down.feed, 'takeDown');
+  await administer(chain, deployment, chain.roles.curator, 'pausePool', [paused.address]);
+  const crossed = await poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64: 5n, askX64: 5n }));
+  const malicious = await maliciousPool(world, pair, { victim: first.address, gift: 1n, gasLeft: 30_000n });
+  const provider = await deployManualProvider(chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const hogs: Address[] = [];
+  for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
+  const healthy = [first.address, malicious];
+  for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
+  await seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
+
+  expect(await capture()).toBe(1 + healthy.length + hogs.length + 3);
+  const rows = await captured();
+  const head = await chain.client.getBlock();
+  for (const pool of healthy) {
+    const prices = await sellAndBuyPrices(chain, pool);
+    if ('refusal' in prices) throw new Error(`${pool} gives no prices`);
+    const { sellX64, buyX64 } = prices;
+    expect(rows.get(pool)).toMatchObject({
+      status: 'healthy',
+      sell_price_x64: sellX64.toString(),
+      buy_price_x64: buyX64.toString(),
+      block_number: head.number.toString(),
+      block_timestamp: head.timestamp.toString(),
+    });
+  }
+  const statusOf = (pool: Address) => rows.get(pool)?.status;
+  expect(new Set(hogs.map(statusOf))).toEqual(new Set(['feed_down']));
+  expect([down.address, paused.address, crossed].map(statusOf)).toEqual(['feed_down', 'pool_paused', 'pool_refused']);
+  expect(rows.get(hogs[0] as Address)).toMatchObject({ sell_price_x64: null, buy_price_x64: null });
+});
+
+test('every pool has the balances that its tokens report, and null of a token that does not answer', async () => {
+  const { chain } = world;
+  const [hogs, halfHogs] = [await world.pair(18, 6), await world.pair(18, 6)];
+  const funded = { price: 2_000, bins: evenBins(-1, 1, 1_000), shares: evenShares(-1, 1, SHARES_OF_ONE) };
+  const [plain, half] = [
+    await makePool(world, { ...funded, pair }),
+    await makePool(world, { ...funded, pair: halfHogs }),
+  ];
+  const provider = await deployManualProvider(chain, hogs, { bidX64: priceX64(2), askX64: priceX64(3) });
+  const ofHogs: Address[] = [];
+  for (let count = 0; count < OF_HOG_TOKENS; count++) ofHogs.push(await poolBehind(world, hogs, provider));
+  for (const token of [hogs.token0, hogs.token1, halfHogs.token0]) await turnIntoGasHog(world, token);
+  await seed(ofHogs, hogs);
+  await seed([half.address], halfHogs);
+  await seed([plain.address], pair);
+
+  await capture();
+  const rows = await captured();
+  const rawBalance = async (token: Address, pool: Address) => (await balanceOf(chain, token, pool)).toString();
+  for (const pool of ofHogs) {
+    expect(rows.get(pool)).toMatchObject({ status: 'healthy', balance0_raw: null, balance1_raw: null });
+  }
+  expect(rows.get(half.address)).toMatchObject({
+    status: 'healthy',
+    balance0_raw: null,
+    balance1_raw: await rawBalance(halfHogs.token1, half.address),
+  });
+  const balances = [await rawBalance(pair.token0, plain.address), await rawBalance(pair.token1, plain.address)];
+  expect(balances).not.toContain('0');
+  expect(rows.get(plain.address)).toMatchObject({ balance0_raw: balances[0], balance1_raw: balances[1] });
+  const view = 'SELECT balance0_raw, balance1_raw FROM read_model.pool_balance WHERE chain_id = 31337 AND pool = $1';
+  expect(Object.values((await database.query(view, [plain.address])).rows[0])).toEqual(balances);
+});
+
+test('a read at an older block never replaces one at a newer block, until that one is too old to count', async () => {
+  const { address } = await plainPool();
+  await seed([address], pair);
+  const older = await world.chain.client.getBlockNumber();
+  await world.chain.client.mine({ blocks: 2 });
+  await capture();
+  const before = (await captured()).get(address);
+  expect(before?.block_number).toBe(String(older + 2n));
+  const behind = await startRpcProxy(world.anvil.url);
+  behind.misbehave({ kind: 'staleHead', block: numberToHex(older) });
+  try {
+    await Promise.all([capture(behind.url), capture(), capture(behind.url)]);
+    expect((await captured()).get(address)).toMatchObject({ block_number: before?.block_number, status: 'healthy' });
+    await capture(behind.url);
+    expect((await captured()).get(address)?.block_number).toBe(before?.block_number);
+    // As after a rollback of the chain.
+    await database.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 minute'`);
+    await capture(behind.url);
+    expect((await captured()).get(address)?.block_number).toBe(String(older));
+  } finally {
+    await behind.stop();
+  }
+});
+
+test('a node of another chain is an error, and what was captured before stays', async () => {
+  const before = await captured();
+  const elsewhere = await startQuoteWorld(31338);
+  try {
+    await expect(capture(elsewhere.anvil.url)).rejects.toThrow('a node of chain 31337 answers for chain 31338');
+  } finally {
+    await elsewhere.stop();
+  }
+  expect(await captured()).toEqual(before);
+});
+
+test('a pool is closed when guards refuse the first unit of both sides, and not when they refuse one', async () => {
+  const { chain, deployment } = world;
+  const burning = await deployContract(chain, 'GasHog', [0n]);
+  const stopLoss = (drawdownE6: number) =>
+    stopLossExtension(deployment, { drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 });
+  const make = (...extensions: readonly ExtensionSpec[]) =>
+    makePool(world, {
+      pair,
+      price: 2_000,
+      bins: evenBins(-5, 5, 1_000),
+      shares: evenShares(-5, 5, SHARES_OF_ONE),
+      extensions,
+    });
+  const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>
+    swap(chain, deployment, { pool: address, zeroForOne, amountSpecified });
+  const open = await make(stopLoss(50_000));
+  const [oneSided, stopped] = [await make(stopLoss(10_000)), await make(stopLoss(1))];
+  for (const pool of [oneSided, stopped]) await trade(pool, true, 5n * 10n ** 17n);
+  await trade(oneSided, false, 500n * 10n ** 6n);
+  for (const pool of [oneSided, stopped]) await movePrice(world, pool, 2_000 * 1.03);
+  await trade(stopped, false, 100n * 10n ** 6n);
+  await movePrice(world, stopped, 2_000 * 1.01);
+  const burnt = await make({ address: burning, phases: ['beforeSwap'] });
+  const jumpy = await make(velocityExtension(deployment, 10n ** 15n));
+  await trade(jumpy, true, 10n ** 17n);
+  await movePrice(world, jumpy, 2_000 * 1.004);
+
+  const factory = seedAddress(0xfab);
+  const pools = [open, oneSided, stopped, burnt, jumpy];
+  await seed(
+    pools.map(({ address }) => address),
+    pair,
+    { factory },
+  );
+  const { stopLoss: loss, priceVelocityGuard } = deployment;
+  const guards = [loss, loss, loss, burning, priceVelocityGuard];
+  for (const [index, { address }] of pools.entries()) {
+    await database.query(`INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension VALUES (31337, $1, 1, $2, $3, 1, 1)`, [
+      address,
+      guards[index]?.toLowerCase(),
+      [guards[index] === loss ? 'afterSwap' : 'beforeSwap'],
+    ]);
+  }
+  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt, jumpy].map(({ address }) => address)));
+  await chain.client.mine({ blocks: 20 });
+  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
+});
+
+test('funded pools are read in every run, and burners beside them only as far as their share goes', async () => {
+  const { chain } = world;
+  const priced = await world.pair(18, 6);
+  const honest: Address[] = [];
+  const spec = { pair: priced, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: evenShares(-1, 1, SHARES_OF_ONE) };
+  for (let count = 0; count < 3; count++) honest.push((await makePool(world, spec)).address);
+  const burners: Address[] = [];
+  for (let count = 0; count < BURNERS; count++) burners.push(await gasHogPool(world, priced));
+  const factory = seedAddress(0xfad);
+  await seed(burners, priced, { factory });
+  await seed(honest, priced, { factory, balance0Raw: 10n ** 18n });
+  await database.query(`INSERT INTO operator.fiat_price VALUES (31337, $1, 2000, 'static', now())`, [priced.token0]);
+
+  let time = 0;
+  let calls = 0;
+  const backlogs = new Map<string, Backlog>();
+  const rounds = priceCapture({ factory, callsPerMinute: 40, now: () => time }, () => (calls += 1), backlogs);
+  let seen = await captured();
+  for (time = 0; time < 60_000; time += 15_000) {
+    await chain.client.mine({ blocks: 1 });
+    expect(await rounds('funded')).toBe(honest.length);
+    await rounds('remaining');
+    seen = await captured();
+    const row = { status: 'healthy', is_funded: true, block_number: String(await chain.client.getBlockNumber()) };
+    for (const pool of honest) expect(seen.get(pool)).toMatchObject(row);
+  }
+  expect(calls).toBeLessThanOrEqual(40 - 4);
+  const read = burners.filter((pool) => seen.has(pool));
+  expect(read.length).toBeGreaterThan(0);
+  for (const pool of read) expect(seen.get(pool)).toMatchObject({ status: 'feed_down', is_funded: false });
+  expect(backlogs.get('funded')).toMatchObject({ pools: 3, overdue: 0 });
+  expect(backlogs.get('remaining')?.backoff).toBeGreaterThan(0);
+});

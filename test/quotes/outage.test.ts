@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { evenBins } from '../../devnet/pools.ts';
+import type { Misbehaviour } from '../../devnet/rpc-proxy.ts';
+import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import { quoteApi } from './quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makePool,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  stillQuotes,
+  type WorldPool,
+} from './quote-world.ts';
+import { fixedDirectory, servedPool } from './served-pool.ts';
+import { withProxies } from './with-proxies.ts';
+
+/* Failures of nodes differ from defects: by a label, a `Retry-After`, and one line when they begin and when they end. */
+
+const QUIET_MS = 300;
+const REQUESTS = 20;
+/** Honest nodes have the time that a busy machine takes. */
+const quotes = {
+  ...stillQuotes,
+  rpcTimeoutMs: 2_000,
+  readTimeoutMs: 10_000,
+  ethereumReadTimeoutMs: 2_000,
+  waitTimeoutMs: 300,
+  minRefreshMs: 20,
+  nodesQuietMs: QUIET_MS,
+};
+
+let world: QuoteWorld;
+let pool: WorldPool;
+let directory: PoolDirectory;
+
+beforeAll(async () => {
+  world = await startQuoteWorld();
+  pool = await makePool(world, {
+    pair: await world.pair(18, 6),
+    price: 2_000,
+    bins: evenBins(-3, 3, 1_000),
+    shares: evenShares(-3, 3, SHARES_OF_ONE),
+    salt: `0x${'01'.repeat(32)}`,
+  });
+  directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+});
+afterAll(() => world.stop());
+
+type Line = { readonly level: number; readonly msg: string; readonly fault?: string; readonly chainId?: number };
+
+/** An API over one node, with its log. */
+function startApi(url: string, kind: 'ethereum' | 'bsc', of: PoolDirectory = directory) {
+  const lines: Line[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const chain = chainConfig(31337, [url], { blockTimeMs: 100, pamm: { kind, builders: [] } });
+  const api = quoteApi({ chain, directory: of, quotes, logger });
+  const ask = () => api.request(`/public/v1/evm/31337/${pool.address}/bid_ask`);
+  return { api, lines, ask };
+}
+
+const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
+  ['down', { kind: 'down' }],
+  ['hanging', { kind: 'hanging' }],
+  ['too slow', { kind: 'slow', ms: 5_000 }],
+  ['limiting by status', { kind: 'text', status: 429, body: '{"error":"slow down"}' }],
+  ['limiting by a JSON-RPC error', { kind: 'error', code: -32_005, message: 'limit exceeded' }],
+  ['speaking HTML', { kind: 'text', status: 200, body: '<html>hello</html>' }],
+  ['of no account', { kind: 'text', status: 401, body: 'Must be authenticated!' }],
+];
+
+const BEGIN = 'no node of the chain answers: its quotes and routes fail';
+const END = 'nodes of the chain answer again';
+
+test.concurrent.each(
+  FAULTS.flatMap(([name, fault]) => (['bsc', 'ethereum'] as const).map((kind) => [name, kind, fault] as const)),
+)('a node that is %s, on %s', (_name, kind, fault) =>
+  withProxies(world.anvil.url, async (node) => {
+    const { api, lines, ask } = startApi(node.url, kind);
+    expect((await ask()).status).toBe(200);
+    node.misbehave(fault);
+    await world.chain.client.mine({ blocks: 1 });
+    await sleep(2 * quotes.minRefreshMs + 560);
+    const responses = await Promise.all(Array.from({ length: REQUESTS }, ask));
+    for (let n = 0; n < REQUESTS / 2; n += 1) responses.push(await ask());
+    for (const { status, headers } of responses) {
+      expect([500, 503]).toContain(status);
+      expect(headers.get('Retry-After')).toMatch(/^[1-9]$/);
+    }
+    expect(await api.countFaults()).toEqual({ none: 1, nodes: 1.5 * REQUESTS });
+    expect(lines.map(({ msg, level, chainId }) => [msg, level, chainId])).toEqual([[BEGIN, 40, 31337]]);
+
+    node.misbehave(null);
+    await vi.waitUntil(async () => (await ask()).status === 200, { timeout: 40_000, interval: 100 });
+    const ended = async () => {
+      await ask();
+      return lines.length > 1;
+    };
+    await vi.waitUntil(ended, { timeout: 40_000, interval: 100 });
+    expect(lines.slice(1)).toEqual([expect.objectContaining({ msg: END, level: 30, failures: expect.any(Number) })]);
+    await api.stop();
+  }),
+);
+
+test('a defect has its own line each time, and no Retry-After', async () => {
+  const broken: PoolDirectory = {
+    table: async () => {
+      throw new TypeError('a defect');
+    },
+  };
+  const { api, lines, ask } = startApi(world.anvil.url, 'bsc', broken);
+  const responses = [await ask(), await ask()];
+  expect(responses.map(({ status, headers }) => [status, headers.get('Retry-After')])).toEqual([
+    [500, null],
+    [500, null],
+  ]);
+  expect(await api.countFaults()).toEqual({ defect: 2 });
+  expect(lines.map(({ level, fault }) => [level, fault])).toEqual([
+    [50, 'defect'],
+    [50, 'defect'],
+  ]);
+  await api.stop();
+});
+
+test('a pool that cannot be read is neither', async () => {
+  const served = await servedPool(world.chain, world.deployment, pool.address);
+  const { api } = startApi(world.anvil.url, 'bsc', fixedDirectory([{ ...served, address: `0x${'77'.repeat(20)}` }]));
+  expect((await api.request(`/public/v1/evm/31337/0x${'77'.repeat(20)}/bid_ask`)).status).toBe(500);
+  expect(await api.countFaults()).toEqual({ pool: 1 });
+  await api.stop();
+});

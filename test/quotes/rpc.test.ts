@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { evenBins } from '../../devnet/pools.ts';
+import type { Misbehaviour, ProxiedRequest, RpcProxy } from '../../devnet/rpc-proxy.ts';
+import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import { quoteApi } from './quote-api.ts';
+import {
+  chainConfig,
+  evenShares,
+  makePool,
+  movePrice,
+  type QuoteWorld,
+  SHARES_OF_ONE,
+  startQuoteWorld,
+  stillQuotes,
+  type WorldPool,
+} from './quote-world.ts';
+import { fixedDirectory, servedPool } from './served-pool.ts';
+import { withProxies } from './with-proxies.ts';
+
+/** How long a head is used with the limits below and some. */
+const FRESH_MS = 560;
+/** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
+const quotes = {
+  ...stillQuotes,
+  rpcTimeoutMs: 2_000,
+  readTimeoutMs: 10_000,
+  ethereumReadTimeoutMs: 2_000,
+  waitTimeoutMs: 300,
+  minRefreshMs: 20,
+};
+const READ_FAILED = [500, '{"error":"Internal server error"}'];
+const CLOSED_ASK = ((1n << 128n) - 1n).toString();
+const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
+
+let world: QuoteWorld;
+let elsewhere: QuoteWorld;
+let pool: WorldPool;
+let directory: PoolDirectory;
+const rejections: unknown[] = [];
+const onRejection = (reason: unknown) => rejections.push(reason);
+
+beforeAll(async () => {
+  process.on('unhandledRejection', onRejection);
+  [world, elsewhere] = await Promise.all([startQuoteWorld(), startQuoteWorld(31338)]);
+  // The same pool at the same address on both chains: only the chain id distinguishes them.
+  const make = async (on: QuoteWorld) =>
+    makePool(on, {
+      pair: await on.pair(18, 6),
+      price: 2_000,
+      bins: evenBins(-3, 3, 1_000),
+      shares: evenShares(-3, 3, SHARES_OF_ONE),
+      salt: `0x${'01'.repeat(32)}`,
+    });
+  pool = await make(world);
+  expect((await make(elsewhere)).address).toBe(pool.address);
+  directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+});
+
+afterAll(async () => {
+  process.off('unhandledRejection', onRejection);
+  await Promise.all([world.stop(), elsewhere.stop()]);
+  expect(rejections).toEqual([]);
+});
+
+const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) => withProxies(world.anvil.url, run);
+
+/** A new block, and the time after which the old one is not served any more. */
+async function nextBlock(): Promise<void> {
+  await world.chain.client.mine({ blocks: 1 });
+  await sleep(FRESH_MS);
+}
+
+const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
+  ['down', { kind: 'down' }],
+  ['silent', { kind: 'hanging' }],
+  ['too slow', { kind: 'slow', ms: 4_000 }],
+  ['answering half and then nothing', { kind: 'trickle' }],
+  ['answering with a web page', { kind: 'text', status: 200, body: '<html>hello</html>' }],
+  ['answering with 502', { kind: 'text', status: 502, body: 'Bad Gateway' }],
+  ['answering with 429', { kind: 'text', status: 429, body: '{"error":"slow down"}' }],
+  ['answering null', { kind: 'text', status: 200, body: 'null' }],
+  ['answering with an empty result', { kind: 'result', result: '0x' }],
+  ['answering with a result that is no hex', { kind: 'result', result: { hello: 1 } }],
+  ['answering with a result of noise', { kind: 'result', result: `0x${'ab'.repeat(640)}` }],
+];
+
+const everything = () => true;
+const onlyCalls = ({ method }: ProxiedRequest) => method === 'eth_call';
+
+const apiOver = (urls: readonly string[], kind: 'ethereum' | 'bsc' = 'bsc') =>
+  quoteApi({ chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }), directory, quotes });
+
+const url = () => `/public/v1/evm/31337/${pool.address}/bid_ask`;
+
+type Api = ReturnType<typeof quoteApi>;
+const ask = async (api: Api) => {
+  const { status, text } = await api.request(url());
+  return [status, text];
+};
+
+/** Asks until it is well again; the breakers pause for half a second and longer. */
+async function recovers(api: Api): Promise<boolean> {
+  for (const deadline = Date.now() + 40_000; Date.now() < deadline; ) {
+    if ((await api.request(url())).status === 200) return true;
+    await sleep(100);
+  }
+  return false;
+}
+
+describe.concurrent.each([
+  ['everything', everything],
+  ['calls alone', onlyCalls],
+])('a node that fails at %s', (_what, when) => {
+  test.each(FAULTS)('%s: 500, and recovery without a restart', (_name, fault) =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave(fault, when);
+      await nextBlock();
+      expect(await ask(api)).toEqual(READ_FAILED);
+      first.misbehave(null);
+      expect(await recovers(api)).toBe(true);
+    }),
+  );
+
+  test.each(FAULTS)('%s: the next node answers for it', (_name, fault) =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      first.misbehave(fault, when);
+      expect((await ask(api))[0]).toBe(200);
+    }),
+  );
+});
+
+test('a node that keeps failing is left alone for a while', () =>
+  withNodes(async (first, second) => {
+    const api = apiOver([first.url, second.url]);
+    first.misbehave({ kind: 'down' });
+    for (let block = 0; block < 6; block++) {
+      await nextBlock();
+      expect((await ask(api))[0]).toBe(200);
+    }
+    expect(second.requests.length).toBeGreaterThan(12);
+    // Trials grow with the logarithm of the time; without a breaker the first node would be asked as often as the second.
+    expect(first.requests.length).toBeLessThan((2 * second.requests.length) / 3);
+  }));
+
+describe('a node of another chain', () => {
+  test('alone: 500, never a quote of the other chain', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
+      await elsewhere.chain.client.mine({ blocks: 50 });
+      await sleep(FRESH_MS);
+      for (let tries = 0; tries < 3; tries++) expect(await ask(api)).toEqual(READ_FAILED);
+      first.misbehave(null);
+      expect(await recovers(api)).toBe(true);
+    }));
+
+  test('before an honest one: the honest one answers', () =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      await movePrice(elsewhere, pool, 1_000);
+      const honest = await api.quote(pool.address);
+      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
+      await elsewhere.chain.client.mine({ blocks: 50 });
+      await sleep(FRESH_MS);
+      expect((await api.quote(pool.address)).bidAdj).toBe(honest.bidAdj);
+    }));
+});
+
+describe('a node that reports an old block', () => {
+  test('never takes quotes back to it', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      const before = await world.chain.client.getBlockNumber();
+      await movePrice(world, pool, 2_100);
+      const current = await api.quote(pool.address);
+      first.misbehave({ kind: 'staleHead', block: `0x${before.toString(16)}` });
+      await sleep(FRESH_MS);
+      expect((await api.quote(pool.address)).bidAdj).toBe(current.bidAdj);
+    }));
+
+  test('does not hold back a node that knows better', () =>
+    withNodes(async (first, second) => {
+      const api = apiOver([first.url, second.url]);
+      await api.quote(pool.address);
+      const stuck = await world.chain.client.getBlockNumber();
+      first.misbehave({ kind: 'staleHead', block: `0x${stuck.toString(16)}` });
+      await movePrice(world, pool, 2_200);
+      await sleep(2 * FRESH_MS);
+      const { bidAdj } = await api.quote(pool.address);
+      const price = Number(BigInt(bidAdj) / (1n << 44n)) / 2 ** 20;
+      expect(price).toBeGreaterThan(2_190);
+    }));
+
+  test('a reorganised chain is followed', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url]);
+      await movePrice(world, pool, 2_300);
+      const onFork = await api.quote(pool.address);
+      await world.chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+      await sleep(FRESH_MS);
+      const after = await api.quote(pool.address);
+      expect(after.bidAdj).not.toBe(onFork.bidAdj);
+    }));
+});
+
+describe('on a chain of kind ethereum', () => {
+  test('a price read that is too slow is 503', () =>
+    withNodes(async (first) => {
+      const api = apiOver([first.url], 'ethereum');
+      expect((await ask(api))[0]).toBe(200);
+      first.misbehave({ kind: 'hanging' }, onlyCalls);
+      await nextBlock();
+      expect(await ask(api)).toEqual(UNAVAILABLE);
+    }));
+});
+
+test('a read that times out is 500 for the request that started it, 503 for requests that joined it', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    expect((await ask(api))[0]).toBe(200);
+    first.misbehave({ kind: 'hanging' }, onlyCalls);
+    await nextBlock();
+    const answers = await Promise.all([ask(api), ask(api), ask(api)]);
+    expect(answers).toEqual([READ_FAILED, UNAVAILABLE, UNAVAILABLE]);
+  }));
+
+test('a batch carries the failures of its pools as 500s inside a 200', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    first.misbehave({ kind: 'down' });
+    expect(await api.results([pool.address])).toEqual([
+      { poolAddress: pool.address, error: { status: 500, error: 'Internal server error' } },
+    ]);
+  }));
+
+test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
+  withNodes(async (first) => {
+    const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
+    const longTimeouts = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
+    const api = quoteApi({ chain, directory, quotes: longTimeouts, batchDeadlineMs: 200 });
+    first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
+    const { status, text } = await api.batch({ pools: [pool.address] });
+    expect([status, text]).toEqual(UNAVAILABLE);
+    first.misbehave(null);
+    await expect.poll(() => api.calls.length, { timeout: 30_000 }).toBe(4);
+    expect((await api.batch({ pools: [pool.address] })).status).toBe(200);
+    expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok', 'eth_call:ok']);
+  }));
+
+/** Hash of the block that a call is made at. */
+const blockOf = ({ params: [, block] }: ProxiedRequest) => JSON.stringify(block);
+
+/** Calls of creation code: those that ask pools for their prices. */
+const onlyPriceCalls = ({ method, params: [call] }: ProxiedRequest) =>
+  method === 'eth_call' && typeof call === 'object' && call !== null && !('to' in call);
+
+test('a node that gives storage and refuses to ask for prices: internal_error, until it asks again', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    first.misbehave({ kind: 'error', code: -32000, message: 'out of gas' }, onlyPriceCalls);
+    for (const depth of [true, false]) {
+      expect(await api.quote(pool.address, depth)).toMatchObject({
+        priceProviderStatus: 'internal_error',
+        bidAdj: '0',
+        askAdj: CLOSED_ASK,
+        totalToken0Available: null,
+        totalToken1Available: null,
+        depth: depth ? { bids: [], asks: [] } : null,
+      });
+    }
+    expect(await api.results([pool.address], false)).toMatchObject([
+      { quote: { priceProviderStatus: 'internal_error', bidAdj: '0', depth: null } },
+    ]);
+    first.misbehave(null);
+    await nextBlock();
+    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+  }));
+
+test('a block that is gone when prices are asked for, after its storage was read, is not quoted', () =>
+  withNodes(async (first) => {
+    const api = apiOver([first.url]);
+    let gone: string | undefined;
+    first.misbehave({ kind: 'error', code: -32000, message: 'block not found' }, (request) => {
+      if (gone === undefined && onlyPriceCalls(request)) gone = blockOf(request);
+      return request.method === 'eth_call' && gone === blockOf(request);
+    });
+    expect(await ask(api)).toEqual(READ_FAILED);
+    await nextBlock();
+    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+  }));

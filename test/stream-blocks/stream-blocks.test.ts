@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ProxiedRequest, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { chainConfig } from '../quotes/quote-world.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { connectSse, connectWebSocket } from '../stream/stream-connection.ts';
+import { Follower } from '../stream-failures/follower.ts';
+import { comparable } from '../stream-failures/truth.ts';
+import { type MovingChain, startMovingChain } from './world.ts';
+
+const FOLLOWERS = 10;
+const ASKERS = 10;
+const BLOCK_PAUSE_MS = 100;
+/** Of messages that end a block. */
+const [HONEST, LYING] = [600, 300];
+const PREFIX = 'pamm';
+
+/** A quote that a client got for one of a block. */
+interface Claim {
+  readonly hash: Hex;
+  readonly pool: string;
+  readonly text: string;
+}
+
+let chain: MovingChain;
+let redis: TestRedis;
+/** Two nodes: what the first one does not answer the second one is asked. */
+let nodes: [RpcProxy, RpcProxy];
+/** Two processes that read each block once. */
+let apis: StreamApi[];
+/** Numbers of blocks by their hashes. */
+const heights = new Map<Hex, bigint>();
+
+beforeAll(async () => {
+  [chain, redis] = await Promise.all([startMovingChain(), createRedisDatabase(PREFIX)]);
+  nodes = await Promise.all([startRpcProxy(chain.url, false), startRpcProxy(chain.url, false)]);
+  const rpcUrls = nodes.map(({ url }) => url);
+  const start = () =>
+    startStreamApi({
+      chain: chainConfig(31_337, rpcUrls, { blockTimeMs: BLOCK_PAUSE_MS }),
+      directory: fixedDirectory(chain.pools),
+      sharedBy: { redisUrl: redis.url, prefix: PREFIX },
+    });
+  apis = [await start(), await start()];
+});
+
+afterAll(async () => {
+  await Promise.all((apis ?? []).map((api) => api.stop()));
+  await Promise.all((nodes ?? []).map((node) => node.stop()));
+  await Promise.all([chain?.stop(), redis?.drop()]);
+});
+
+/** No call is at a node meanwhile: see `RpcProxy.quietly`. */
+const mine = () =>
+  nodes[0].quietly(() =>
+    nodes[1].quietly(async () => {
+      const { hash, number } = await chain.mine();
+      heights.set(hash, number);
+    }),
+  );
+
+/** Mines while clients follow streams and ask for quotes, until they got this many messages that end a block. */
+async function load(messages: number): Promise<readonly Claim[]> {
+  const names = chain.pools.map(({ address }) => address);
+  const followers = Array.from({ length: FOLLOWERS }, (_, index) => {
+    const url = new URL(apis[index % apis.length]?.base ?? '').origin;
+    const connect = index % 4 < 2 ? connectSse : connectWebSocket;
+    return new Follower({ connect, url, chainId: 31_337, depth: true, pools: names });
+  });
+  const end = new AbortController();
+  const answered: Claim[] = [];
+  const askers = Array.from({ length: ASKERS }, async (_, index) => {
+    for (let turn = index; !end.signal.aborted; turn++) {
+      const [api, pool] = [apis[turn % apis.length], names[turn % names.length] ?? ''];
+      const response = await fetch(`${api?.base}/${pool}/bid_ask?depth=true`);
+      const [hash, quote] = [response.headers.get('X-Block-Hash') as Hex, (await response.json()) as object];
+      if (response.status === 200) answered.push({ hash, pool, text: comparable(quote, true) });
+      await sleep(10);
+    }
+  });
+  while (followers.reduce((sum, { claims }) => sum + claims.length, 0) < messages) {
+    await mine();
+    await sleep(BLOCK_PAUSE_MS);
+  }
+  for (const follower of followers) follower.stop();
+  end.abort();
+  // Calls that wait for the next block get it.
+  for (const node of nodes) node.misbehave(null);
+  await mine();
+  await Promise.all(askers);
+  expect(followers.flatMap(({ faults }) => faults)).toEqual([]);
+  const held = followers.flatMap(({ claims }) =>
+    claims.flatMap(({ hash, quotes }) =>
+      quotes.map(([pool, quote]) => ({ hash: hash as Hex, pool, text: comparable(quote, true) })),
+    ),
+  );
+  return [...held, ...answered];
+}
+
+/** What clients got and the chain, asked again, does not say of the block; and how many states each pool had in these blocks. */
+async function compare(claims: readonly Claim[]) {
+  const hashes = [...new Set(claims.map(({ hash }) => hash))];
+  const truth = new Map<Hex, ReadonlyMap<string, string>>();
+  for (const hash of hashes) truth.set(hash, await chain.quotesAt(hash));
+  const wrong = claims.filter(({ hash, pool, text }) => truth.get(hash)?.get(pool) !== text);
+  const states = chain.pools.map(({ address }) => new Set(truth.values().map((quotes) => quotes.get(address))).size);
+  return { wrong, blocks: hashes.length, states };
+}
+
+const isCall = ({ method, params }: ProxiedRequest, pool: string) =>
+  method === 'eth_call' && JSON.stringify(params[0]).includes(pool.slice(2));
+
+test('quotes are those of their block, whichever node and process read them, while nodes answer by the block', async () => {
+  let calls = 0;
+  // Every fifth call goes to the other node.
+  nodes[0].misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call' && ++calls % 5 === 0);
+  const claims = await load(HONEST);
+  const { wrong, blocks, states } = await compare(claims);
+  expect(wrong).toEqual([]);
+  expect(states.slice(0, 2)).toEqual([blocks, blocks]);
+});
+
+test('where a node answers calls with the state of the next block, quotes of those blocks alone are wrong', async () => {
+  const lied = new Set<Hex>();
+  const [{ address }] = chain.pools;
+  const isLie = (request: ProxiedRequest): boolean => {
+    const { blockHash } = (request.params[1] ?? {}) as { readonly blockHash?: Hex };
+    const height = blockHash && heights.get(blockHash);
+    // Of every third block one of the two calls that the pool is read by: its storage, or its prices and balances.
+    if (!blockHash || !height || height % 3n !== 0n || !isCall(request, address)) return false;
+    if ('to' in (request.params[0] as object) !== (height % 2n === 0n)) return false;
+    lied.add(blockHash);
+    return true;
+  };
+  for (const node of nodes) node.misbehave({ kind: 'ahead' }, isLie);
+  const claims = await load(LYING);
+  const { wrong } = await compare(claims);
+  const expected = claims.filter(({ hash, pool }) => lied.has(hash) && pool === address).map(({ hash }) => hash);
+  // Pools that share a call with that one are wrong with it.
+  expect(wrong.filter(({ hash }) => !lied.has(hash))).toEqual([]);
+  const hashes = new Set(wrong.map(({ hash }) => hash));
+  expect(expected.filter((hash) => !hashes.has(hash))).toEqual([]);
+  expect(expected.length).toBeGreaterThan(0);
+});

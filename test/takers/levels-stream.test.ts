@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
+import { expectBlockHeaders } from '../quotes/expect-block-headers.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { rejectedUpgrade } from '../stream/ws-client.ts';
+import { DECODERS, type DecodedFrame, decodeBap710Frame, decodeBuilderFrame } from './decoders.ts';
+import { connectTexts, type TextClient } from './levels-client.ts';
+
+let world: LiveWorld;
+let api: StreamApi;
+const options = () => ({ chain: world.config, directory: fixedDirectory(world.served) });
+beforeAll(async () => {
+  world = await startLiveWorld({ flatPools: 2, packedPools: 1 });
+  api = await startStreamApi(options());
+});
+afterAll(async () => {
+  await api?.stop();
+  await world?.stop();
+});
+
+const named = () => world.market.pools.map(({ address }) => address).join();
+const urlOf = (query: string, at = api) => `${at.base}/price_levels?${query}`;
+const until = (what: string, isTrue: () => boolean | Promise<boolean>) =>
+  expect.poll(isTrue, { timeout: 10_000, interval: 10, message: what }).toBe(true);
+const textsOf = ({ texts }: TextClient) => texts.map(({ text }) => text);
+const byeOf = (client: TextClient) => JSON.parse(textsOf(client).at(-1) ?? '{}') as object;
+const gaps = ({ texts }: TextClient) => texts.slice(1).map(({ at }, index) => at - (texts[index]?.at ?? 0));
+
+test('a frame comes each second, at most four come with changes, and every one is complete', async () => {
+  const { market } = world;
+  const client = await connectTexts(urlOf(`pools=${named()}`));
+  await until('a frame', () => client.texts.length > 0);
+  await sleep(3_100);
+  expect(client.texts.length).toBeGreaterThanOrEqual(3);
+  // A second, and what a busy machine adds.
+  expect(Math.max(...gaps(client))).toBeLessThan(1_500);
+  expect(client.texts.length).toBeLessThanOrEqual(5);
+  const countsOf = () => textsOf(client).map((text) => decodeBuilderFrame(text).pairs.length);
+  const whole = 2 * market.pools.length;
+  // Before their first prices the pools are not healthy.
+  await updateAll(market, () => 190n);
+  await until('all pools', () => countsOf().at(-1) === whole);
+  client.texts.splice(0);
+  const startedAt = performance.now();
+  for (let price = 190n; price < 220n; price += 1n) {
+    await updateAll(market, () => price);
+    await sleep(60);
+  }
+  const secs = (performance.now() - startedAt) / 1_000;
+  expect(client.texts.length).toBeGreaterThan(1.5 * secs);
+  expect(client.texts.length).toBeLessThanOrEqual(Math.ceil(4 * secs) + 1);
+  await sleep(500);
+  const last = async () => decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text()).pairs;
+  const shown = await last();
+  await until('the last prices', () => {
+    const { pairs } = decodeBuilderFrame(textsOf(client).at(-1) ?? '');
+    return JSON.stringify(pairs, written) === JSON.stringify(shown, written);
+  });
+  expect(countsOf()).toEqual(countsOf().map(() => whole));
+});
+
+test('a block that lands is in the next frame at once', async () => {
+  const { builder } = world.market;
+  const client = await connectTexts(urlOf(`pools=${named()}&format=bap710&basis=committed`));
+  await updateAll(world.market, () => 200n);
+  await until('a frame', () => client.texts.length > 0);
+  const { number } = builder.block();
+  await builder.buildBlock({});
+  await until('the next block', () => decodeBap710Frame(textsOf(client).at(-1) ?? '').blockNumber === number + 1n);
+});
+
+test('a frame is made once for all clients with the same query', async () => {
+  const clients = await Promise.all([1, 2, 3].map(() => connectTexts(urlOf(`pools=${named()}`))));
+  await updateAll(world.market, () => 201n);
+  await until('frames', () => clients.every(({ texts }) => texts.length > 3));
+  const [first, ...others] = clients.map((client) => new Set(textsOf(client)));
+  // Frames have the time when they were made, so that two of them are never the same.
+  for (const other of others) expect([...other].filter((text) => !first?.has(text)).length).toBeLessThanOrEqual(1);
+});
+
+test.each(['builder', 'bap710'] as const)(
+  'all pools can be one venue, and pools can be chosen (%s)',
+  async (format) => {
+    await updateAll(world.market, () => 200n);
+    const venue = `0x${'AB'.repeat(20)}`;
+    const read = async (query: string, headers = {}): Promise<DecodedFrame> =>
+      DECODERS[format](await (await fetch(urlOf(`format=${format}&${query}`), { headers })).text());
+    const { pairs } = await read(`pools=${named()}&venue=${venue}`);
+    expect(pairs).toHaveLength(2 * world.market.pools.length);
+    expect(new Set(pairs.map(({ pamm }) => pamm))).toEqual(new Set([venue.toLowerCase()]));
+    const [one = ''] = named().split(',');
+    const of = new Set((await read(`pools=${one},0x${'99'.repeat(20)}`)).pairs.map(({ pamm }) => pamm));
+    expect(of).toEqual(new Set([one]));
+    const all = await read('', { Authorization: 'Bearer good' });
+    expect(new Set(all.pairs.map(({ pamm }) => pamm)).size).toBe(world.market.pools.length);
+  },
+);
+
+test.each([
+  ['an unknown form', 'format=x', 400],
+  ['a venue that is no address', 'venue=0x1', 400],
+  ['a malformed pool', 'pools=0x1', 400],
+  ['an unknown tier', 'tier=gold', 400],
+  ['an unknown basis', 'basis=x', 400],
+  ['no pools and no key', '', 401],
+])('%s is rejected, by HTTP and WebSocket', async (_what, query, status) => {
+  const url = urlOf(query.includes('pools') || query === '' ? query : `pools=${named()}&${query}`);
+  expect((await fetch(url)).status).toBe(status);
+  expect((await rejectedUpgrade(url.replace('http', 'ws'))).status).toBe(status);
+});
+
+test('without pools and a key, the response says what is missing', async () => {
+  const expected = { status: 401, body: { error: 'name pools, or send an API key' } };
+  const response = await fetch(urlOf(''));
+  expect({ status: response.status, body: await response.json() }).toEqual(expected);
+  expect(await rejectedUpgrade(urlOf('').replace('http', 'ws'))).toMatchObject(expected);
+  const bad = await fetch(urlOf(''), { headers: { Authorization: 'Bearer bad' } });
+  expect([bad.status, await bad.json()]).toEqual([401, { error: 'Invalid API key' }]);
+});
+
+test('a frame names the block that its pools were read at', async () => {
+  await updateAll(world.market, () => 200n);
+  const { number } = world.market.builder.block();
+  await until('a live frame', async () => {
+    const { headers } = await fetch(urlOf(`pools=${named()}`));
+    return headers.get('X-Quote-Basis') === 'live';
+  });
+  const live = await fetch(urlOf(`pools=${named()}`));
+  await expectBlockHeaders(live.headers, world.market.chain.client);
+  expect([live.headers.get('X-Quote-Basis'), live.headers.get('X-Target-Block')]).toEqual(['live', `${number}`]);
+  for (const query of [`pools=${named()}&basis=committed`, `pools=0x${'99'.repeat(20)}`]) {
+    const { headers } = await fetch(urlOf(query));
+    await expectBlockHeaders(headers, world.market.chain.client);
+    expect([headers.get('X-Quote-Basis'), headers.get('X-Target-Block')]).toEqual(['committed', null]);
+  }
+});
+
+test('a WebSocket with a key in its query is rejected', async () => {
+  expect((await rejectedUpgrade(urlOf(`pools=${named()}&api_key=ptd_x`).replace('http', 'ws'))).status).toBe(400);
+});
+
+test('without a frame for two seconds the service says so and closes', async () => {
+  const proxy = await startRpcProxy(world.market.chain.rpcUrl);
+  const chain = { ...world.config, rpcUrls: [proxy.url], wsUrls: [], live: undefined, blockTimeMs: 250 };
+  const other = await startStreamApi({ ...options(), chain });
+  const client = await connectTexts(urlOf(`pools=${named()}&basis=committed`, other));
+  await until('a frame', () => client.texts.length > 0);
+  proxy.misbehave({ kind: 'down' });
+  await until('the end', () => client.closed() !== null);
+  expect([byeOf(client), client.closed()]).toEqual([
+    { event: 'bye', reason: 'stale', retryMs: expect.any(Number) },
+    1001,
+  ]);
+  const [last, bye] = client.texts.slice(-2);
+  expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeGreaterThan(2_000);
+  expect((bye?.at ?? 0) - (last?.at ?? 0)).toBeLessThan(3_000);
+  await other.stop();
+  await proxy.stop();
+});
+
+test('pools that are not served have empty frames, by HTTP and WebSocket', async () => {
+  const query = `pools=0x${'99'.repeat(20)}`;
+  const client = await connectTexts(urlOf(query));
+  await until('frames', () => client.texts.length > 2);
+  for (const text of [...textsOf(client), await (await fetch(urlOf(query))).text()])
+    expect(decodeBuilderFrame(text).pairs).toEqual([]);
+});
+
+test('a client that floods is sent away, and a stop says bye', async () => {
+  const other = await startStreamApi(options());
+  const [loud, quiet] = await Promise.all([1, 2].map(() => connectTexts(urlOf(`pools=${named()}`, other))));
+  if (!loud || !quiet) throw new Error('no clients');
+  for (let sent = 0; sent < 200; sent += 1) loud.socket.send('x');
+  await until('the end', () => loud.closed() !== null);
+  expect(byeOf(loud)).toMatchObject({ event: 'bye', reason: 'limits' });
+  expect(quiet.closed()).toBeNull();
+  await other.stop();
+  await until('the end', () => quiet.closed() !== null);
+  expect(byeOf(quiet)).toMatchObject({ event: 'bye', reason: 'shutdown' });
+});
+
+test('a client that reads slowly gets the newest frame when it reads again', async () => {
+  const client = await connectTexts(urlOf(`pools=${named()}`));
+  await until('a frame', () => client.texts.length > 0);
+  client.socket.pause();
+  await updateAll(world.market, () => 195n);
+  await sleep(1_500);
+  await updateAll(world.market, () => 205n);
+  await sleep(1_500);
+  client.socket.resume();
+  const { pairs } = decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text());
+  await until('the newest', () =>
+    textsOf(client).some(
+      (text) => JSON.stringify(decodeBuilderFrame(text).pairs, written) === JSON.stringify(pairs, written),
+    ),
+  );
+});
+
+const written = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
