@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { OutageLog } from '../runtime/outage-log.ts';
-import { type BlockState, blockOverrides, wordOverrides } from './pending-state.ts';
+import { type BlockState, blockOverrides, stateDiffs } from './pending-state.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
@@ -283,10 +283,10 @@ async function requestChecked<T>(
 function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
   const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, blockParam(block)];
   const pending = block === 'latest' ? undefined : block.pending;
-  const words = pending ? wordOverrides(pending.words) : {};
+  const diffs = pending ? stateDiffs(pending.overrides) : {};
   if (!overrides && !pending) return params;
-  const code = [...(overrides ?? [])].map(([address, it]) => [address, { ...words[address], code: it }]);
-  params.push({ ...words, ...Object.fromEntries(code) });
+  const code = [...(overrides ?? [])].map(([address, it]) => [address, { ...diffs[address], code: it }]);
+  params.push({ ...diffs, ...Object.fromEntries(code) });
   if (pending) params.push(blockOverrides(pending));
   return params;
 }

@@ -27,7 +27,7 @@ export async function overrideSupport(target: ChainTarget, signal?: AbortSignal)
   const pending: PendingState = {
     blockNumber: block.number + 1n,
     timestamp: block.timestamp + AHEAD_SECS,
-    words: new Map([[EMPTY, new Map([[numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]])]]),
+    overrides: new Map([[EMPTY, new Map([[numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]])]]),
     digest: 'override-support',
     receivedAt: performance.now(),
   };

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import { perObject } from '../runtime/per-object.ts';
 
-/** Storage words by account, then by slot. Accounts are lowercase, slots and words lowercase hex of 32 bytes. */
-export type Words = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
+/** Storage overrides by account, then by slot. Accounts are lowercase, slots and overrides lowercase hex of 32 bytes. */
+export type StateOverrides = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
 
 /** A block that is being built: its number, and its time in Unix seconds. */
 export interface TargetBlock {
@@ -19,10 +19,10 @@ export const blockAfter = (
 /** What a block that is being built has on top of a committed block. */
 export interface PendingState extends TargetBlock {
   /** Words that replace those of the committed block. */
-  readonly words: Words;
-  /** Of the words, those that may be passed on, by venue: the newest first. Absent: none. */
-  readonly republished?: ReadonlyMap<Address, Words> | undefined;
-  /** Names the state: the same number, time and words have the same digest. */
+  readonly overrides: StateOverrides;
+  /** Of the overrides, those that may be passed on, by venue: the newest first. Absent: none. */
+  readonly republished?: ReadonlyMap<Address, StateOverrides> | undefined;
+  /** Names the state: the same number, time and overrides have the same digest. */
   readonly digest: string;
   /** When a source last gave it, by `performance.now()`. */
   readonly receivedAt: number;
@@ -43,16 +43,16 @@ export const timeIn = ({ pending, timestamp }: BlockState): bigint => pending?.t
 /** Names the state that a call at this block sees: a committed block's hash, and the digest of what is on top. */
 export const stateOf = ({ hash, pending }: BlockState): string => (pending ? `${hash}+${pending.digest}` : hash);
 
-/** The same block being built, with none of the words. */
-export const withoutWords = <B extends BlockState>(block: B & { readonly pending: PendingState }): B => ({
+/** The same block being built, with none of the overrides. */
+export const withoutOverrides = <B extends BlockState>(block: B & { readonly pending: PendingState }): B => ({
   ...block,
-  pending: { ...block.pending, words: new Map(), digest: '' },
+  pending: { ...block.pending, overrides: new Map(), digest: '' },
 });
 
-/** The words as the state overrides of `eth_call`. */
-export const wordOverrides = perObject(
-  (words: Words): Readonly<Record<Address, { stateDiff: Record<Hex, Hex> }>> =>
-    Object.fromEntries([...words].map(([account, slots]) => [account, { stateDiff: Object.fromEntries(slots) }])),
+/** The overrides as the state overrides of `eth_call`. */
+export const stateDiffs = perObject(
+  (overrides: StateOverrides): Readonly<Record<Address, { stateDiff: Record<Hex, Hex> }>> =>
+    Object.fromEntries([...overrides].map(([account, slots]) => [account, { stateDiff: Object.fromEntries(slots) }])),
 );
 
 /** The pending block's number and time as the block overrides of `eth_call`. */

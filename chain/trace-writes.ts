@@ -2,7 +2,7 @@ import { type Address, type Hex, numberToHex, zeroHash } from 'viem';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { ChainRpc } from './chain-rpc.ts';
-import { blockOverrides, type TargetBlock, type Words } from './pending-state.ts';
+import { blockOverrides, type StateOverrides, type TargetBlock } from './pending-state.ts';
 import { isRefusal, RpcFailure } from './rpc-failure.ts';
 
 /** A transaction as it would be executed. Without `to`, `data` is creation code. */
@@ -42,8 +42,8 @@ export function traceWrites(
   hash: Hex,
   pending: TargetBlock,
   signal?: AbortSignal,
-): Promise<Words> {
-  return trace(rpc, call, { blockHash: hash }, pending, (words) => words, signal);
+): Promise<StateOverrides> {
+  return trace(rpc, call, { blockHash: hash }, pending, (overrides) => overrides, signal);
 }
 
 /**
@@ -53,8 +53,8 @@ export function traceWrites(
  */
 export async function canTraceWrites(rpc: ChainRpc, signal?: AbortSignal): Promise<boolean> {
   const time = numberToHex(CLOCK_BLOCK.timestamp, { size: 32 });
-  const check = (words: Words) => {
-    if (words.values().some((slots) => slots.get(zeroHash) === time)) return true;
+  const check = (overrides: StateOverrides) => {
+    if (overrides.values().some((slots) => slots.get(zeroHash) === time)) return true;
     throw new RpcFailure('ignored', 'a node ignores the overrides of debug_traceCall');
   };
   try {
@@ -70,7 +70,7 @@ function trace<T>(
   { from, to, data, value, gas }: TracedCall,
   block: 'latest' | { readonly blockHash: Hex },
   pending: TargetBlock,
-  check: (words: Words) => T,
+  check: (overrides: StateOverrides) => T,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const call = { from, ...(to && { to }), data, value: numberToHex(value), gas: numberToHex(gas) };
@@ -79,10 +79,10 @@ function trace<T>(
   return rpc.requestOptional('debug_traceCall', params, (result) => check(writesOf(Diff.parse(result))), signal);
 }
 
-function writesOf({ pre, post }: z.output<typeof Diff>): Words {
+function writesOf({ pre, post }: z.output<typeof Diff>): StateOverrides {
   const accounts = Object.entries(post).map(([address, { storage }]) => {
     const cleared = Object.keys(pre[address as Address]?.storage ?? {}).map((slot) => [slot, zeroHash] as const);
     return [address, new Map([...cleared, ...Object.entries(storage)])] as const;
   });
-  return new Map(accounts.filter(([, slots]) => slots.size > 0)) as Words;
+  return new Map(accounts.filter(([, slots]) => slots.size > 0)) as StateOverrides;
 }

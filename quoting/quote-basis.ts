@@ -1,5 +1,5 @@
 import type { BlockRef } from '../chain/chain-rpc.ts';
-import { blockOverrides, stateOf, wordOverrides } from '../chain/pending-state.ts';
+import { blockOverrides, stateDiffs, stateOf } from '../chain/pending-state.ts';
 import type { Snapshot } from './types.ts';
 
 /** `live`: in the block that is being built; `committed`: at the last block of the chain. */
@@ -14,7 +14,7 @@ export interface QuoteBasis {
   /** The block that is being built; null for a committed quote, as the fields below. */
   readonly targetBlockNumber: number | null;
   readonly targetTimestamp: number | null;
-  /** How old the words of sources were when the quote was read, milliseconds. */
+  /** How old the overrides of sources were when the quote was read, milliseconds. */
   readonly sourceAgeMs: number | null;
 }
 
@@ -40,5 +40,5 @@ export function overridesOf(blocks: readonly BlockRef[]) {
   const [first] = live;
   if (!first?.pending) return null;
   if (live.some((block) => stateOf(block) !== stateOf(first))) return undefined;
-  return { blockOverrides: blockOverrides(first.pending), stateOverride: wordOverrides(first.pending.words) };
+  return { blockOverrides: blockOverrides(first.pending), stateOverride: stateDiffs(first.pending.overrides) };
 }

@@ -23,13 +23,13 @@ export const CLOSED_ASK_X64 = (1n << 128n) - 1n;
  */
 export interface Snapshot {
   readonly pool: ServedPool;
-  /** With `pending`, the pool has a live price: its words change what the provider quotes. */
+  /** With `pending`, the pool has a live price: its overrides change what the provider quotes. */
   readonly block: BlockRef;
   /** Our clock when the snapshot was read, Unix seconds. */
   readonly readAt: number;
   /** Whether its chain has a source of live prices. */
   readonly hasSource?: boolean;
-  /** How old the words of sources were when the snapshot was read, milliseconds; absent at a committed block. */
+  /** How old the overrides of sources were when the snapshot was read, milliseconds; absent at a committed block. */
   readonly sourceAgeMs?: number;
   /** Only a `healthy` pool trades. */
   readonly status: PriceProviderStatus;
@@ -51,7 +51,7 @@ export type PriceSnapshot = Snapshot & {
   readonly curve: LazyCurve | CurveSearch | null;
   /** How much of its tokens the pool can send and receive. */
   readonly limits: TransferLimits;
-  /** Whether words of sources make the price; false at a committed block. */
+  /** Whether overrides of sources make the price; false at a committed block. */
   readonly hasLivePrice: boolean;
   /** Hash of the pool's answers. Snapshots with the same hash differ only in block and time. */
   readonly fingerprint: string;

@@ -10,10 +10,10 @@ const hash: Hex = `0x${'0a'.repeat(32)}`;
 function chainAt(top: bigint) {
   const heads = { top };
   const chain = { chainId: 56, blockTimeMs: 2_000, heads };
-  /** The block number of a frame that was read at a block, with or without words of a later one. */
+  /** The block number of a frame that was read at a block, with or without overrides of a later one. */
   const numberOf = (number: bigint, pendingNumber?: bigint): bigint => {
     const block = { number, hash, timestamp: 2n * number, parents: [] };
-    const pending = { timestamp: 0n, words: new Map(), digest: '', receivedAt: 0 };
+    const pending = { timestamp: 0n, overrides: new Map(), digest: '', receivedAt: 0 };
     const ref = pendingNumber === undefined ? block : { ...block, pending: { ...pending, blockNumber: pendingNumber } };
     const { blockNumber } = JSON.parse(`{${frameHead('bap710', chain, targetOf(ref as BlockRef, chain))}}`);
     return BigInt(blockNumber);
@@ -21,7 +21,7 @@ function chainAt(top: bigint) {
   return { heads, numberOf };
 }
 
-test('when the words of the block after the next end, frames go on to name that block', () => {
+test('when the overrides of the block after the next end, frames go on to name that block', () => {
   const { heads, numberOf } = chainAt(609n);
   expect([numberOf(609n), numberOf(609n, 611n), numberOf(609n), numberOf(609n, 610n)]).toEqual([
     610n,

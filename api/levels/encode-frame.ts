@@ -5,7 +5,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { priceLevels } from '../../protocol/price-levels.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
-import { MAX_AHEAD } from '../../quoting/live/pending-words.ts';
+import { MAX_AHEAD } from '../../quoting/live/frame-merger.ts';
 import { SLOT_CHAIN, slotAt } from '../../quoting/live/slots.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
@@ -19,7 +19,7 @@ export type FramedChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { reado
 const named = perObject((_: FramedChain): { highest?: TargetBlock } => ({}));
 
 /**
- * The block that is being built, as frames name it. It goes back only when the chain does: words of a later block may
+ * The block that is being built, as frames name it. It goes back only when the chain does: overrides of a later block may
  * end, and a read at an earlier block may end late.
  *
  * @param block what is shown was read at it

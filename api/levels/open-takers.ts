@@ -4,7 +4,7 @@ import type { Streams } from '../stream/streams.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import { type LevelsChain, PriceLevels } from './price-levels.ts';
-import { StateOverrides } from './state-overrides.ts';
+import { OverrideFrames } from './state-overrides.ts';
 import type { TakersChain } from './taker-calls.ts';
 
 export interface OpenTakersDeps extends ChooseDeps {
@@ -20,7 +20,7 @@ export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): Readon
   return new Map(
     [...chains].map(([chainId, chain]) => {
       const levels = new PriceLevels(chain, servedChain(streams.chains, `${chainId}`), choose, feeds);
-      return [chainId, { chain, levels, overrides: new StateOverrides(chain, feeds) }];
+      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds) }];
     }),
   );
 }

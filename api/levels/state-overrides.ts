@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { type Words, wordOverrides } from '../../chain/pending-state.ts';
+import { type StateOverrides, stateDiffs } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { frameHead, targetOf } from './encode-frame.ts';
@@ -12,8 +12,8 @@ import type { LevelsChain } from './price-levels.ts';
 /** Ten frames a second, as relayers send them. */
 const FRAME_MS = 100;
 
-/** The words of the block that is being built, as far as their sources may be passed on. */
-export class StateOverrides {
+/** The overrides of the block that is being built, as far as their sources may be passed on. */
+export class OverrideFrames {
   readonly #heads: Heads;
 
   constructor(
@@ -62,17 +62,19 @@ export class StateOverrides {
   }
 }
 
-const builderFields = (venues: readonly (readonly [Address, Words])[]): string =>
-  venues.map(([venue, words]) => `,"${venue}":${JSON.stringify({ stateOverride: wordOverrides(words) })}`).join('');
+const builderFields = (venues: readonly (readonly [Address, StateOverrides])[]): string =>
+  venues
+    .map(([venue, overrides]) => `,"${venue}":${JSON.stringify({ stateOverride: stateDiffs(overrides) })}`)
+    .join('');
 
-function relayerFields(venues: readonly (readonly [Address, Words])[]): string {
+function relayerFields(venues: readonly (readonly [Address, StateOverrides])[]): string {
   const merged: Record<Address, Record<Hex, Hex>> = {};
-  // The newest venue comes first, and its words win.
-  for (const [, words] of venues.toReversed())
-    for (const [account, slots] of words) merged[account] = { ...merged[account], ...Object.fromEntries(slots) };
-  const listed = venues.map(([router, words]) => ({ router, overrides: plain(words) }));
+  // The newest venue comes first, and its overrides win.
+  for (const [, overrides] of venues.toReversed())
+    for (const [account, slots] of overrides) merged[account] = { ...merged[account], ...Object.fromEntries(slots) };
+  const listed = venues.map(([router, overrides]) => ({ router, overrides: plain(overrides) }));
   return `"overrides":${JSON.stringify(merged)},"venues":${JSON.stringify(listed)}`;
 }
 
-const plain = (words: Words) =>
-  Object.fromEntries([...words].map(([account, slots]) => [account, Object.fromEntries(slots)]));
+const plain = (overrides: StateOverrides) =>
+  Object.fromEntries([...overrides].map(([account, slots]) => [account, Object.fromEntries(slots)]));

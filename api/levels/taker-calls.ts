@@ -10,13 +10,13 @@ import { type AnswerCall, LaterAnswer } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import type { LevelsChain, PriceLevels } from './price-levels.ts';
-import type { StateOverrides } from './state-overrides.ts';
+import type { OverrideFrames } from './state-overrides.ts';
 
 /** What takers call on a chain. */
 export interface TakersChain {
   readonly chain: LevelsChain;
   readonly levels: PriceLevels;
-  readonly overrides: StateOverrides;
+  readonly overrides: OverrideFrames;
 }
 
 export type TakersDeps = { readonly takers: ReadonlyMap<number, TakersChain> };

@@ -24,7 +24,7 @@ export interface LiveBlocksDeps {
   readonly quotes: QuotesConfig;
   /** Its requests wait for the read budget. */
   readonly rpc: ChainRpc;
-  /** Gives the accounts whose words no source may replace. */
+  /** Gives the accounts whose overrides no source may replace. */
   readonly protectedAccounts: () => Promise<ReadonlySet<Address>>;
   /** Holds the keys of sources. */
   readonly env: Environment;
@@ -45,7 +45,7 @@ export interface LiveBlocks extends Pick<LiveHeads, 'reject' | 'suspend'> {
 
 /** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way, to a busy machine. */
 const FRAME_WAIT_MS = 1_000;
-/** A source is silent that sent no frame for this long, even one without words. */
+/** A source is silent that sent no frame for this long, even one without overrides. */
 const SILENT_AFTER_MS = 5_000;
 
 /**

@@ -7,7 +7,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import { configuredAccounts } from '../../quoting/pools/protected-accounts.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 
-/** Reads the accounts whose words no source of pending state may replace, as for quotes. */
+/** Reads the accounts whose overrides no source of pending state may replace, as for quotes. */
 export async function readProtectedAccounts(
   database: Queryable,
   chain: ChainConfig,

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
-import { withoutWords } from '../../chain/pending-state.ts';
+import { withoutOverrides } from '../../chain/pending-state.ts';
 import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall, BoundedResult } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -31,7 +31,7 @@ export interface LiveRead {
 }
 
 /**
- * Reads prices in the block that is being built, by the rule of quotes: a pool has a live price there if the words of
+ * Reads prices in the block that is being built, by the rule of quotes: a pool has a live price there if the overrides of
  * sources change what its provider quotes.
  *
  * @returns in the order of the pools; undefined for a pool that was not read, because budget or gas was exhausted, or
@@ -48,12 +48,15 @@ export async function readLivePrices(
     const read = await runWithinBudget(kind, pools.map(liveCalls), { budget, send: send(head.block) });
     const isPriced = read.map((answer) => answer?.results[0]?.success === true);
     const groups = pools.filter((_, index) => isPriced[index]).map((pool) => liveCalls(pool).slice(0, 1));
-    const wordless = await runWithinBudget(kind, groups, { budget, send: send(withoutWords<BlockRef>(head.block)) });
+    const committed = await runWithinBudget(kind, groups, {
+      budget,
+      send: send(withoutOverrides<BlockRef>(head.block)),
+    });
     return read.map((answer, index) => {
       if (!answer) return undefined;
       const { results } = answer;
       if (!isPriced[index]) return { results: null, gas: gasUsedBy(results) };
-      const without = wordless.shift()?.results;
+      const without = committed.shift()?.results;
       if (!without) return undefined;
       const gas = gasUsedBy(results) + gasUsedBy(without);
       return { results: isSame(results[0], without[0]) ? null : results, gas };

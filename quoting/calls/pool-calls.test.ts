@@ -28,7 +28,7 @@ const whole = fc.tuple(poolStateOf(pool.immutables), tradableQuote).map(([state,
     prices: [success(words(sellX64, buyX64)), success(words(5n)), success(words(6n))],
     watched: undefined,
     transfers: undefined,
-    wordless: undefined,
+    committedQuote: undefined,
   };
 });
 

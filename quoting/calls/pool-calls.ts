@@ -86,8 +86,8 @@ export interface PoolAnswers {
   readonly watched?: Watched | undefined;
   /** Absent also where nodes do not apply overrides. */
   readonly transfers?: TransferAnswers | undefined;
-  /** In a block that is being built, the answer to {@link quoteCall} without the words of sources. */
-  readonly wordless?: CallResult | undefined;
+  /** In a block that is being built, the answer to {@link quoteCall} without the overrides of sources. */
+  readonly committedQuote?: CallResult | undefined;
 }
 
 /** A pool to read, and its snapshot of an earlier block, if any: it is used again when the pool has not changed. */
@@ -109,7 +109,7 @@ export function decodePool(
 ): PriceSnapshot | SnapshotError {
   const fingerprint = fingerprintOf(answers);
   const { pending } = block;
-  const hasLivePrice = pending !== undefined && isPricedByWords(answers);
+  const hasLivePrice = pending !== undefined && isPricedByOverrides(answers);
   const read = { block, readAt, hasLivePrice, ...sourceAge(block) };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
@@ -136,9 +136,11 @@ export function decodePool(
 export const sourceAge = ({ pending }: BlockRef): Pick<PriceSnapshot, 'sourceAgeMs'> =>
   pending ? { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) } : {};
 
-/** Whether the provider's quote would be another, or none, without the words of sources. */
-const isPricedByWords = ({ quote, wordless }: PoolAnswers): boolean =>
-  quote?.success === true && wordless !== undefined && (!wordless.success || wordless.data !== quote.data);
+/** Whether the provider's quote would be another, or none, without the overrides of sources. */
+const isPricedByOverrides = ({ quote, committedQuote }: PoolAnswers): boolean =>
+  quote?.success === true &&
+  committedQuote !== undefined &&
+  (!committedQuote.success || committedQuote.data !== quote.data);
 
 /** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {

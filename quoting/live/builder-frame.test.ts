@@ -21,7 +21,7 @@ const codeOf = (text: string) => {
 const frameOf = (fields: Record<string, unknown>) => stringifyJson({ blockNumber: 5, ...fields });
 const withAccount = (value: unknown) => frameOf({ [venue]: { stateOverride: { [account]: value } } });
 
-test('the documented frame gives its block, the time of its slot and its words', () => {
+test('the documented frame gives its block, the time of its slot and its overrides', () => {
   const text = `{"slot":14984765,"blockNumber":25345763,"timestamp":1781801564588230787,
     "${venue}":{"stateOverride":{"${account}":{"stateDiff":{"${padded('1')}":"${padded('ab')}"},"balance":"0x0","nonce":"0x1"}}}}`;
   expect(parseBuilderFrame(text, ETHEREUM)).toEqual({
@@ -148,7 +148,7 @@ test('an error of JSON-RPC is a refusal', () => {
   expect(codeOf('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}')).toBe('refused');
 });
 
-test('an account without words is left out, and a venue may have none', () => {
+test('an account without overrides is left out, and a venue may have none', () => {
   const empty = new Map([[venue, new Map()]]);
   for (const value of [{ balance: '0x1' }, { stateDiff: null }, { stateDiff: {} }])
     expect(parseBuilderFrame(withAccount(value), ETHEREUM).venues).toEqual(empty);
@@ -166,8 +166,8 @@ const SIZES = [
     (count: number) => frameOf({ [other]: { stateOverride: numbered(count - 1, 40, oneWord) }, [venue]: good }),
   ],
   [
-    'words',
-    BOUNDS.words,
+    'overrides',
+    BOUNDS.overrides,
     (count: number) => {
       const stateDiff = numbered(count - 1, 8, '0x1');
       return frameOf({ [other]: { stateOverride: { [account]: { stateDiff } } }, [venue]: good });

@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import type { Frame } from './frame.ts';
 import {
+  addOverrides,
   addressOf,
-  addWords,
   blockNumberOf,
   type Fields,
   fieldsOf,
@@ -22,7 +22,7 @@ import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
  *   "0x<venue>": { "stateOverride": { "0x<account>": { "stateDiff": { "0x<slot>": "0x<word>" } } } } }
  * ```
  *
- * Keys with underscores mean the same, and so do two spellings of an address: their words count together. All else is not
+ * Keys with underscores mean the same, and so do two spellings of an address: their overrides count together. All else is not
  * used, including accounts' code, balance, nonce and `state`. What is malformed is skipped, entry by entry.
  *
  * @returns a frame that leaves venues unchanged which it does not name; its time is known on Ethereum mainnet alone
@@ -42,9 +42,9 @@ export function parseBuilderFrame(text: string, chainId: number): Frame {
       skipped.add('venue');
       continue;
     }
-    const words: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
-    addWords(words, accounts, slotsOf, skipped);
-    venues.set(venue, words);
+    const overrides: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
+    addOverrides(overrides, accounts, slotsOf, skipped);
+    venues.set(venue, overrides);
   }
   const timestamp = chainId === SLOT_CHAIN ? timeOf(fields, skipped) : null;
   return {

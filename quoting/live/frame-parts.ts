@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
-import { BOUNDS, FrameError, type SkippedEntry, wordCount } from './frame.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
+import { BOUNDS, FrameError, type SkippedEntry, slotCount } from './frame.ts';
 import type { MutableSlotMap } from './slot-map.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export function integerOf(value: unknown): bigint | undefined {
   return integer !== undefined && integer <= MAX_INTEGER ? integer : undefined;
 }
 
-/** A frame's block. @throws FrameError without it, since all words are of that block */
+/** A frame's block. @throws FrameError without it, since all overrides are of that block */
 export function blockNumberOf({ blockNumber, block_number }: Fields): bigint {
   const number = integerOf(blockNumber) ?? integerOf(block_number);
   if (number === undefined) throw new FrameError('malformed');
@@ -71,12 +71,12 @@ export function blockNumberOf({ blockNumber, block_number }: Fields): bigint {
 }
 
 /**
- * Adds storage words by account. Of a slot in several spellings, padded or not, the last word counts, whatever the
+ * Adds storage overrides by account. Of a slot in several spellings, padded or not, the last word counts, whatever the
  * spelling of its account.
  *
- * @param slotsOf gives the words by slot of what an account has; undefined when that is malformed
+ * @param slotsOf gives the overrides by slot of what an account has; undefined when that is malformed
  */
-export function addWords(
+export function addOverrides(
   target: MutableSlotMap<Hex>,
   accounts: Fields,
   slotsOf: (account: unknown) => Fields | undefined,
@@ -88,13 +88,13 @@ export function addWords(
       skipped.add('account');
       continue;
     }
-    const words = target.get(address) ?? new Map<Hex, Hex>();
+    const overrides = target.get(address) ?? new Map<Hex, Hex>();
     for (const [slotKey, value] of Object.entries(slots)) {
       const [slot, word] = [wordOf(slotKey), wordOf(value)];
-      if (slot && word) words.set(slot, word);
+      if (slot && word) overrides.set(slot, word);
       else skipped.add('word');
     }
-    if (words.size > 0) target.set(address, words);
+    if (overrides.size > 0) target.set(address, overrides);
   }
 }
 
@@ -103,13 +103,20 @@ const wordOf = (value: unknown): Hex | undefined =>
   typeof value === 'string' && WORD.test(value) ? `0x${value.slice(2).toLowerCase().padStart(64, '0')}` : undefined;
 
 /** The venues in their order, without the largest ones that make them exceed a bound together. */
-export function venuesWithin(venues: ReadonlyMap<Address, Words>, skipped: SkipCounter): ReadonlyMap<Address, Words> {
-  const sizes = [...venues].map(([venue, words]) => ({ venue, accounts: words.size, words: wordCount(words) }));
+export function venuesWithin(
+  venues: ReadonlyMap<Address, StateOverrides>,
+  skipped: SkipCounter,
+): ReadonlyMap<Address, StateOverrides> {
+  const sizes = [...venues].map(([venue, overrides]) => ({
+    venue,
+    accounts: overrides.size,
+    overrides: slotCount(overrides),
+  }));
   const fitting = new Set<Address>();
-  let sum = { accounts: 0, words: 0 };
-  for (const { venue, ...size } of sizes.sort((one, other) => one.words - other.words)) {
-    const next = { accounts: sum.accounts + size.accounts, words: sum.words + size.words };
-    if (fitting.size === BOUNDS.venues || next.accounts > BOUNDS.accounts || next.words > BOUNDS.words) {
+  let sum = { accounts: 0, overrides: 0 };
+  for (const { venue, ...size } of sizes.sort((one, other) => one.overrides - other.overrides)) {
+    const next = { accounts: sum.accounts + size.accounts, overrides: sum.overrides + size.overrides };
+    if (fitting.size === BOUNDS.venues || next.accounts > BOUNDS.accounts || next.overrides > BOUNDS.overrides) {
       skipped.add('oversized');
       continue;
     }

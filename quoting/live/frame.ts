@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import { AppError } from '../../config/app-error.ts';
 
 /** What one message of a source says of the block being built. */
@@ -7,8 +7,8 @@ export interface Frame {
   readonly blockNumber: bigint;
   /** Unix seconds; null where the source does not say. */
   readonly timestamp: bigint | null;
-  /** Each venue's words, all of them: they replace those of before. A venue without words has no live price. */
-  readonly venues: ReadonlyMap<Address, Words>;
+  /** Each venue's overrides, all of them: they replace those of before. A venue without overrides has no live price. */
+  readonly venues: ReadonlyMap<Address, StateOverrides>;
   /** Whether venues that the frame does not name have no live price (a relayer's complete snapshot). */
   readonly isComplete: boolean;
   /** How many entries were skipped, by reason. Absent: none. */
@@ -25,7 +25,7 @@ export interface Frame {
  */
 export type SkippedEntry = 'venue' | 'account' | 'word' | 'slot' | 'oversized';
 
-/** Most that is used of one frame. Real frames have a few venues and some hundred words. */
+/** Most that is used of one frame. Real frames have a few venues and some hundred overrides. */
 export const BOUNDS = {
   /** Of the message, as UTF-8. */
   bytes: 524_288,
@@ -33,7 +33,7 @@ export const BOUNDS = {
   /** Of all venues together; an account that two venues share counts twice. */
   accounts: 1_024,
   /** Of all accounts together. */
-  words: 4_096,
+  overrides: 4_096,
 } as const;
 
 /**
@@ -58,11 +58,12 @@ export class FrameError extends AppError {
 export function checkBounds(venues: Frame['venues']): Frame['venues'] {
   const all = [...venues.values()];
   const accounts = all.reduce((sum, { size }) => sum + size, 0);
-  const words = all.reduce((sum, ofVenue) => sum + wordCount(ofVenue), 0);
-  if (venues.size > BOUNDS.venues || accounts > BOUNDS.accounts || words > BOUNDS.words)
+  const overrides = all.reduce((sum, ofVenue) => sum + slotCount(ofVenue), 0);
+  if (venues.size > BOUNDS.venues || accounts > BOUNDS.accounts || overrides > BOUNDS.overrides)
     throw new FrameError('oversized');
   return venues;
 }
 
-/** How many words there are, of all accounts. */
-export const wordCount = (words: Words): number => words.values().reduce((sum, slots) => sum + slots.size, 0);
+/** How many overrides there are, of all accounts. */
+export const slotCount = (overrides: StateOverrides): number =>
+  overrides.values().reduce((sum, slots) => sum + slots.size, 0);

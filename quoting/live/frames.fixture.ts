@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Address, Hex } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import type { Frame } from './frame.ts';
 
@@ -13,14 +13,17 @@ export const word: fc.Arbitrary<Hex> = fc.oneof(
   fc.nat().map((value): Hex => `0x${value.toString(16).padStart(64, '0')}`),
 );
 
-/** Words of up to three accounts, each with one slot or more. */
-export const wordsOf = (address: fc.Arbitrary<Address>, slot: fc.Arbitrary<Hex>): fc.Arbitrary<Words> => {
+/** Overrides of up to three accounts, each with one slot or more. */
+export const stateOverridesOf = (
+  address: fc.Arbitrary<Address>,
+  slot: fc.Arbitrary<Hex>,
+): fc.Arbitrary<StateOverrides> => {
   const slots = fc.array(fc.tuple(slot, word), { minLength: 1, maxLength: 4 }).map((entries) => new Map(entries));
   return fc.array(fc.tuple(address, slots), { maxLength: 3 }).map((entries) => new Map(entries));
 };
 
 export const venuesOf = (address: fc.Arbitrary<Address>, slot: fc.Arbitrary<Hex>): fc.Arbitrary<Frame['venues']> =>
-  fc.array(fc.tuple(address, wordsOf(address, slot)), { maxLength: 3 }).map((entries) => new Map(entries));
+  fc.array(fc.tuple(address, stateOverridesOf(address, slot)), { maxLength: 3 }).map((entries) => new Map(entries));
 
 export const anyVenues: fc.Arbitrary<Frame['venues']> = venuesOf(hexOf(20), word);
 
@@ -36,7 +39,7 @@ export interface Spelling {
   readonly hasUnderscores: boolean;
   readonly hasHexNumbers: boolean;
   readonly isUppercase: boolean;
-  /** Leaves out leading zeros of slots and words. */
+  /** Leaves out leading zeros of slots and overrides. */
   readonly isShort: boolean;
 }
 
@@ -49,13 +52,16 @@ export const spelling: fc.Arbitrary<Spelling> = fc.record({
 
 export const PLAIN: Spelling = { hasUnderscores: false, hasHexNumbers: false, isUppercase: false, isShort: false };
 
-/** Words of a message by account. */
-export function spellWords(words: Words, { isUppercase, isShort }: Spelling): Record<string, Record<string, string>> {
+/** Overrides of a message by account. */
+export function spellOverrides(
+  overrides: StateOverrides,
+  { isUppercase, isShort }: Spelling,
+): Record<string, Record<string, string>> {
   const cased = (hex: string) => (isUppercase ? `0x${hex.slice(2).toUpperCase()}` : hex);
   const short = (hex: string) => cased(isShort ? `0x${hex.slice(2).replace(/^0+(?=.)/, '')}` : hex);
   const slotsOf = (slots: ReadonlyMap<Hex, Hex>) =>
     Object.fromEntries([...slots].map(([slot, value]) => [short(slot), short(value)]));
-  return Object.fromEntries([...words].map(([account, slots]) => [cased(account), slotsOf(slots)]));
+  return Object.fromEntries([...overrides].map(([account, slots]) => [cased(account), slotsOf(slots)]));
 }
 
 /** A number of a message: hex, or an integer where all readers of JSON give the same one. */
@@ -66,8 +72,8 @@ export const spellNumber = (value: bigint, { hasHexNumbers }: Spelling): string 
 export function builderText(number: bigint, venues: Frame['venues'], how: Spelling = PLAIN, slot?: bigint): string {
   const name = (camel: string) => (how.hasUnderscores ? camel.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`) : camel);
   const cased = (hex: Hex) => (how.isUppercase ? `0x${hex.slice(2).toUpperCase()}` : hex);
-  const accountsOf = (words: Words) =>
-    Object.entries(spellWords(words, how)).map(([account, slots]) => [
+  const accountsOf = (overrides: StateOverrides) =>
+    Object.entries(spellOverrides(overrides, how)).map(([account, slots]) => [
       account,
       { [name('stateDiff')]: slots, balance: '0x1', nonce: 7, code: 'none', state: { '0x1': 'unused' } },
     ]);
@@ -77,9 +83,9 @@ export function builderText(number: bigint, venues: Frame['venues'], how: Spelli
     timestamp: 1_781_801_564_588_230_787n,
     later: { '0x1': [null] },
     ...Object.fromEntries(
-      [...venues].map(([venue, words]) => [
+      [...venues].map(([venue, overrides]) => [
         cased(venue),
-        { maker: 12, [name('stateOverride')]: Object.fromEntries(accountsOf(words)) },
+        { maker: 12, [name('stateOverride')]: Object.fromEntries(accountsOf(overrides)) },
       ]),
     ),
   });
@@ -87,12 +93,12 @@ export function builderText(number: bigint, venues: Frame['venues'], how: Spelli
 
 /** The `result` of a relayer, a complete snapshot. */
 export function relayerResult(number: bigint, venues: Frame['venues'], how: Spelling = PLAIN): Record<string, unknown> {
-  const all = Object.assign({}, ...venues.values().map((words) => spellWords(words, how)));
+  const all = Object.assign({}, ...venues.values().map((overrides) => spellOverrides(overrides, how)));
   return {
     blockNumber: spellNumber(number, how),
     millisTimestamp: 1_781_801_564_588,
     overrides: all,
-    venues: [...venues].map(([router, words]) => ({ router, overrides: spellWords(words, how), maker: 3 })),
+    venues: [...venues].map(([router, overrides]) => ({ router, overrides: spellOverrides(overrides, how), maker: 3 })),
   };
 }
 

@@ -38,8 +38,8 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
   onTestFinished(() => feed.close());
   const heard: string[] = [];
   feed.onFrame(() => {
-    const words = feed.state();
-    const text = `${words?.blockNumber} ${wordIn(words)}`;
+    const overrides = feed.state();
+    const text = `${overrides?.blockNumber} ${wordIn(overrides)}`;
     if (text !== heard.at(-1)) heard.push(text);
   });
   return { feed, counts, chain, clock, lines, heard };
@@ -50,7 +50,7 @@ const slot: Hex = `0x${'0'.repeat(63)}1`;
 const venuesOf = (word: number): Frame['venues'] =>
   new Map([[venue, new Map([[venue, new Map([[slot, `0x${word.toString(16).padStart(64, '0')}` as Hex]])]])]]);
 const builder = (number: number, word: number) => builderText(BigInt(number), venuesOf(word));
-const wordIn = (words: ReturnType<LiveFeed['state']>) => Number(words?.words.get(venue)?.get(slot));
+const wordIn = (overrides: ReturnType<LiveFeed['state']>) => Number(overrides?.overrides.get(venue)?.get(slot));
 
 test('of two URLs and two sources the block after the head counts, then the newest frame', async () => {
   const [east, west, relayer] = [await startLiveServer(), await startLiveServer(), await startLiveServer()];
@@ -82,7 +82,7 @@ test('of two URLs and two sources the block after the head counts, then the newe
   ]);
 });
 
-test('a malformed venue costs its own words alone, and is counted', async () => {
+test('a malformed venue costs its own overrides alone, and is counted', async () => {
   const server = await startLiveServer();
   const { feed, heard, counts } = feedOf([{ wsUrls: [server.wsUrl] }]);
   await vi.waitUntil(() => server.openSockets() === 1);
@@ -95,7 +95,7 @@ test('a malformed venue costs its own words alone, and is counted', async () => 
   expect(counts).toEqual({ 'builder-overrides used': 2, 'builder-overrides skipped venue': 2 });
 });
 
-test('words end with their age, come again with the next frame, and follow the head', async () => {
+test('overrides end with their age, come again with the next frame, and follow the head', async () => {
   const server = await startLiveServer();
   const { feed, heard, clock, chain, counts } = feedOf([{ wsUrls: [server.wsUrl] }]);
   await vi.waitUntil(() => server.openSockets() === 1);
@@ -144,7 +144,7 @@ test('a source whose key is not set is off, with a warning that names the variab
   await vi.waitUntil(() => server.connections.length === 2);
 });
 
-test('a feed that rests has the words that another process read, and reads on from there when asked to', async () => {
+test('a feed that rests has the overrides that another process read, and reads on from there when asked to', async () => {
   const server = await startLiveServer();
   const [reader, { feed, heard }] = [1, 2].map(() => feedOf([{ wsUrls: [server.wsUrl] }])) as [Opened, Opened];
   feed.rest();
@@ -171,7 +171,7 @@ test('a feed that rests has the words that another process read, and reads on fr
   await vi.waitUntil(() => server.openSockets() === 0);
 });
 
-test('a source that the next reader has not configured holds until its words are too old', () => {
+test('a source that the next reader has not configured holds until its overrides are too old', () => {
   const { feed, clock } = feedOf([]);
   feed.rest();
   const word = venuesOf(2).get(venue)?.get(venue)?.get(slot) as Hex;
@@ -189,7 +189,7 @@ test('a source that the next reader has not configured holds until its words are
 type Opened = ReturnType<typeof feedOf>;
 
 function sharedBy({ feed }: Pick<Opened, 'feed'>) {
-  const words = feed.shared();
-  if (!words) throw new Error('nothing is shared');
-  return words;
+  const overrides = feed.shared();
+  if (!overrides) throw new Error('nothing is shared');
+  return overrides;
 }

@@ -4,13 +4,13 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { MergedSource, PendingWords } from './block-words.ts';
 import type { Frame } from './frame.ts';
+import { FrameMerger, type FrameOutcome } from './frame-merger.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
-import { FrameMerger, type FrameOutcome } from './pending-words.ts';
-import type { SharedWords } from './shared-words.ts';
+import type { SharedOverrides } from './shared-overrides.ts';
+import type { MergedSource, PendingOverrides } from './sourced-block.ts';
 
 /** A chain with sources of live prices. */
 export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
@@ -40,14 +40,14 @@ export interface SourceName extends MergedSource {
 }
 
 /**
- * The pending words of one chain, merged from all of its live sources. One process reads these for all; the others take what
+ * The pending overrides of one chain, merged from all of its live sources. One process reads these for all; the others take what
  * it shares, and when one of them becomes the reader, it continues from there.
  */
 export class LiveFeed {
   readonly #merger: FrameMerger<SourceName>;
   readonly #deps: LiveFeedDeps;
   readonly #listeners = new Set<() => void>();
-  readonly #open: readonly (() => Source)[];
+  readonly #openers: readonly (() => Source)[];
   /** By id, also those that only other processes have configured. */
   readonly #names = new Map<string, SourceName>();
   #sources: readonly Source[] | undefined;
@@ -58,7 +58,7 @@ export class LiveFeed {
     const { observer, env, own, logger, openSource, now = () => performance.now() } = deps;
     this.#deps = deps;
     this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
-    this.#open = live.sources.flatMap((config): (() => Source)[] => {
+    this.#openers = live.sources.flatMap((config): (() => Source)[] => {
       const { kind } = config;
       const source = this.#nameOf({ id: idOf(config), republish: config.republish });
       const onFrame = (frame: Frame) => this.#take(kind, source, frame) === 'used';
@@ -75,7 +75,7 @@ export class LiveFeed {
 
   /** Whether all sources are off. */
   get isOff(): boolean {
-    return this.#open.length === 0;
+    return this.#openers.length === 0;
   }
 
   get isReading(): boolean {
@@ -88,7 +88,7 @@ export class LiveFeed {
 
   /** Opens the sources, unless they are. */
   read(): void {
-    if (!this.#isClosed) this.#sources ??= this.#open.map((open) => open());
+    if (!this.#isClosed) this.#sources ??= this.#openers.map((open) => open());
   }
 
   /** Closes the sources: another process reads them. */
@@ -98,18 +98,18 @@ export class LiveFeed {
   }
 
   /** Takes what the process that reads the sources shares. Changes nothing while this one reads them. */
-  take(words: SharedWords<SourceName>): void {
+  take(overrides: SharedOverrides<SourceName>): void {
     if (this.#sources) return;
-    const named = words.map((block) => ({
+    const named = overrides.map((block) => ({
       ...block,
       sources: block.sources.map(({ source, parts }) => ({ source: this.#nameOf(source), parts })),
     }));
     this.#merger.adopt(named);
-    this.#tell();
+    this.#announce();
   }
 
   /**
-   * Calls the listener, which must not throw, after each frame that was used: the words may be as before. They are only
+   * Calls the listener, which must not throw, after each frame that was used: the overrides may be as before. They are only
    * merged when {@link state} is called.
    *
    * @returns removes the listener
@@ -119,15 +119,15 @@ export class LiveFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The pending words now; undefined when there are none. Their block may have landed since: compare the head. */
-  state(): PendingWords | undefined {
+  /** The pending overrides now; undefined when there are none. Their block may have landed since: compare the head. */
+  state(): PendingOverrides | undefined {
     return this.#merger.state(this.#deps.top());
   }
 
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
-  shared(): SharedWords<SourceName> | undefined {
-    const words = this.#sources && this.#merger.shared(this.#deps.top());
-    return words?.length ? words : undefined;
+  shared(): SharedOverrides<SourceName> | undefined {
+    const overrides = this.#sources && this.#merger.shared(this.#deps.top());
+    return overrides?.length ? overrides : undefined;
   }
 
   close(): void {
@@ -147,11 +147,11 @@ export class LiveFeed {
     const outcome = this.#merger.take(source, frame, this.#deps.top());
     this.#deps.observer?.count(kind, outcome);
     for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(kind, entry, count);
-    if (outcome === 'used') this.#tell();
+    if (outcome === 'used') this.#announce();
     return outcome;
   }
 
-  #tell(): void {
+  #announce(): void {
     for (const listener of this.#listeners) listener();
   }
 }

@@ -6,8 +6,8 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from '../heads/head-tracker.ts';
 import type { Frame } from './frame.ts';
+import { FrameMerger } from './frame-merger.ts';
 import { LiveHeads } from './live-heads.ts';
-import { FrameMerger } from './pending-words.ts';
 
 const BLOCK_MS = 2_000;
 const MAX_AGE_MS = 1_300;
@@ -96,14 +96,14 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 900 }) }) },
 );
 
-test('whatever comes, a block being built is the next one or that after it, on the head, and its words are young', async () => {
+test('whatever comes, a block being built is the next one or that after it, on the head, and its overrides are young', async () => {
   let [live, committed, after] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
       const world = liveChain();
       const { heads, tracker, chain, push, frame, now } = world;
-      const told: ReportedHead[] = [];
-      heads.onHead((head) => told.push(head));
+      const announced: ReportedHead[] = [];
+      heads.onHead((head) => announced.push(head));
       const stopWatching = heads.watch();
       await push(10, 0);
       /** The highest block that was given as being built since the committed head last went back. */
@@ -135,7 +135,7 @@ test('whatever comes, a block being built is the next one or that after it, on t
           heads.current,
           heads.known,
           heads.fresh(),
-          told.at(-1) === heads.current ? told.at(-1) : undefined,
+          announced.at(-1) === heads.current ? announced.at(-1) : undefined,
         ]) {
           const block = head?.block;
           if (!block) continue;
@@ -151,8 +151,8 @@ test('whatever comes, a block being built is the next one or that after it, on t
           live += 1;
           expect([1n, 2n]).toContain(pending.blockNumber - block.number);
           expect(pending.timestamp).toBe(block.timestamp + 2n * (pending.blockNumber - block.number));
-          expect([...pending.words.keys()]).toEqual([ACCOUNT]);
-          const value = pending.words.get(ACCOUNT)?.get(word(1));
+          expect([...pending.overrides.keys()]).toEqual([ACCOUNT]);
+          const value = pending.overrides.get(ACCOUNT)?.get(word(1));
           const sentAt = sent.get(`${pending.blockNumber} ${value}`) ?? Number.NEGATIVE_INFINITY;
           expect(now() - sentAt).toBeLessThan(MAX_AGE_MS);
           expect(heads.isTooOld(block)).toBe(false);
@@ -167,27 +167,27 @@ test('whatever comes, a block being built is the next one or that after it, on t
   expect(after).toBeGreaterThan(50);
 });
 
-test('listeners get words of a block at most four times a second, the newest, and the committed head when they end', async () => {
+test('listeners get overrides of a block at most four times a second, the newest, and the committed head when they end', async () => {
   const { heads, push, frame } = liveChain();
-  const told: (string | undefined)[] = [];
-  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  const announced: (string | undefined)[] = [];
+  heads.onHead(({ block }) => announced.push(block.pending?.overrides.get(ACCOUNT)?.get(word(1))));
   heads.watch();
   await push(10, 0);
   for (let value = 1; value <= 20; value += 1) {
     frame(11, value);
     await vi.advanceTimersByTimeAsync(50);
   }
-  expect(told.length).toBeLessThanOrEqual(6);
+  expect(announced.length).toBeLessThanOrEqual(6);
   await vi.advanceTimersByTimeAsync(300);
-  expect(told.at(-1)).toBe(word(20));
+  expect(announced.at(-1)).toBe(word(20));
   await vi.advanceTimersByTimeAsync(MAX_AGE_MS);
-  expect(told.at(-1)).toBeUndefined();
+  expect(announced.at(-1)).toBeUndefined();
 });
 
 test('a change after frames that change nothing is passed on at once', async () => {
   const { heads, push, frame } = liveChain();
-  const told: (string | undefined)[] = [];
-  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  const announced: (string | undefined)[] = [];
+  heads.onHead(({ block }) => announced.push(block.pending?.overrides.get(ACCOUNT)?.get(word(1))));
   heads.watch();
   await push(10, 0);
   frame(11, 1);
@@ -196,20 +196,20 @@ test('a change after frames that change nothing is passed on at once', async () 
     frame(11, 1);
   }
   frame(11, 2);
-  expect(told.at(-1)).toBe(word(2));
+  expect(announced.at(-1)).toBe(word(2));
 });
 
-test('listeners hear that words ended which only a request saw', async () => {
+test('listeners hear that overrides ended which only a request saw', async () => {
   const { heads, push, frame, cancel } = liveChain();
-  const told: (string | undefined)[] = [];
-  heads.onHead(({ block }) => told.push(block.pending?.words.get(ACCOUNT)?.get(word(1))));
+  const announced: (string | undefined)[] = [];
+  heads.onHead(({ block }) => announced.push(block.pending?.overrides.get(ACCOUNT)?.get(word(1))));
   heads.watch();
   await push(10, 0);
   frame(11, 1);
   expect((await heads.head()).block.pending?.blockNumber).toBe(11n);
   cancel(11);
   await vi.advanceTimersByTimeAsync(300);
-  expect(told).toEqual([undefined, undefined]);
+  expect(announced).toEqual([undefined, undefined]);
 });
 
 test('a new head replaces the block being built at once', async () => {
@@ -250,7 +250,7 @@ test('a frame that names a block one too high costs nothing, and no older block 
   expect(shown()).toBe(11n);
 });
 
-test('after nodes ignored the words quotes are committed for a while, and one failure is counted and logged', async () => {
+test('after nodes ignored the overrides quotes are committed for a while, and one failure is counted and logged', async () => {
   const { heads, push, frame, suspensions } = liveChain();
   await push(10, 0);
   frame(11, 1);

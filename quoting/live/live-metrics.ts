@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
 import type { LiveSourceConfig } from '../../config/live-schema.ts';
 import type { SkippedEntry } from './frame.ts';
+import type { FrameOutcome } from './frame-merger.ts';
 import type { SourceFault } from './live-source.ts';
-import type { FrameOutcome } from './pending-words.ts';
 
 /** Counts what becomes of the pending state of one chain. */
 export interface LiveObserver {

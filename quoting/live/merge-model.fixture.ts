@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
-import type { PendingWords } from './block-words.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import type { Frame } from './frame.ts';
+import type { PendingOverrides } from './sourced-block.ts';
 
 export const MAX_AGE_MS = 1_000;
 
@@ -30,9 +30,11 @@ interface Block {
   readonly lowerAt: number[];
 }
 
-const flat = (words: Words) =>
+const flat = (overrides: StateOverrides) =>
   new Map(
-    [...words].flatMap(([account, slots]) => [...slots].map(([slot, word]) => [`${account} ${slot}`, word] as const)),
+    [...overrides].flatMap(([account, slots]) =>
+      [...slots].map(([slot, word]) => [`${account} ${slot}`, word] as const),
+    ),
   );
 
 /** The rules again, word by word. */
@@ -57,12 +59,12 @@ export class MergeModel {
     );
     const added: Claim[] = [];
     this.#count += 1;
-    for (const [venue, words] of [...frame.venues].reverse()) {
+    for (const [venue, overrides] of [...frame.venues].reverse()) {
       const claim = {
         source,
         venue,
         at,
-        said: flat(words),
+        said: flat(overrides),
         counts: new Map(),
         timestamp: frame.timestamp,
         index: this.#count,
@@ -79,7 +81,7 @@ export class MergeModel {
       }
       added.unshift(claim);
     }
-    // The venue that a frame names first comes last: in place of other words, its own count.
+    // The venue that a frame names first comes last: in place of other overrides, its own count.
     const mine = [...added, ...kept.filter((claim) => claim.source === source)];
     const counted = new Map<string, Hex | undefined>();
     for (const { said, counts } of added.toReversed()) for (const key of counts.keys()) counted.set(key, said.get(key));
@@ -94,7 +96,7 @@ export class MergeModel {
     return 'used';
   }
 
-  state(now: number, top: bigint | undefined): Omit<PendingWords, 'digest'> | undefined {
+  state(now: number, top: bigint | undefined): Omit<PendingOverrides, 'digest'> | undefined {
     const numbers = [...this.#blocks.keys()].sort((a, b) => Number(a - b));
     const isBuilt = (number: bigint) => {
       const { sentAt = [], lowerAt = [] } = this.#blocks.get(number) ?? {};
@@ -109,7 +111,7 @@ export class MergeModel {
     return undefined;
   }
 
-  #stateOf(number: bigint, now: number): Omit<PendingWords, 'digest'> | undefined {
+  #stateOf(number: bigint, now: number): Omit<PendingOverrides, 'digest'> | undefined {
     const young = (this.#blocks.get(number)?.claims ?? []).filter(({ at }) => now - at <= MAX_AGE_MS);
     const newest = young.toSorted((one, other) => other.index - one.index);
     const found = new Map<string, { readonly word: Hex; readonly claim: Claim }>();
@@ -122,12 +124,12 @@ export class MergeModel {
     }
     if (found.size === 0) return undefined;
     const used = newest.filter((claim) => found.values().some((each) => each.claim === claim));
-    const words = new Map<Address, Map<Hex, Hex>>();
+    const overrides = new Map<Address, Map<Hex, Hex>>();
     for (const [key, { word }] of found) {
       const [account, slot] = key.split(' ') as [Address, Hex];
-      words.set(account, (words.get(account) ?? new Map()).set(slot, word));
+      overrides.set(account, (overrides.get(account) ?? new Map()).set(slot, word));
     }
     const timestamp = used.find((claim) => claim.timestamp !== null)?.timestamp ?? null;
-    return { blockNumber: number, timestamp, words, receivedAt: Math.min(...used.map(({ at }) => at)) };
+    return { blockNumber: number, timestamp, overrides, receivedAt: Math.min(...used.map(({ at }) => at)) };
   }
 }

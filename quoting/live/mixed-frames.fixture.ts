@@ -69,7 +69,7 @@ const goodAddress = address.chain((hex) => spelt(hex, 40).map((key) => ({ key, o
 /** How a kind of frame writes an account and a venue. */
 export interface Writing {
   readonly account: (slots: unknown) => fc.Arbitrary<unknown>;
-  /** Accounts without words, and what is no account. */
+  /** Accounts without overrides, and what is no account. */
   readonly emptyAccount: fc.Arbitrary<unknown>;
   readonly badAccount: fc.Arbitrary<unknown>;
 }
@@ -95,12 +95,12 @@ function accountsOf({ account, emptyAccount, badAccount }: Writing): fc.Arbitrar
       key,
       value,
       addTo: ({ accounts, counts }: OfVenue) => {
-        const words = accounts.get(of) ?? new Map<Hex, Hex>();
+        const overrides = accounts.get(of) ?? new Map<Hex, Hex>();
         for (const { isGood, addTo } of entries) {
-          if (isGood) addTo((slot, value) => words.set(slot, value));
+          if (isGood) addTo((slot, value) => overrides.set(slot, value));
           else count(counts, 'word');
         }
-        if (words.size > 0) accounts.set(of, words);
+        if (overrides.size > 0) accounts.set(of, overrides);
       },
     })),
   );

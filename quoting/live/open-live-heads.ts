@@ -20,7 +20,7 @@ export interface LiveHeadsOptions extends Pick<LiveHeadsDeps, 'protectedAccounts
 
 export interface OpenLiveHeads {
   readonly heads: LiveHeads;
-  /** What the heads have their words from. No source is read yet. */
+  /** What the heads have their overrides from. No source is read yet. */
   readonly feed: LiveFeed;
   /** What the operator should know; undefined when there is nothing. */
   warning(): string | undefined;
@@ -39,7 +39,7 @@ export function openLiveHeads(
 ): OpenLiveHeads | undefined {
   const { live } = config;
   if (!live) return undefined;
-  protectedAccounts(); // Begins to look for them: no words are used until they are known.
+  protectedAccounts(); // Begins to look for them: no overrides are used until they are known.
   const chain = { ...config, live };
   const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };

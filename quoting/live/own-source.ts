@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { blockAfter, type TargetBlock, type Words } from '../../chain/pending-state.ts';
+import { blockAfter, type StateOverrides, type TargetBlock } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
@@ -33,13 +33,13 @@ export interface OwnSourceOptions extends OwnSourceDeps {
 /** At most one trace begins in each of these: 50 a second. */
 const TICK_MS = 20;
 const MAX_TRACING = 4;
-/** How often words that still hold are sent again. */
+/** How often overrides that still hold are sent again. */
 const RENEW_MS = 250;
 /** After a trace that failed; and between two polls of a chain that nothing else asks for its head. */
 const RETRY_MS = 1_000;
 
 /**
- * Makes frames of the quote updates that pass through this service. An update's words are what it would write in the block
+ * Makes frames of the quote updates that pass through this service. An update's overrides are what it would write in the block
  * after the committed head: it is traced at each head that it is good for. It traces at most 50 updates a second, 4 at a time.
  */
 export class OwnSource {
@@ -50,7 +50,7 @@ export class OwnSource {
   readonly #closed = new AbortController();
   #tracing = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
-  /** The venues of the last frame that had words. */
+  /** The venues of the last frame that had overrides. */
   #sent: readonly Address[] = [];
   #polledAt = Number.NEGATIVE_INFINITY;
 
@@ -74,7 +74,7 @@ export class OwnSource {
     const { heads, now, blockTimeMs } = this.#options;
     const isNew = this.#updates.take(update, now());
     const head = heads.told?.block;
-    // The words of the update that it replaces end.
+    // The overrides of the update that it replaces end.
     if (isNew && head && !isGoodFor(update, blockAfter(head, blockTimeMs))) this.#send([venueOf(update)]);
   }
 
@@ -133,12 +133,12 @@ export class OwnSource {
     const { heads, now, onFrame } = this.#options;
     const head = heads.told?.block;
     if (!head || this.#closed.signal.aborted) return;
-    const found = this.#updates.words(head.hash);
-    const without = [...ended, ...this.#sent].filter((venue) => !found.has(venue));
-    if (found.size + without.length === 0) return;
-    this.#sent = [...found.keys()];
+    const written = this.#updates.overrides(head.hash);
+    const without = [...ended, ...this.#sent].filter((venue) => !written.has(venue));
+    if (written.size + without.length === 0) return;
+    this.#sent = [...written.keys()];
     this.#sentAt = now();
-    const venues = new Map([...without.map((venue): [Address, Words] => [venue, new Map()]), ...found]);
+    const venues = new Map([...without.map((venue): [Address, StateOverrides] => [venue, new Map()]), ...written]);
     onFrame({ blockNumber: head.number + 1n, timestamp: null, venues, isComplete: false });
   }
 

@@ -1,12 +1,12 @@
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
-import type { TargetBlock, Words } from '../../chain/pending-state.ts';
+import type { StateOverrides, TargetBlock } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
 import { OWN_BOUNDS, OwnUpdates } from './own-updates.ts';
 
 const HEAD: Hex = `0x${'aa'.repeat(32)}`;
 const NEXT: Hex = `0x${'bb'.repeat(32)}`;
-const WORDS: Words = new Map([[`0x${'28'.repeat(20)}` as const, new Map([[HEAD, NEXT]])]]);
+const OVERRIDES: StateOverrides = new Map([[`0x${'28'.repeat(20)}` as const, new Map([[HEAD, NEXT]])]]);
 const at = (blockNumber: bigint, timestamp = 1_000n): TargetBlock => ({ blockNumber, timestamp });
 
 function updateOf(change: Partial<OwnUpdate> & { readonly n?: number } = {}): OwnUpdate {
@@ -84,23 +84,23 @@ test('an update that waits gives its place to a newer one, a traced one does not
   expect(drain(updates, NEXT).map(({ uuid }) => Number(uuid))).toEqual([2, 3, 1]);
 });
 
-test('the words of an update hold at their head until a newer one is traced or cancels it', () => {
+test('the overrides of an update hold at their head until a newer one is traced or cancels it', () => {
   const updates = new OwnUpdates();
   updates.take(updateOf(), 0);
   const next = updates.next(HEAD, at(10n), 0);
   if (!next) throw new Error('no update waits');
-  updates.settle(next.slot, next.slot.update, HEAD, WORDS);
-  expect(updates.words(NEXT)).toEqual(new Map());
+  updates.settle(next.slot, next.slot.update, HEAD, OVERRIDES);
+  expect(updates.overrides(NEXT)).toEqual(new Map());
   updates.take(updateOf({ seq: 2n }), 0);
-  expect(updates.words(HEAD)).toEqual(new Map([[next.slot.venue, WORDS]]));
+  expect(updates.overrides(HEAD)).toEqual(new Map([[next.slot.venue, OVERRIDES]]));
   updates.take(updateOf({ seq: 3n, tx: '0x' }), 0);
-  expect(updates.words(HEAD)).toEqual(new Map());
+  expect(updates.overrides(HEAD)).toEqual(new Map());
 });
 
 /** Traces the next update at a head, which finds one word. */
 function traceNext(updates: OwnUpdates, hash: Hex, target: TargetBlock) {
   const next = updates.next(hash, target, 0);
-  if (next) updates.settle(next.slot, next.slot.update, hash, WORDS);
+  if (next) updates.settle(next.slot, next.slot.update, hash, OVERRIDES);
   return next;
 }
 
@@ -109,13 +109,13 @@ test.each([
   ['for an earlier block', { untilBlock: 9n }],
   ['for an earlier time', { untilSecs: 999n }],
   ['that cancels', { tx: '0x' as const }],
-])('the words of an update end at once when one %s replaces it', (_which, change) => {
+])('the overrides of an update end at once when one %s replaces it', (_which, change) => {
   const updates = new OwnUpdates();
   updates.take(updateOf({ seq: 5n }), 0);
   traceNext(updates, HEAD, at(10n));
-  expect(updates.words(HEAD).size).toBe(1);
+  expect(updates.overrides(HEAD).size).toBe(1);
   updates.take(updateOf({ seq: 6n, ...change }), 0);
-  expect(updates.words(HEAD).size).toBe(0);
+  expect(updates.overrides(HEAD).size).toBe(0);
 });
 
 test('what a trace found of an update counts no more once one for another block replaced it', () => {
@@ -125,10 +125,10 @@ test('what a trace found of an update counts no more once one for another block 
   if (!next) throw new Error('no update waits');
   const { update } = next.slot;
   updates.take(updateOf({ seq: 6n, fromBlock: 11n, untilBlock: 11n }), 0);
-  updates.settle(next.slot, update, HEAD, WORDS);
-  expect(updates.words(HEAD).size).toBe(0);
+  updates.settle(next.slot, update, HEAD, OVERRIDES);
+  expect(updates.overrides(HEAD).size).toBe(0);
   expect(traceNext(updates, NEXT, at(11n, 1_002n))?.slot.update.seq).toBe(6n);
-  expect(updates.words(NEXT).size).toBe(1);
+  expect(updates.overrides(NEXT).size).toBe(1);
 });
 
 test('uuids, transactions, senders and age are bounded: the oldest is left out', () => {

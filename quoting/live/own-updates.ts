@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
-import type { TargetBlock, Words } from '../../chain/pending-state.ts';
+import type { StateOverrides, TargetBlock } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
 
 /** The newest update of a sender's uuid, and what is known of it. */
@@ -17,13 +17,13 @@ export interface OwnSlot {
   /** The block that it was traced for last. */
   target: TargetBlock | undefined;
   /** What the update writes after this head; or, until it is traced, what the one that it replaced does there. */
-  found: { readonly hash: Hex; readonly words: Words } | undefined;
+  written: { readonly hash: Hex; readonly overrides: StateOverrides } | undefined;
 }
 
 export interface OwnSender {
   /** By uuid, those that wait for a trace the longest first. */
   readonly slots: Map<string, OwnSlot>;
-  /** One trace at a time, so that words of a newer update come later. */
+  /** One trace at a time, so that overrides of a newer update come later. */
   isTracing: boolean;
 }
 
@@ -54,13 +54,13 @@ export class OwnUpdates {
     if (known && known.update.seq >= update.seq) return false;
     // An update that waits for a trace gives its place to a newer one.
     if (known?.tracedAt) sender.slots.delete(uuid);
-    const slot = Object.assign(known ?? { venue: venueOf(update), target: undefined, found: undefined }, {
+    const slot = Object.assign(known ?? { venue: venueOf(update), target: undefined, written: undefined }, {
       update,
       receivedAt: now,
       tracedAt: undefined,
       retryAt: 0,
     });
-    if (slot.target && !isGoodFor(update, slot.target)) slot.found = undefined;
+    if (slot.target && !isGoodFor(update, slot.target)) slot.written = undefined;
     sender.slots.set(uuid, slot);
     leaveOut(sender.slots, ({ size }) => size > OWN_BOUNDS.uuids);
     leaveOut(sender.slots, (slots) => charactersOf(slots) > OWN_BOUNDS.characters);
@@ -101,16 +101,18 @@ export class OwnUpdates {
   }
 
   /** Takes what a trace at a head found that an update writes. Another update may have replaced it since. */
-  settle(slot: OwnSlot, update: OwnUpdate, hash: Hex, words: Words | undefined): void {
+  settle(slot: OwnSlot, update: OwnUpdate, hash: Hex, overrides: StateOverrides | undefined): void {
     if (slot.update === update) slot.tracedAt = hash;
     const isGood = slot.target !== undefined && isGoodFor(slot.update, slot.target);
-    slot.found = words?.size && isGood ? { hash, words } : undefined;
+    slot.written = overrides?.size && isGood ? { hash, overrides } : undefined;
   }
 
-  /** The words by venue that were found at a head. */
-  words(hash: Hex): Map<Address, Words> {
+  /** The overrides by venue that were traced at a head. */
+  overrides(hash: Hex): Map<Address, StateOverrides> {
     const slots = this.#senders.values().flatMap((sender) => sender.slots.values());
-    return new Map(slots.flatMap(({ venue, found }) => (found?.hash === hash ? [[venue, found.words] as const] : [])));
+    return new Map(
+      slots.flatMap(({ venue, written }) => (written?.hash === hash ? [[venue, written.overrides] as const] : [])),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
-import type { Words } from '../../chain/pending-state.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { BOUNDS, checkBounds, FrameError } from './frame.ts';
@@ -12,9 +12,9 @@ import {
   relayerPush,
   relayerResult,
   spelling,
-  spellWords,
+  spellOverrides,
+  stateOverridesOf,
   word,
-  wordsOf,
 } from './frames.fixture.ts';
 import { meaningOf, overridesOf, RELAYER, relayerVenues } from './mixed-frames.fixture.ts';
 import { parseRelayerFrame } from './relayer-frame.ts';
@@ -40,20 +40,22 @@ test('snapshots come back as they were written, as the result of a call and as n
       fc.constantFrom(asResult, relayerPush),
       (number, venues, how, wrap) => {
         const frame = parseRelayerFrame(wrap(relayerResult(number, venues, how)));
-        const hasWords = venues.values().some((words) => words.size > 0);
-        const expected = hasWords ? venues : new Map();
+        const hasOverrides = venues.values().some((overrides) => overrides.size > 0);
+        const expected = hasOverrides ? venues : new Map();
         expect(frame).toEqual({ blockNumber: number, timestamp: null, venues: expected, isComplete: true });
       },
     ),
   );
 });
 
-test('without venues, all words are of the zero address', () => {
+test('without venues, all overrides are of the zero address', () => {
   const listed = fc.constantFrom(undefined, null, []);
   fc.assert(
-    fc.property(wordsOf(address, word), listed, (words: Words, venues) => {
-      const frame = parseRelayerFrame(relayerPush({ blockNumber: 5, overrides: spellWords(words, PLAIN), venues }));
-      expect(frame?.venues).toEqual(words.size === 0 ? new Map() : new Map([[zeroAddress, words]]));
+    fc.property(stateOverridesOf(address, word), listed, (overrides: StateOverrides, venues) => {
+      const frame = parseRelayerFrame(
+        relayerPush({ blockNumber: 5, overrides: spellOverrides(overrides, PLAIN), venues }),
+      );
+      expect(frame?.venues).toEqual(overrides.size === 0 ? new Map() : new Map([[zeroAddress, overrides]]));
     }),
   );
 });
@@ -118,7 +120,7 @@ test('any mixture of good and malformed entries gives exactly the good ones', ()
   fc.assert(
     fc.property(relayerVenues, overridesOf(RELAYER), fc.boolean(), (entries, overrides, isListed) => {
       const mixture = meaningOf(isListed ? entries : []);
-      // Without a venue, the words of all are of one.
+      // Without a venue, the overrides of all are of one.
       if (mixture.venues.size === 0) overrides.addTo(zeroAddress, mixture);
       const isEmpty = Object.keys(overrides.fields).length === 0;
       const expected = isEmpty ? meaningOf([]) : mixture;

@@ -1,8 +1,8 @@
 import { type Address, type Hex, zeroAddress } from 'viem';
 import { type Frame, FrameError } from './frame.ts';
 import {
+  addOverrides,
   addressOf,
-  addWords,
   blockNumberOf,
   type Fields,
   fieldsOf,
@@ -20,7 +20,7 @@ import type { MutableSlotMap } from './slot-map.ts';
  *   "venues": [ { "router": "0x<venue>", "overrides": { … } } ] }
  * ```
  *
- * Empty `overrides` means that nothing has a live quote. Without a venue, all words are of one venue, the zero address.
+ * Empty `overrides` means that nothing has a live quote. Without a venue, all overrides are of one venue, the zero address.
  * What is malformed is skipped, entry by entry.
  *
  * @returns a complete frame without a time; undefined for the answer to a subscription
@@ -50,16 +50,16 @@ function readVenues(
       skipped.add('venue');
       continue;
     }
-    const words: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
-    addWords(words, accounts, fieldsOrNone, skipped);
-    venues.set(venue, words);
+    const ofRouter: MutableSlotMap<Hex> = venues.get(venue) ?? new Map();
+    addOverrides(ofRouter, accounts, fieldsOrNone, skipped);
+    venues.set(venue, ofRouter);
   }
   if (venues.size > 0) return venues;
-  // Which venue has which words is not known.
+  // Which venue has which overrides is not known.
   if (!all) throw new FrameError('malformed');
-  const words: MutableSlotMap<Hex> = new Map();
-  addWords(words, all, fieldsOrNone, skipped);
-  return venues.set(zeroAddress, words);
+  const unnamed: MutableSlotMap<Hex> = new Map();
+  addOverrides(unnamed, all, fieldsOrNone, skipped);
+  return venues.set(zeroAddress, unnamed);
 }
 
 /** Fields, of which nodes written in Go send an empty map as null; undefined when they are malformed. */

@@ -1,12 +1,12 @@
 import type { Address, Hex } from 'viem';
-import type { Words } from '../../chain/pending-state.ts';
-import { BOUNDS, type Frame, wordCount } from './frame.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
+import { BOUNDS, type Frame, slotCount } from './frame.ts';
 import { addMissing, forEachShared, type MutableSlotMap, pick, type SlotMap, setAt, valueAt } from './slot-map.ts';
 
-/** One venue's words, as a source last sent them. */
+/** One venue's overrides, as a source last sent them. */
 export interface Part {
   readonly venue: Address;
-  readonly sent: Words;
+  readonly sent: StateOverrides;
   /** Of each word that counts, the number of the frame that changed it. */
   readonly changed: SlotMap<number>;
   readonly timestamp: bigint | null;
@@ -25,7 +25,7 @@ interface ChangedWord {
  * What a source sent of one block. Does no I/O.
  *
  * Invariants:
- * 1. A frame replaces all words that were sent of its venues, and of all other venues if it is complete.
+ * 1. A frame replaces all overrides that were sent of its venues, and of all other venues if it is complete.
  * 2. Where venues differ at a slot, the word that changed last counts; of one frame, that of the venue that it names first.
  * 3. A word in whose place another one counts does so again only when its venue changes it, or the other one becomes equal:
  *    a venue that repeats an older word does not win, not even after the end of the newer one.
@@ -54,7 +54,7 @@ export class SourceParts {
   }
 
   /**
-   * Takes a frame, in time that is linear in the words that are kept.
+   * Takes a frame, in time that is linear in the overrides that are kept.
    *
    * @param below what the source sent of the block below until now
    */
@@ -64,19 +64,19 @@ export class SourceParts {
     const last = this.#last(below);
     const kept = isComplete ? [] : this.#parts.filter(({ venue }) => !venues.has(venue));
     const slots: MutableSlotMap<Hex> = new Map();
-    for (const words of venues.values()) addMissing(slots, words);
+    for (const overrides of venues.values()) addMissing(slots, overrides);
     /** At the slots of the frame. */
     const counting: MutableSlotMap<ChangedWord> = new Map();
-    for (const { sent: words, changed, receivedAt } of kept) {
+    for (const { sent: overrides, changed, receivedAt } of kept) {
       if (this.#isOld(receivedAt)) continue;
       forEachShared(changed, slots, (order, account, slot) => {
-        const word = valueAt(words, account, slot);
+        const word = valueAt(overrides, account, slot);
         if (word !== undefined) setAt(counting, { word, order }, account, slot);
       });
     }
-    const parts = [...venues].toReversed().map(([venue, words]): Part => {
-      const changed = count(words, last.get(venue), sent.order, counting);
-      return { ...sent, venue, timestamp, sent: words, changed };
+    const parts = [...venues].toReversed().map(([venue, overrides]): Part => {
+      const changed = count(overrides, last.get(venue), sent.order, counting);
+      return { ...sent, venue, timestamp, sent: overrides, changed };
     });
     this.#parts = withinBounds([...kept, ...parts.toReversed()]).map((part) => withoutReplaced(part, counting));
   }
@@ -95,19 +95,19 @@ export class SourceParts {
 }
 
 /**
- * Finds which words of a venue count, and adds them to those that do.
+ * Finds which overrides of a venue count, and adds them to those that do.
  *
  * @param last what the venue had before
  * @returns the number of the frame that changed each
  */
 function count(
-  words: Words,
+  overrides: StateOverrides,
   last: Part | undefined,
   order: number,
   counting: MutableSlotMap<ChangedWord>,
 ): SlotMap<number> {
   const changed: MutableSlotMap<number> = new Map();
-  for (const [account, slots] of words) {
+  for (const [account, slots] of overrides) {
     for (const [slot, word] of slots) {
       const isRepeated = last !== undefined && valueAt(last.sent, account, slot) === word;
       const other = valueAt(counting, account, slot);
@@ -121,7 +121,7 @@ function count(
   return changed;
 }
 
-/** A part of which words do not count any more in whose place others do. */
+/** A part of which overrides do not count any more in whose place others do. */
 function withoutReplaced(part: Part, counting: SlotMap<ChangedWord>): Part {
   const isReplaced = (account: Address, slot: Hex): boolean => {
     const other = valueAt(counting, account, slot);
@@ -138,10 +138,10 @@ function withoutReplaced(part: Part, counting: SlotMap<ChangedWord>): Part {
 
 /** Leaves out the parts that come first until the rest is as small as one frame. */
 function withinBounds(parts: readonly Part[]): readonly Part[] {
-  let words = 0;
+  let overrides = 0;
   const last = parts.findLastIndex(({ sent }) => {
-    words += wordCount(sent);
-    return words > BOUNDS.words;
+    overrides += slotCount(sent);
+    return overrides > BOUNDS.overrides;
   });
   return parts.slice(last + 1).slice(-BOUNDS.venues);
 }

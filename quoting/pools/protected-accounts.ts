@@ -5,7 +5,7 @@ import type { PoolDirectory, PoolTable } from './pool-directory.ts';
 
 /**
  * Gives the accounts whose storage no source of pending state may replace: pools, tokens, extensions and the contracts
- * of the chains file. With other words there a quote could be made to look right. Undefined while the pools are not
+ * of the chains file. With other overrides there a quote could be made to look right. Undefined while the pools are not
  * known, as before the first index.
  */
 export function protectedAccounts(

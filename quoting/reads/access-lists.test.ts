@@ -14,8 +14,8 @@ const [pool = flatPool(1)] = pools;
 
 /** Block `number`, with overrides of these slots of the feeds. */
 function blockWith(number: number, ...slots: readonly number[]): BlockRef {
-  const words = new Map([[FEEDS, new Map(slots.map((each) => [slot(each), slot(99)]))]]);
-  const pending = { blockNumber: 9n, timestamp: 9n, words, digest: `${slots}`, receivedAt: 0 };
+  const overrides = new Map([[FEEDS, new Map(slots.map((each) => [slot(each), slot(99)]))]]);
+  const pending = { blockNumber: 9n, timestamp: 9n, overrides, digest: `${slots}`, receivedAt: 0 };
   return { hash: slot(number), number: BigInt(number), timestamp: 0n, pending };
 }
 

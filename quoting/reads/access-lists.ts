@@ -134,10 +134,10 @@ export class AccessLists {
 function touching(list: AccessList, { pending }: BlockRef): string {
   const found: string[] = [];
   for (const [account, slots] of list) {
-    const words = pending?.words.get(account);
-    if (!words) continue;
+    const overrides = pending?.overrides.get(account);
+    if (!overrides) continue;
     for (const slot of slots) {
-      const word = words.get(slot);
+      const word = overrides.get(slot);
       if (word !== undefined) found.push(`${account}${slot}${word}`);
     }
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
-import type { Words } from '../../chain/pending-state.ts';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
@@ -27,7 +27,7 @@ class OracleWorld {
   now = 1_000;
   block = 1;
   base: Storage = new Map([[POINTER, 1]]);
-  words: Storage = new Map();
+  overrides: Storage = new Map();
   /** Words of an account that no pool reads. */
   foreign = 0;
   /** Of the pool: reads in the block being built, depths there, access lists. */
@@ -65,7 +65,7 @@ class OracleWorld {
 
   /** The price where the pool has a live one, derived without the reader; else null. */
   get livePrice(): number | null {
-    const live = priceIn(new Map([...this.base, ...this.words]));
+    const live = priceIn(new Map([...this.base, ...this.overrides]));
     return live === priceIn(this.base) ? null : live;
   }
 
@@ -76,15 +76,15 @@ class OracleWorld {
   }
 
   get #pending() {
-    if (this.words.size === 0 && this.foreign === 0) return undefined;
-    const registry = new Map([...this.words].map(([slot, value]) => [slotOf(slot), slotOf(value)]));
-    const words: Words = new Map<Address, ReadonlyMap<Hex, Hex>>([
+    if (this.overrides.size === 0 && this.foreign === 0) return undefined;
+    const registry = new Map([...this.overrides].map(([slot, value]) => [slotOf(slot), slotOf(value)]));
+    const overrides: StateOverrides = new Map<Address, ReadonlyMap<Hex, Hex>>([
       [REGISTRY, registry],
       [OTHER, new Map([[slotOf(1), slotOf(this.foreign)]])],
     ]);
-    const digest = JSON.stringify([...this.words, this.foreign]);
+    const digest = JSON.stringify([...this.overrides, this.foreign]);
     const blockNumber = BigInt(this.block + 1);
-    return { blockNumber, timestamp: blockNumber, words, digest, receivedAt: performance.now() };
+    return { blockNumber, timestamp: blockNumber, overrides, digest, receivedAt: performance.now() };
   }
 
   get #committed(): PriceSnapshot {
@@ -95,7 +95,7 @@ class OracleWorld {
   async #read({ block }: ReportedHead): Promise<PriceSnapshot> {
     this.counts.prices += 1;
     if (this.failure) throw new RpcFailure(this.failure, 'the read failed');
-    const price = priceIn(new Map([...this.base, ...this.words]));
+    const price = priceIn(new Map([...this.base, ...this.overrides]));
     return snapshotOf(block, price, price !== priceIn(this.base));
   }
 
@@ -144,7 +144,7 @@ const withDepth = ({ fingerprint: _, curve: __, ...snapshot }: PriceSnapshot): D
 async function knownWorld(): Promise<OracleWorld> {
   const world = new OracleWorld();
   for (const price of [4, 5]) {
-    world.words = new Map([[1, price]]);
+    world.overrides = new Map([[1, price]]);
     await world.reader.depth(world.head, await world.reader.prices(world.head, { pool: POOL }));
     await world.settle();
   }
@@ -158,7 +158,7 @@ test('overrides that a price does not read cost no call, and its quote is of the
     world.now += 100;
     // Another account, another slot of the account that the price reads, and both.
     if (change % 3 !== 0) world.foreign = change;
-    if (change % 3 !== 1) world.words = new Map([...world.words, [7, change]]);
+    if (change % 3 !== 1) world.overrides = new Map([...world.overrides, [7, change]]);
     expect(world.reader.isRead('depths', world.head, POOL)).toBe(true);
     const prices = await world.reader.prices(world.head, { pool: POOL });
     const depth = await world.reader.depth(world.head, prices);
@@ -168,7 +168,7 @@ test('overrides that a price does not read cost no call, and its quote is of the
     );
   }
   expect(world.counts).toEqual({ prices: 2, depths: 2, lists: 1 });
-  world.words = new Map([[1, 6]]);
+  world.overrides = new Map([[1, 6]]);
   expect(world.reader.isRead('prices', world.head, POOL)).toBe(false);
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
   expect(world.counts.prices).toBe(3);
@@ -176,7 +176,7 @@ test('overrides that a price does not read cost no call, and its quote is of the
 
 test('a pool that no override touches is not read in the block being built, but checked now and then', async () => {
   const world = await knownWorld();
-  world.words = new Map();
+  world.overrides = new Map();
   for (let time = 0; time < 10; time += 1) {
     world.foreign += 1;
     world.block += 1;
@@ -196,12 +196,12 @@ test('a read that contradicts the list of a pool makes it unknown: each change i
   // The price is now in a slot that the list lacks.
   world.base = new Map([[POINTER, 2]]);
   world.block += 1;
-  world.words = new Map([[2, 50]]);
+  world.overrides = new Map([[2, 50]]);
   expect((await world.reader.prices(world.head, { pool: POOL })).block.pending).toBeUndefined();
   world.now += CHECK_MS;
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(50n);
   for (const price of [51, 52]) {
-    world.words = new Map([[2, price]]);
+    world.overrides = new Map([[2, price]]);
     expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(BigInt(price));
   }
   await world.settle();
@@ -222,7 +222,7 @@ test('where nodes give no lists, every change is read', async () => {
 test('a scheduled read without calls fails, so that its pool is not shown as committed', async () => {
   const world = await knownWorld();
   world.failure = 'exhausted';
-  world.words = new Map([[1, 6]]);
+  world.overrides = new Map([[1, 6]]);
   await expect(world.reader.prices(world.head, { pool: POOL })).rejects.toMatchObject({ code: 'exhausted' });
   world.failure = null;
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
@@ -231,7 +231,7 @@ test('a scheduled read without calls fails, so that its pool is not shown as com
 test('a read that nodes did not give is made again at the next request, and says nothing of the list', async () => {
   const world = await knownWorld();
   world.failure = 'refused';
-  world.words = new Map([[1, 6]]);
+  world.overrides = new Map([[1, 6]]);
   expect((await world.reader.prices(world.head, { pool: POOL })).block.pending).toBeUndefined();
   expect([world.suspensions.length, world.reader.isRead('prices', world.head, POOL)]).toEqual([1, false]);
   world.failure = null;
@@ -243,18 +243,18 @@ test('a read that nodes did not give is made again at the next request, and says
 test('a price that changes though no override in its list did makes the pool unknown', async () => {
   const world = await knownWorld();
   // With overrides alone, the price is now in a slot that the list lacks.
-  world.words = new Map([
+  world.overrides = new Map([
     [POINTER, 2],
     [2, 5],
   ]);
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(5n);
-  world.words = new Map([...world.words, [2, 6]]);
+  world.overrides = new Map([...world.overrides, [2, 6]]);
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(5n);
   world.now += REUSE_MS;
-  world.words = new Map([...world.words, [2, 7]]);
+  world.overrides = new Map([...world.overrides, [2, 7]]);
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(7n);
   for (const price of [8, 9]) {
-    world.words = new Map([...world.words, [2, price]]);
+    world.overrides = new Map([...world.overrides, [2, price]]);
     expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(BigInt(price));
   }
 });
@@ -262,12 +262,12 @@ test('a price that changes though no override in its list did makes the pool unk
 test('depth is of the prices that it is asked for, and a pool without a live price is read at the committed head', async () => {
   const world = await knownWorld();
   const old = await world.reader.prices(world.head, { pool: POOL });
-  world.words = new Map([[1, 6]]);
+  world.overrides = new Map([[1, 6]]);
   const newer = await world.reader.prices(world.head, { pool: POOL });
   expect((await world.reader.depth(world.head, newer)).bidX64).toBe(6n);
   expect((await world.reader.depth(world.head, { ...old, block: newer.block })).bidX64).toBe(5n);
   // The word of before: no live price, and no further read.
-  world.words = new Map([[1, 0]]);
+  world.overrides = new Map([[1, 0]]);
   expect((await world.reader.prices(world.head, { pool: POOL })).block.pending).toBeUndefined();
   const { prices } = world.counts;
   expect(world.reader.isRead('depths', world.head, POOL)).toBe(true);
@@ -288,10 +288,11 @@ const step = fc.oneof(
 
 function apply(world: OracleWorld, each: typeof step extends fc.Arbitrary<infer S> ? S : never): void {
   world.now += 50;
-  if (each.kind === 'word') world.words = new Map([...world.words, [each.slot, each.value]]);
-  else if (each.kind === 'pointer' && !each.isBase) world.words = new Map([...world.words, [POINTER, each.value]]);
+  if (each.kind === 'word') world.overrides = new Map([...world.overrides, [each.slot, each.value]]);
+  else if (each.kind === 'pointer' && !each.isBase)
+    world.overrides = new Map([...world.overrides, [POINTER, each.value]]);
   else if (each.kind === 'foreign') world.foreign += 1;
-  else if (each.kind === 'drop') world.words = new Map();
+  else if (each.kind === 'drop') world.overrides = new Map();
   else if (each.kind === 'wait') world.now += each.ms;
   else {
     world.block += 1;

@@ -114,11 +114,11 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
       if (reads.get(pool.address) === started) reads.delete(pool.address);
     };
     const prices = this.#orNull(head, reader.prices(head, read)).then(
-      (found) => {
+      (priced) => {
         // What nodes did not give is read again at the next request.
-        if (!found) forget();
-        else this.#check(started, before, head.block, found);
-        started.outcome = found?.hasLivePrice ? found : null;
+        if (!priced) forget();
+        else this.#check(started, before, head.block, priced);
+        started.outcome = priced?.hasLivePrice ? priced : null;
         return started.outcome;
       },
       (error) => {
@@ -133,12 +133,12 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   /** Compares what was read with the access list of the pool. */
-  #check(read: LiveRead, before: LiveRead | undefined, block: BlockRef, found: PriceSnapshot): void {
+  #check(read: LiveRead, before: LiveRead | undefined, block: BlockRef, priced: PriceSnapshot): void {
     const { accessLists, committed } = this.#deps;
     const { pool, touching } = read;
-    const isUntouchedLive = touching === '' && found.hasLivePrice;
+    const isUntouchedLive = touching === '' && priced.hasLivePrice;
     const isSameRead = touching !== null && before?.touching === touching && isSameTarget(before.pending, read.pending);
-    const fingerprint = found.hasLivePrice ? found.fingerprint : undefined;
+    const fingerprint = priced.hasLivePrice ? priced.fingerprint : undefined;
     const isChanged = isSameRead && before.outcome !== undefined && before.outcome?.fingerprint !== fingerprint;
     if (isUntouchedLive || isChanged) accessLists.distrust(pool, block);
     else accessLists.confirm(pool);
@@ -153,7 +153,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const forget = () => {
       if (last.depth === depth) last.depth = undefined;
     };
-    depth.then((found) => found || forget(), forget);
+    depth.then((read) => read || forget(), forget);
     return depth;
   }
 

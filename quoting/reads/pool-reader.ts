@@ -26,9 +26,9 @@ import type { HeadTracker } from '../heads/head-tracker.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { CurveSides, DepthSnapshot, PriceSnapshot } from '../types.ts';
+import { CommittedQuotes } from './committed-quotes.ts';
 import type { CurveSearcher } from './curve-searcher.ts';
 import { ownFailure, readSides, type SharedReads, type SidesOutcome, UNSHARED, writeSides } from './shared-reads.ts';
-import { WordlessQuotes } from './wordless-quotes.ts';
 
 export interface PoolReaderDeps {
   readonly target: MulticallTarget;
@@ -63,7 +63,7 @@ const RETRY_OVERRIDES_MS = 60_000;
  * 2. Curve, for a healthy pool whose curve is not computed from state and quote: simulated swaps.
  * 3. Depth, for a healthy pool with guards: how far they let each side trade.
  *
- * At a block that is being built, the same calls run with its number, time and words; nothing is tried again there,
+ * At a block that is being built, the same calls run with its number, time and overrides; nothing is tried again there,
  * since the committed block remains.
  *
  * Each pool goes through the rounds independently. Pools that need a round of the same block within 2 ms share calls.
@@ -72,7 +72,7 @@ const RETRY_OVERRIDES_MS = 60_000;
 export class PoolReader {
   readonly #deps: PoolReaderDeps;
   readonly #shared: SharedReads;
-  readonly #wordless = new WordlessQuotes();
+  readonly #committedQuotes = new CommittedQuotes();
   #noOverridesUntil = 0;
 
   constructor(deps: PoolReaderDeps) {
@@ -140,14 +140,14 @@ export class PoolReader {
     const signal = this.#deadline();
     const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
     const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
-    const [states, answers, wordless] = await Promise.all([
+    const [states, answers, committedQuotes] = await Promise.all([
       this.#readStates(block, pools, signal),
       boundedCalls(target, block, calls, signal).catch((error) => this.#withoutPrices(block, pools, error, signal)),
-      this.#wordless.quotes(block, pools, (at, of) => this.#readStates(at, of, signal)),
+      this.#committedQuotes.quotes(block, pools, (at, of) => this.#readStates(at, of, signal)),
     ]);
     const read = pools.map((_, index) => {
       const prices = answers[index]?.results;
-      return { ...states[index], prices, watched: watched[index], wordless: wordless[index] };
+      return { ...states[index], prices, watched: watched[index], committedQuote: committedQuotes[index] };
     });
     const transfers = await this.#deps.prover.prove(block, pools, read, signal);
     return read.map((each, index) => ({ ...each, transfers: transfers[index] }));

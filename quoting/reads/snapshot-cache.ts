@@ -111,19 +111,19 @@ export class SnapshotCache implements ChainSnapshots {
     if (at) return outcomes;
     const again = { ...(signal && { signal }) };
     // A request that joined a scheduled read reads by itself when the budget of that read is exhausted.
-    const unpaid = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
-    if (unpaid.length > 0) for (const each of await this.read(kind, unpaid, again)) outcomes.set(...each);
+    const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
+    if (unbudgeted.length > 0) for (const each of await this.read(kind, unbudgeted, again)) outcomes.set(...each);
     const { committed } = this.#deps;
     if (!committed) return outcomes;
     // Of blocks that landed during the read, the next one is tried once, then the committed head.
-    const gone = () => pools.filter(({ address }) => this.#isGone(outcomes.get(address)));
-    if (gone().length > 0) for (const each of await this.#readOnce(kind, gone(), again)) outcomes.set(...each);
-    if (gone().length > 0) for (const each of await committed.read(kind, gone(), again)) outcomes.set(...each);
+    const landed = () => pools.filter(({ address }) => this.#hasLanded(outcomes.get(address)));
+    if (landed().length > 0) for (const each of await this.#readOnce(kind, landed(), again)) outcomes.set(...each);
+    if (landed().length > 0) for (const each of await committed.read(kind, landed(), again)) outcomes.set(...each);
     return outcomes;
   }
 
   /** Whether a snapshot is of a block that was being built, and is not any more. */
-  #isGone(outcome: Snapshot | SnapshotError | undefined): boolean {
+  #hasLanded(outcome: Snapshot | SnapshotError | undefined): boolean {
     if (!outcome || outcome instanceof SnapshotError || !outcome.block.pending) return false;
     return this.#deps.heads.isTooOld(outcome.block);
   }

@@ -82,8 +82,11 @@ test('a read for which the budget has no calls is reported, and a request that j
   requested.pin(pool.address, 'prices', true);
   await nextBlock();
   expect(outcomes('prices')).toEqual({ read: [], unread: [0] });
-  const unpaid = { ...chain.head, block: { ...chain.head.block, reserve: () => false } };
-  const [scheduled, joined] = await Promise.all([snapshots.prices([pool], { at: unpaid }), snapshots.prices([pool])]);
+  const unbudgeted = { ...chain.head, block: { ...chain.head.block, reserve: () => false } };
+  const [scheduled, joined] = await Promise.all([
+    snapshots.prices([pool], { at: unbudgeted }),
+    snapshots.prices([pool]),
+  ]);
   expect(scheduled.get(pool.address)).toMatchObject({ code: 'timed_out' });
   expect(joined.get(pool.address)).toMatchObject({ status: 'healthy', block: chain.head.block });
 });

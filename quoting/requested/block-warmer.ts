@@ -157,7 +157,7 @@ export class BlockWarmer {
     const failure = newest instanceof SnapshotError ? newest : null;
     let seen = this.#seen;
     if (!seen) return;
-    // Words on top of a block may be newer than those that were seen.
+    // Overrides of a block may be newer than those that were seen.
     if (newest && !(newest instanceof SnapshotError) && newest.block.hash === seen.head.block.hash) {
       seen = { ...seen, head: newest };
     }
@@ -192,16 +192,16 @@ export class BlockWarmer {
     const keys = new Set(requested.map(warmKey));
     for (const key of this.#lastReads.keys()) if (!keys.has(key)) this.#lastReads.delete(key);
     const pending = requested.filter((read) => !this.#isDone(read));
-    const isThere = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
-    const there = pending.filter(isThere);
+    const isAvailable = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
+    const available = pending.filter(isAvailable);
     const ahead = requested.filter((read) => !this.#isForKeys(read));
-    const batches = schedule.plan(ahead, (read) => !isThere(read));
-    for (const read of there) schedule.markRead(read);
+    const batches = schedule.plan(ahead, (read) => !isAvailable(read));
+    for (const read of available) schedule.markRead(read);
     const signal = AbortSignal.timeout(RUN_MS);
     // Each batch listens to the signal, and Node warns of more than ten listeners.
     setMaxListeners(0, signal);
     const parts = [
-      { reads: there, at: head },
+      { reads: available, at: head },
       ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, block: { ...head.block, reserve } } })),
     ];
     const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
@@ -211,10 +211,10 @@ export class BlockWarmer {
       });
       return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
     };
-    const found = { prices: readKind('prices'), depths: readKind('depths') };
+    const outcomesOf = { prices: readKind('prices'), depths: readKind('depths') };
     const exhausted = new Set<WarmRead>();
     for (const kind of KINDS) {
-      const outcomes = await found[kind];
+      const outcomes = await outcomesOf[kind];
       this.#report(seen, kind, pending, (read) => {
         const outcome = outcomes.get(read.address);
         if (isExhausted(outcome)) exhausted.add(read);

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LiveSourceConfig } from '../../config/live-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import type { PendingWords } from '../live/block-words.ts';
 import type { Frame } from '../live/frame.ts';
+import { FrameMerger } from '../live/frame-merger.ts';
 import { LiveFeed } from '../live/live-feed.ts';
-import { FrameMerger } from '../live/pending-words.ts';
+import type { PendingOverrides } from '../live/sourced-block.ts';
 import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
 
 /* Processes that share the sources of a chain, over a bus and a lease that are those of Redis but for its failures. */
@@ -104,9 +104,9 @@ function startRedis() {
 }
 
 /** Slot by slot, the words of the venues. */
-const wordsOf = (state: PendingWords | undefined): object | undefined =>
+const wordsOf = (state: PendingOverrides | undefined): object | undefined =>
   state &&
-  Object.fromEntries([...(state.words.get(venueOf(0)) ?? [])].map(([slot, word]) => [Number(slot), Number(word)]));
+  Object.fromEntries([...(state.overrides.get(venueOf(0)) ?? [])].map(([slot, word]) => [Number(slot), Number(word)]));
 
 async function startTwo() {
   const redis = startRedis();

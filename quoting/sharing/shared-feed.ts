@@ -37,7 +37,7 @@ const Part = z.object({
   words: mapOf(HexAddress, mapOf(HexBytes32, z.tuple([HexBytes32, z.int().nonnegative()]))),
   ageMs: AgeMs,
 });
-/** `SharedWords`. Maps are lists of entries. */
+/** `SharedOverrides`. Maps are lists of entries. */
 const Message = z.object({
   blocks: z.array(
     z.object({

@@ -231,7 +231,7 @@ export const INVARIANTS: readonly Invariant[] = [
     mutation: ['quoting/live/live-heads.ts', 'blockNumber > number && blockNumber > top && ', ''],
   },
   {
-    holds: 'No source of live prices replaces words of pools and tokens.',
+    holds: 'No source of live prices overrides storage of pools and tokens.',
     test: ['quoting/live/live-heads.test.ts', 'whatever comes, a block being built is the next one or that after it'],
     mutation: ['quoting/live/live-heads.ts', '!isKept?.has(account)', 'true'],
   },
@@ -246,9 +246,9 @@ export const INVARIANTS: readonly Invariant[] = [
     mutation: ['protocol/price-levels.ts', 'outputOf(amountIn));', 'outputs.get(amountIn) ?? outputOf(amountIn));'],
   },
   {
-    holds: 'Words of a source are passed on only if the chains file says so.',
-    test: ['quoting/live/pending-words.test.ts', 'only the words of sources that may be passed on are'],
-    mutation: ['quoting/live/block-words.ts', 'source.republish === true', 'true'],
+    holds: 'Overrides of a source are passed on only if the chains file says so.',
+    test: ['quoting/live/frame-merger.test.ts', 'only the overrides of sources that may be passed on are'],
+    mutation: ['quoting/live/sourced-block.ts', 'source.republish === true', 'true'],
   },
   {
     holds: 'A client that resumes elsewhere keeps no live price that was withdrawn.',

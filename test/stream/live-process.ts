@@ -1,8 +1,8 @@
 import { type Address, toHex } from 'viem';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
+import { FrameMerger } from '../../quoting/live/frame-merger.ts';
 import { LiveHeads } from '../../quoting/live/live-heads.ts';
-import { FrameMerger } from '../../quoting/live/pending-words.ts';
 import { AccessLists } from '../../quoting/reads/access-lists.ts';
 import { LiveReader, type LiveReaderDeps } from '../../quoting/reads/live-reader.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';

@@ -178,7 +178,7 @@ export class SimulatedChain {
     this.#reads += 1;
     if (block.reserve?.() === false || block.reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
     for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
-    const live = block.pending?.words.get(pool.address)?.get(PRICE_SLOT);
+    const live = block.pending?.overrides.get(pool.address)?.get(PRICE_SLOT);
     const price = BigInt(live ?? this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n);
     if (this.missing.has(pool.address)) throw new RpcFailure('timeout', 'the node gives nothing');
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');

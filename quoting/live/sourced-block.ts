@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
-import type { PendingState, Words } from '../../chain/pending-state.ts';
+import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
 import type { Frame } from './frame.ts';
 import { addMissing, type MutableSlotMap, pick } from './slot-map.ts';
 import { type Part, SourceParts } from './source-parts.ts';
 
 /**
- * The merged words of a block that is being built, of which there is at least one. The time is from the newest of the
- * frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose words are in it, by the
+ * The merged overrides of a block that is being built, of which there is at least one. The time is from the newest of the
+ * frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose overrides are in it, by the
  * merger's clock.
  */
-export type PendingWords = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
+export type PendingOverrides = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
 
-/** Names a source. `republish`: its words may be passed on. */
+/** Names a source. `republish`: its overrides may be passed on. */
 export interface MergedSource {
   readonly republish?: boolean | undefined;
 }
@@ -20,23 +20,23 @@ export interface MergedSource {
 const DIGEST_CHARACTERS = 22;
 
 /**
- * The merged words of one block. Does no I/O.
+ * The merged overrides of one block. Does no I/O.
  *
  * Invariant: where sources differ at a slot, the word that changed last counts. One that a source merely repeats does not
  * win over a newer one, but over none.
  */
-export class BlockWords<S extends MergedSource = MergedSource> {
+export class SourcedBlock<S extends MergedSource = MergedSource> {
   readonly #blockNumber: bigint;
   readonly #isOld: (receivedAt: number) => boolean;
   readonly #sources: Map<S, SourceParts>;
-  #state: PendingWords | undefined;
+  #state: PendingOverrides | undefined;
   #isOutdated = false;
 
   /**
    * @param isOld whether what arrived then is not used any more
-   * @param below the words of the block below, as far as they are known
+   * @param below the overrides of the block below, as far as they are known
    */
-  constructor(blockNumber: bigint, isOld: (receivedAt: number) => boolean, below: BlockWords<S> | undefined) {
+  constructor(blockNumber: bigint, isOld: (receivedAt: number) => boolean, below: SourcedBlock<S> | undefined) {
     this.#blockNumber = blockNumber;
     this.#isOld = isOld;
     const known = below ? [...below.#sources] : [];
@@ -44,7 +44,7 @@ export class BlockWords<S extends MergedSource = MergedSource> {
   }
 
   /** Takes a frame, the newest of all. @param below as above, until now */
-  take(source: S, frame: Frame, sent: Pick<Part, 'receivedAt' | 'order'>, below: BlockWords<S> | undefined): void {
+  take(source: S, frame: Frame, sent: Pick<Part, 'receivedAt' | 'order'>, below: SourcedBlock<S> | undefined): void {
     const parts = this.#sources.get(source) ?? new SourceParts(this.#isOld);
     this.#sources.set(source, parts);
     parts.take(frame, sent, below ? below.#sources.get(source) : undefined);
@@ -64,30 +64,30 @@ export class BlockWords<S extends MergedSource = MergedSource> {
     this.#isOutdated = true;
   }
 
-  /** The same object as before while nothing changed, the same `words` while only `receivedAt` did; undefined without words. */
-  state(): PendingWords | undefined {
+  /** The same object as before while nothing changed, the same `overrides` while only `receivedAt` did; undefined without overrides. */
+  state(): PendingOverrides | undefined {
     if (this.#isOutdated || (this.#state && this.#isOld(this.#state.receivedAt))) this.#state = this.#merge();
     this.#isOutdated = false;
     return this.#state;
   }
 
-  #merge(): PendingWords | undefined {
-    const words: MutableSlotMap<Hex> = new Map();
-    const used = newestWords(this.#parts(() => true)).flatMap((each) =>
-      addMissing(words, each.words) ? each.part : [],
+  #merge(): PendingOverrides | undefined {
+    const overrides: MutableSlotMap<Hex> = new Map();
+    const used = newestOverrides(this.#parts(() => true)).flatMap((each) =>
+      addMissing(overrides, each.overrides) ? each.part : [],
     );
     if (used.length === 0) return undefined;
     const receivedAt = Math.min(...used.map((part) => part.receivedAt));
     const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
     const republished = new Map<Address, MutableSlotMap<Hex>>();
-    for (const { part, words: ofPart } of newestWords(this.#parts((source) => source.republish === true))) {
+    for (const { part, overrides: ofPart } of newestOverrides(this.#parts((source) => source.republish === true))) {
       const ofVenue: MutableSlotMap<Hex> = republished.get(part.venue) ?? new Map();
       if (addMissing(ofVenue, ofPart)) republished.set(part.venue, ofVenue);
     }
     const content = {
       blockNumber: this.#blockNumber,
       timestamp,
-      words,
+      overrides,
       republished: republished.size > 0 ? republished : undefined,
     };
     const digest = digestOf(content);
@@ -101,34 +101,41 @@ export class BlockWords<S extends MergedSource = MergedSource> {
   }
 }
 
-/** Finds which words of each part count: those that are, at their slots, what changed last. Equal words count together. */
-function newestWords(parts: readonly Part[]): readonly { readonly part: Part; readonly words: Words }[] {
+/** Finds which overrides of each part count: those that are, at their slots, what changed last. Equal overrides count together. */
+function newestOverrides(
+  parts: readonly Part[],
+): readonly { readonly part: Part; readonly overrides: StateOverrides }[] {
   const newest: MutableSlotMap<{ readonly order: number; readonly word: Hex | undefined }> = new Map();
   for (const { sent, changed } of parts) {
     for (const [account, slots] of changed) {
-      const [words, known] = [sent.get(account), newest.get(account) ?? new Map()];
+      const [overrides, known] = [sent.get(account), newest.get(account) ?? new Map()];
       newest.set(account, known);
       for (const [slot, order] of slots) {
-        if (order > (known.get(slot)?.order ?? 0)) known.set(slot, { order, word: words?.get(slot) });
+        if (order > (known.get(slot)?.order ?? 0)) known.set(slot, { order, word: overrides?.get(slot) });
       }
     }
   }
   return parts.map((part) => {
     const counts = (word: Hex, account: Address, slot: Hex) =>
       part.changed.get(account)?.has(slot) === true && newest.get(account)?.get(slot)?.word === word;
-    return { part, words: pick(part.sent, counts) };
+    return { part, overrides: pick(part.sent, counts) };
   });
 }
 
-function digestOf({ blockNumber, timestamp, words, republished }: Omit<PendingWords, 'digest' | 'receivedAt'>): string {
+function digestOf({
+  blockNumber,
+  timestamp,
+  overrides,
+  republished,
+}: Omit<PendingOverrides, 'digest' | 'receivedAt'>): string {
   const venues = [...(republished ?? [])].map(([venue, ofVenue]) => `${venue}\n${linesOf(ofVenue)}`).sort();
-  const text = [blockNumber, timestamp, linesOf(words), ...venues].join('\n\n');
+  const text = [blockNumber, timestamp, linesOf(overrides), ...venues].join('\n\n');
   return hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
 }
 
-/** The same text for the same words, in whatever order they are. */
-const linesOf = (words: Words): string =>
-  [...words]
+/** The same text for the same overrides, in whatever order they are. */
+const linesOf = (overrides: StateOverrides): string =>
+  [...overrides]
     .flatMap(([account, slots]) => [...slots].map(([slot, word]) => `${account} ${slot} ${word}`))
     .sort()
     .join('\n');

@@ -2,14 +2,14 @@ import type { Hex } from 'viem';
 import { type MutableSlotMap, type SlotMap, setAt, valueAt } from './slot-map.ts';
 import type { Part } from './source-parts.ts';
 
-/** A venue's words, as a source last sent them. */
+/** A venue's overrides, as a source last sent them. */
 export interface SharedPart extends Pick<Part, 'venue' | 'timestamp' | 'order'> {
   /** Each with the number of the frame that changed it; 0 if it does not count. */
   readonly words: SlotMap<readonly [word: Hex, order: number]>;
   readonly ageMs: number;
 }
 
-/** All that a source says of a block. Without words, it says that nothing has a live price. */
+/** All that a source says of a block. Without overrides, it says that nothing has a live price. */
 export interface SharedSource<S> {
   readonly source: S;
   readonly parts: readonly SharedPart[];
@@ -30,7 +30,7 @@ export interface SharedBlock<S> {
  *
  * @typeParam S names a source
  */
-export type SharedWords<S> = readonly SharedBlock<S>[];
+export type SharedOverrides<S> = readonly SharedBlock<S>[];
 
 /** Numbers frames from 1 in their order. */
 export function rankFrames(parts: readonly Part[]): ReadonlyMap<number, number> {

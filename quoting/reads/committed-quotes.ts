@@ -1,15 +1,15 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { withoutWords } from '../../chain/pending-state.ts';
+import { withoutOverrides } from '../../chain/pending-state.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolAnswers } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 /**
  * What providers quote in the block that is being built if no update lands, read once per pool and such a block. A pool
- * has a live price only if the words of sources change this.
+ * has a live price only if the overrides of sources change this.
  */
-export class WordlessQuotes {
+export class CommittedQuotes {
   #block: { readonly state: string; readonly quotes: Map<Address, CallResult | undefined> } = {
     state: '',
     quotes: new Map(),
@@ -26,8 +26,8 @@ export class WordlessQuotes {
     read: (block: BlockRef, pools: readonly ServedPool[]) => Promise<readonly PoolAnswers[]>,
   ): Promise<readonly (CallResult | undefined)[]> {
     if (!pending) return [];
-    const block = withoutWords({ ...committed, pending });
-    // Frames of one block differ in words alone.
+    const block = withoutOverrides({ ...committed, pending });
+    // Frames of one block differ in overrides alone.
     const state = `${committed.hash} ${pending.blockNumber} ${pending.timestamp}`;
     if (this.#block.state !== state) this.#block = { state, quotes: new Map() };
     const { quotes } = this.#block;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { BlockWords, type MergedSource, type PendingWords } from './block-words.ts';
 import type { Frame } from './frame.ts';
-import { fromShared, rankFrames, type SharedWords, toShared } from './shared-words.ts';
+import { fromShared, rankFrames, type SharedOverrides, toShared } from './shared-overrides.ts';
+import { type MergedSource, type PendingOverrides, SourcedBlock } from './sourced-block.ts';
 
 /** What became of a frame: `late` ones are of a block that was seen, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
@@ -13,7 +13,7 @@ const MAX_BLOCKS = 3;
 
 /** What sources sent of one block. */
 interface SentBlock<S extends MergedSource> {
-  readonly words: BlockWords<S>;
+  readonly overrides: SourcedBlock<S>;
   /** When it was sent last, and since when no lower block was. */
   sentAt: number;
   aloneSince: number;
@@ -23,13 +23,13 @@ interface SentBlock<S extends MergedSource> {
  * Merges the frames of all sources of a chain, block by block. Does no I/O.
  *
  * Invariants:
- * 1. All words of a state are of one block number. A frame changes nothing of other numbers: a source that leaps costs no
- *    words of the block that others build.
+ * 1. All overrides of a state are of one block number. A frame changes nothing of other numbers: a source that leaps costs no
+ *    overrides of the block that others build.
  * 2. The state is of the block after the newest that was seen. It is of the one after that only when sources sent this one,
  *    and none the former, for `maxAgeMs`: then the head is late.
- * 3. A venue's words that its source did not renew within `maxAgeMs` are left out.
+ * 3. A venue's overrides that its source did not renew within `maxAgeMs` are left out.
  *
- * {@link BlockWords} says which of different words counts.
+ * {@link SourcedBlock} says which of different overrides counts.
  */
 export class FrameMerger<S extends MergedSource = MergedSource> {
   readonly #maxAgeMs: number;
@@ -38,7 +38,7 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
   readonly #blocks = new Map<bigint, SentBlock<S>>();
   #frames = 0;
 
-  /** @param maxAgeMs how long a venue's words are used after they arrived */
+  /** @param maxAgeMs how long a venue's overrides are used after they arrived */
   constructor(maxAgeMs: number, now: Clock) {
     this.#maxAgeMs = maxAgeMs;
     this.#now = now;
@@ -58,7 +58,7 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
     this.#frames += 1;
     const below = this.#below(blockNumber);
     const block = this.#renew(blockNumber, below);
-    block.words.take(source, frame, { receivedAt, order: this.#frames }, below);
+    block.overrides.take(source, frame, { receivedAt, order: this.#frames }, below);
     block.sentAt = receivedAt;
     for (const [number, higher] of this.#blocks) if (number > blockNumber) higher.aloneSince = receivedAt;
     return 'used';
@@ -69,11 +69,11 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
    *
    * @param top as in {@link take}
    */
-  shared(top: bigint | undefined): SharedWords<S> {
+  shared(top: bigint | undefined): SharedOverrides<S> {
     const now = this.#now();
     const blocks = this.#ascending()
       .filter(([number]) => top === undefined || number > top)
-      .map(([blockNumber, { words, ...block }]) => ({ blockNumber, ...block, sources: words.heard() }));
+      .map(([blockNumber, { overrides, ...block }]) => ({ blockNumber, ...block, sources: overrides.heard() }));
     const ranks = rankFrames(blocks.flatMap(({ sources }) => sources.flatMap(({ parts }) => parts)));
     return blocks.map(({ blockNumber, sentAt, aloneSince, sources }) => ({
       blockNumber,
@@ -84,7 +84,7 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
   }
 
   /** Takes what the merger of another process shares, in place of all that is known of these sources and blocks. */
-  adopt(blocks: SharedWords<S>): void {
+  adopt(blocks: SharedOverrides<S>): void {
     const now = this.#now();
     const frames = this.#frames;
     for (const { blockNumber, ageMs, aloneMs, sources } of blocks) {
@@ -94,22 +94,22 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
       for (const { source, parts } of sources) {
         const adopted = parts.map((part) => fromShared(part, now, frames));
         for (const { order } of adopted) this.#frames = Math.max(this.#frames, order);
-        block.words.replace(source, adopted);
+        block.overrides.replace(source, adopted);
       }
     }
   }
 
   /**
-   * The pending words of the block that is being built; undefined when no source has any. The same object as before while
-   * nothing changed, the same `words` while only `receivedAt` did.
+   * The pending overrides of the block that is being built; undefined when no source has any. The same object as before while
+   * nothing changed, the same `overrides` while only `receivedAt` did.
    *
-   * @param top as in {@link take}; without it, the words are of the highest block
+   * @param top as in {@link take}; without it, the overrides are of the highest block
    */
-  state(top: bigint | undefined): PendingWords | undefined {
+  state(top: bigint | undefined): PendingOverrides | undefined {
     const sent = this.#ascending();
     const blocks = top === undefined ? sent.toReversed() : sent.filter((each) => this.#mayBeBuilt(top, ...each));
-    for (const [, { words }] of blocks) {
-      const state = words.state();
+    for (const [, { overrides }] of blocks) {
+      const state = overrides.state();
       if (state) return state;
     }
     return undefined;
@@ -121,13 +121,13 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
     return number > top && number <= top + MAX_AHEAD && sentAt - aloneSince >= this.#maxAgeMs;
   }
 
-  /** The words of the next lower block, as far as they are known. */
-  #below(blockNumber: bigint): BlockWords<S> | undefined {
-    return this.#ascending().findLast(([number]) => number < blockNumber)?.[1].words;
+  /** The overrides of the next lower block, as far as they are known. */
+  #below(blockNumber: bigint): SourcedBlock<S> | undefined {
+    return this.#ascending().findLast(([number]) => number < blockNumber)?.[1].overrides;
   }
 
   /** Gives a block that was just sent. Forgets the one that was sent longest ago when there are too many. */
-  #renew(blockNumber: bigint, below: BlockWords<S> | undefined): SentBlock<S> {
+  #renew(blockNumber: bigint, below: SourcedBlock<S> | undefined): SentBlock<S> {
     const block = this.#blocks.get(blockNumber) ?? this.#open(blockNumber, below);
     this.#blocks.delete(blockNumber);
     this.#blocks.set(blockNumber, block);
@@ -136,9 +136,13 @@ export class FrameMerger<S extends MergedSource = MergedSource> {
     return block;
   }
 
-  #open(blockNumber: bigint, below: BlockWords<S> | undefined): SentBlock<S> {
-    const words = new BlockWords<S>(blockNumber, (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs, below);
-    return { words, sentAt: this.#now(), aloneSince: this.#now() };
+  #open(blockNumber: bigint, below: SourcedBlock<S> | undefined): SentBlock<S> {
+    const overrides = new SourcedBlock<S>(
+      blockNumber,
+      (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs,
+      below,
+    );
+    return { overrides, sentAt: this.#now(), aloneSince: this.#now() };
   }
 
   #ascending(): readonly (readonly [bigint, SentBlock<S>])[] {
