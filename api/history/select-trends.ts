@@ -1,14 +1,11 @@
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { averagePriceX64Floor } from '../trades/average-price.ts';
 import { type PoolTrend, STEP_SECS, STEPS } from './trends-declaration.ts';
 
 interface SelectedTrend {
-  /** Twice the middle of bid and ask at the end of each step, Q64.64; null without a sample. */
-  readonly doubledX64: readonly (string | null)[];
-  /** Raw amounts of token0 and token1 of the last trade of each step. */
-  readonly closes: readonly (readonly [string, string] | null)[];
+  /** Of each step, Q64.64; null for a step without a price. */
+  readonly pricesX64: readonly (string | null)[];
   readonly bidRaw: string | null;
   readonly askRaw: string | null;
 }
@@ -25,16 +22,12 @@ export async function selectTrends(
   pools: readonly ServedPool[],
 ): Promise<PoolTrend[]> {
   const [{ nowTs } = { nowTs: 0 }] = await indexedUntil(database, [chainId]);
-  const lastTs = nowTs - (nowTs % STEP_SECS);
-  const firstTs = lastTs - (STEPS - 1) * STEP_SECS;
-  const rows = await trends(database, [chainId, pools.map(({ address }) => address), STEP_SECS, firstTs, lastTs]);
-  return pools.map(({ address, immutables }, index) => {
-    const { doubledX64 = [], closes = [], bidRaw = null, askRaw = null } = rows[index] ?? {};
-    const prices = doubledX64.map((doubled, step) => {
-      const close = closes[step];
-      if (doubled !== null) return BigInt(doubled) / 2n;
-      return close ? averagePriceX64Floor([BigInt(close[0]), BigInt(close[1])], immutables.scale) : null;
-    });
+  const toTs = nowTs - (nowTs % STEP_SECS) + STEP_SECS;
+  const fromTs = toTs - STEPS * STEP_SECS;
+  const rows = await trends(database, [chainId, pools.map(({ address }) => address), STEP_SECS, fromTs, toTs]);
+  return pools.map(({ address }, index) => {
+    const { pricesX64 = [], bidRaw = null, askRaw = null } = rows[index] ?? {};
+    const prices = pricesX64.map((price) => (price === null ? null : BigInt(price)));
     const depth = bidRaw === null && askRaw === null ? null : { bps: BPS, bidRaw, askRaw };
     return { poolAddress: address, changesE6: changesOf(prices), depth };
   });

@@ -123,27 +123,62 @@ const stored = async () =>
     )
   ).rows;
 
-test('the stored trends of funded pools are the last changes and depths that /trends has', async () => {
+const [STEP, STEPS] = [900, 96];
+const FROM = NOW - (NOW % STEP) - (STEPS - 1) * STEP;
+const newestBetween = <T extends { readonly ts: number }>(all: readonly T[], from: number, to: number) =>
+  all.filter(({ ts }) => ts >= from && ts < to).toSorted((a, b) => b.ts - a.ts)[0];
+
+/** The price at the end of a step, from what was stored: the middle of a quote, or else the price of a trade. */
+function priceOf({ samples, trades }: (typeof plans)[number], step: number): bigint | null {
+  const between = [FROM + step * STEP, FROM + (step + 1) * STEP] as const;
+  const sample = newestBetween(
+    samples.filter(({ status }) => status === 'healthy'),
+    ...between,
+  );
+  if (sample) return (2n * sample.bid + 1_001n) / 2n;
+  const trade = newestBetween(
+    trades.filter(({ out }) => out > 0n),
+    ...between,
+  );
+  return trade ? (trade.out * 10n ** 12n * 2n ** 64n) / 10n ** 18n : null;
+}
+
+function trendOf(plan: (typeof plans)[number]) {
+  const prices = Array.from({ length: STEPS }, (_, step) => priceOf(plan, step));
+  const known = prices.filter((price) => price !== null);
+  const [first = 0n] = known;
+  const changes = prices.map((price) => (price === null ? null : Number(((price - first) * 1_000_000n) / first)));
+  const depths = newestBetween(
+    plan.samples.filter((sample) => sample.depths),
+    FROM,
+    Number.POSITIVE_INFINITY,
+  )?.depths;
+  return { changes, change: known.length < 2 ? null : changes.findLast((each) => each !== null), depth: depths?.[3] };
+}
+
+test('stored trends and those of /trends are the prices of the stored quotes and trades', async () => {
   // Of a pool that is no longer funded, and of another chain.
   await listing.pool.query(
     `INSERT INTO operator.pool_trend VALUES (${CHAIN_A}, '${UNFUNDED}', 1, 1), (${CHAIN_B}, '${FUNDED[0]}', 2, 2)`,
   );
   await writeTrends(capture, CHAIN_A);
-  const response = await app.request(`/public/v1/evm/${CHAIN_A}/trends?addresses=${FUNDED.join()}`);
-  const { data } = TrendsPage.parse(await response.json());
-  const expected = data.map(({ poolAddress, changesE6, depth }) => {
-    const known = changesE6.filter((change) => change !== null);
-    const [bid, ask] = [Number(depth?.bidRaw) / 1e6, Number(depth?.askRaw) / 1e18];
-    return {
-      pool: poolAddress,
-      change: known.length < 2 ? null : known.at(-1),
-      depth: depth === null ? null : expect.closeTo(bid * DOLLAR_USD + ask * ETHER_USD, 6),
-    };
+  const trends = plans.map(trendOf);
+  const expected = trends.map(({ change, depth }, n) => {
+    const usd = depth && (Number(depth) / 1e6) * DOLLAR_USD + (Number(depth * 10n ** 10n) / 1e18) * ETHER_USD;
+    return { pool: FUNDED[n], change, depth: usd ? expect.closeTo(usd, 6) : null };
   });
   const rows = await stored();
   expect(rows.filter(({ pool }) => pool !== FUNDED[0])).toEqual(expected.slice(1));
   expect(rows.filter(({ pool }) => pool === FUNDED[0])).toEqual(
     expect.arrayContaining([expected[0], { pool: FUNDED[0], change: 2, depth: 2 }]),
+  );
+  const response = await app.request(`/public/v1/evm/${CHAIN_A}/trends?addresses=${FUNDED.join()}`);
+  expect(TrendsPage.parse(await response.json()).data).toEqual(
+    trends.map(({ changes, depth = null }, n) => ({
+      poolAddress: FUNDED[n],
+      changesE6: changes,
+      depth: depth && { bps: 100, bidRaw: String(depth), askRaw: String(depth * 10n ** 10n) },
+    })),
   );
   // The plans are no use without many of each kind.
   expect(expected.filter(({ change }) => change !== null).length).toBeGreaterThan(40);
