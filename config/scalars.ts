@@ -5,6 +5,12 @@ export const NaturalInt = z.int().nonnegative();
 /** A text that is not empty. */
 export const Name = z.string().min(1);
 
+/** A natural number as decimal text, as `encodeBigints` writes it: at most a uint64's digits. */
+export const IntegerText = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt);
+
 const hexOf = (bytes: number, name: string) =>
   z
     .string()

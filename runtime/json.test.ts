@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../test/harness/property-seed.ts';
-import { parseJson, stringifyJson } from './json.ts';
+import { decodeBigints, encodeBigints, parseJson, stringifyJson } from './json.ts';
 
 test('an integer of any size survives the way in and out', () => {
   fc.assert(
@@ -15,6 +15,19 @@ test('an integer of any size survives the way in and out', () => {
 
 test('the largest cooldown is written as a plain integer', () => {
   expect(stringifyJson({ secs: 18446744073709551615n })).toBe('{"secs":18446744073709551615}');
+});
+
+test('bigints of any size are digits on the way, and bigints or null again where the reader expects them', () => {
+  const known = fc.option(fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }));
+  const value = fc.record({ large: known, parts: fc.array(fc.record({ large: known, text: fc.string() })) });
+  fc.assert(
+    fc.property(value, (each) => {
+      const text = encodeBigints(each);
+      expect(decodeBigints(text, new Set(['large']))).toEqual(each);
+      if (each.large !== null) expect(JSON.parse(text).large).toBe(String(each.large));
+    }),
+  );
+  expect(encodeBigints({ of: new Map([['a', new Map([[1, 2n]])]]) })).toBe('{"of":[["a",[[1,"2"]]]]}');
 });
 
 /** Largest safe integer, and neighbours of it on both sides. */

@@ -67,6 +67,20 @@ export function stringifyJson(value: unknown): string {
 const rawBigint = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value;
 
+/**
+ * Writes JSON in which bigints are texts of decimal digits, which no JSON parser rounds, and maps are lists of entries.
+ * {@link decodeBigints} or a schema with `IntegerText` reads it.
+ */
+export const encodeBigints = (value: object): string =>
+  JSON.stringify(value, (_key, each: unknown) => {
+    if (each instanceof Map) return [...each];
+    return typeof each === 'bigint' ? String(each) : each;
+  });
+
+/** Reads what {@link encodeBigints} wrote. @param fields names of the fields that are bigints or null, at any depth */
+export const decodeBigints = <T>(text: string, fields: ReadonlySet<string>): T =>
+  JSON.parse(text, (key, each) => (fields.has(key) && each !== null ? BigInt(each) : each));
+
 /** Converts an integer to a number if that is exact: JSON of numbers is written faster than JSON of bigints. */
 export function toJsonInteger(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { decodeBigints } from '../../runtime/json.ts';
 
 export type Hex = `0x${string}`;
 
@@ -49,7 +50,7 @@ export function quoteDigest(update: QuoteUpdate): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Fields that are bigint in memory and decimal strings in JSON, so that no JSON parser on the way rounds them. */
+/** Fields that are bigints. */
 const BIGINT_FIELDS: ReadonlySet<string> = new Set([
   'blockNumber',
   'replacementSeqNumber',
@@ -57,12 +58,5 @@ const BIGINT_FIELDS: ReadonlySet<string> = new Set([
   'timestampNs',
 ]);
 
-/** Makes the JSON of a submission or an answer that goes through Redis. */
-export function encodeMessage(value: object): string {
-  return JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field));
-}
-
-/** Reads what {@link encodeMessage} wrote. */
-export function decodeMessage<T>(text: string): T {
-  return JSON.parse(text, (key, field) => (BIGINT_FIELDS.has(key) && field !== null ? BigInt(field) : field)) as T;
-}
+/** Reads the JSON of a submission or an answer that went through Redis, which `encodeBigints` wrote. */
+export const decodeMessage = <T>(text: string): T => decodeBigints<T>(text, BIGINT_FIELDS);

@@ -1,12 +1,13 @@
 import type { Redis } from 'ioredis';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { keccak256 } from 'viem';
+import { encodeBigints } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, type AnswerNotice, outcomeOf } from './answer.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { RedisKeys } from './queue/redis-keys.ts';
-import { encodeMessage, isCancel, type Origin, type Submission } from './quote-update.ts';
+import { isCancel, type Origin, type Submission } from './quote-update.ts';
 
 /** Most entries that wait for the database. Beyond it the oldest are lost, so that Redis does not run out of memory. */
 const STREAM_LIMIT = 200_000;
@@ -55,7 +56,7 @@ export class UpdateLog {
   publish(endpoint: Endpoint, submission: Origin, answer: Answer): void {
     const notice: AnswerNotice = { submissionId: submission.id, endpointId: endpoint.id, answer };
     this.#redis
-      .publish(submission.replyTo, encodeMessage(notice))
+      .publish(submission.replyTo, encodeBigints(notice))
       .catch((error: unknown) => this.#logger.warn({ err: error, submission: submission.id }, 'an answer was lost'));
     this.note(endpoint, submission, answer);
   }

@@ -13,6 +13,7 @@ import { createPoolReader } from '../../quoting/reads/create-pool-reader.ts';
 import type { PoolReader } from '../../quoting/reads/pool-reader.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64 } from '../../quoting/types.ts';
+import { encodeBigints } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 export interface DepthDeps {
@@ -69,7 +70,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
       const read = pools.slice(from, from + POOLS_PER_READ).map((pool) => readSample(reader, at, pool));
       const outcomes = await Promise.allSettled(read);
       const samples = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value ?? []) : []));
-      const rows = JSON.stringify(samples, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+      const rows = encodeBigints(samples);
       await insertDepth(database, [chainId, rows]);
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       // An exhausted budget is not an error: the rest gets no depth this time.

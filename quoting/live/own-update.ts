@@ -1,10 +1,7 @@
 import { z } from 'zod';
+import { IntegerText } from '../../config/scalars.ts';
+import { encodeBigints } from '../../runtime/json.ts';
 import { FrameError } from './frame.ts';
-
-const integer = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt);
 
 const OwnUpdate = z.strictObject({
   /** Names whose key it came with: `holder` of its identity. */
@@ -12,17 +9,17 @@ const OwnUpdate = z.strictObject({
   /** 16 bytes. */
   uuid: z.string().regex(/^0x[0-9a-f]{32}$/),
   /** A higher one replaces all lower ones of the same sender and uuid. */
-  seq: integer,
+  seq: IntegerText,
   /** The signed transaction; `0x` cancels. */
   tx: z
     .string()
     .regex(/^0x([0-9a-f]{2})*$/)
     .transform((tx) => tx as `0x${string}`),
   /** The first and the last block that it is good for. */
-  fromBlock: integer,
-  untilBlock: integer,
+  fromBlock: IntegerText,
+  untilBlock: IntegerText,
   /** Unix seconds: it is not good for later blocks. */
-  untilSecs: integer.optional(),
+  untilSecs: IntegerText.optional(),
   /** When it came, Unix milliseconds. */
   sentAtMs: z.int().nonnegative(),
 });
@@ -37,9 +34,7 @@ const MAX_CHARACTERS = 65_536;
 export const ownUpdatesChannel = (prefix: string, chainId: number): string => `${prefix}:own-updates-1-${chainId}`;
 
 /** Makes the message of an update. */
-export function encodeOwnUpdate(update: OwnUpdate): string {
-  return JSON.stringify(update, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
-}
+export const encodeOwnUpdate = (update: OwnUpdate): string => encodeBigints(update);
 
 /** @throws FrameError `oversized` or `malformed` */
 export function parseOwnUpdate(text: string): OwnUpdate {

@@ -44,7 +44,7 @@ function openLists() {
       return world.budget >= 0;
     },
     readTimeoutMs: 1_000,
-    logger: { warn: () => undefined },
+    logger: { info: () => undefined, warn: () => undefined },
     now: () => world.now,
   });
   return { world, lists };

@@ -4,6 +4,7 @@ import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
@@ -12,7 +13,7 @@ export interface AccessListsDeps {
   /** Takes a call from the budget of scheduled reads; false: none is left. */
   readonly reserve: () => boolean;
   readonly readTimeoutMs: number;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
 }
 
@@ -53,11 +54,16 @@ export class AccessLists {
   readonly #deps: AccessListsDeps;
   readonly #known = new LRUCache<Address, Known>({ max: MAX_POOLS });
   readonly #reading = new Set<Address>();
+  readonly #outage: OutageLog;
   #failedUntil = Number.NEGATIVE_INFINITY;
-  #isFailing = false;
 
   constructor(deps: AccessListsDeps) {
     this.#deps = deps;
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'no node gives access lists: state overrides cost more reads',
+      end: 'nodes give access lists again',
+      now: deps.now,
+    });
   }
 
   /** Whether the price of a pool is the same with and without the overrides. False also while that is not known. */
@@ -95,7 +101,7 @@ export class AccessLists {
    * @param hasPrice whether the pool has a price at that block
    */
   async learn(pool: ServedPool, block: BlockRef, hasPrice: boolean): Promise<void> {
-    const { rpc, reserve, readTimeoutMs, logger, now } = this.#deps;
+    const { rpc, reserve, readTimeoutMs, now } = this.#deps;
     const { address } = pool;
     if (this.#isKnown(pool, hasPrice) || this.#reading.has(address) || this.#reading.size >= MAX_READS) return;
     if (now() < this.#failedUntil || !reserve()) return;
@@ -105,11 +111,10 @@ export class AccessLists {
       const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
       if (list.get(address)?.size) this.#known.set(address, read);
-      this.#isFailing = false;
+      this.#outage.worked();
     } catch (error) {
       this.#failedUntil = now() + FAILED_MS;
-      if (!this.#isFailing) logger.warn({ err: error }, 'no node gives access lists: state overrides cost more reads');
-      this.#isFailing = true;
+      this.#outage.failed(error);
     } finally {
       this.#reading.delete(address);
     }

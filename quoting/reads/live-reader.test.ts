@@ -40,7 +40,7 @@ class OracleWorld {
   constructor() {
     const rpc = { requestOptional: this.#request } as Pick<ChainRpc, 'requestOptional'>;
     const now = () => this.now;
-    const logger = { warn: () => undefined };
+    const logger = { info: () => undefined, warn: () => undefined };
     this.reader = new LiveReader({
       reader: { prices: (head) => this.#read(head), depth: async (_, prices) => this.#depth(prices) },
       committed: {
@@ -336,7 +336,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
       rpc: { requestOptional: async () => Promise.reject() },
       reserve: () => false,
       readTimeoutMs: 1,
-      logger: { warn: () => undefined },
+      logger: { info: () => undefined, warn: () => undefined },
       now: () => 0,
     }),
     reuseMs: REUSE_MS,

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
-import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
+import { HexAddress, HexBytes32, IntegerText } from '../../config/scalars.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
 export const FORMAT = 6;
 
-/** An integer as text. */
-export const IntegerText = z.string().regex(/^\d+$/).transform(BigInt);
 const digest = z.string();
 
 /** What a process read at a block since its last message. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
@@ -20,6 +21,8 @@ export interface ReadSharingDeps {
 
 /** Redis counts as unreachable when a command takes longer. */
 const COMMAND_TIMEOUT_MS = 500;
+/** An outage of Redis ends after this long without a failure. */
+const QUIET_MS = 5_000;
 /** How long Redis keeps that a block was read. */
 const OVER_MS = 10_000;
 const OVER = 'over';
@@ -37,7 +40,7 @@ export class ReadSharing {
   /** Who takes the messages of a channel. */
   readonly #listeners = new Map<string, (text: string) => void>();
   readonly #stopTicks: (() => void)[] = [];
-  #isFailing = false;
+  readonly #outage: OutageLog;
   #isClosed = false;
 
   constructor(deps: ReadSharingDeps) {
@@ -52,6 +55,11 @@ export class ReadSharing {
     this.#subscriber.on('message', (channel, text) => this.#take(channel, text));
     this.#subscriber.on('close', () => {
       for (const reads of this.#chains) reads.rejoin();
+    });
+    this.#outage = new OutageLog(logger, {
+      begin: 'reads are not shared: each process reads chains by itself',
+      end: 'reads are shared again',
+      quietMs: QUIET_MS,
     });
     this.#claimed = new Counter({
       name: 'chain_blocks_read_for_all_total',
@@ -78,7 +86,7 @@ export class ReadSharing {
       claims: {
         take: async (state) => {
           const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');
-          this.#isFailing = false;
+          this.#outage.worked();
           if (holder === null) this.#claimed.inc({ chain: chain.chainId });
           return holder === null ? 'taken' : holder === OVER ? 'over' : 'held';
         },
@@ -153,7 +161,8 @@ export class ReadSharing {
   }
 
   #publish(channel: string, text: string): void {
-    if (this.#redis.status === 'ready') void this.#redis.publish(channel, text).catch(this.#fail);
+    if (this.#redis.status !== 'ready') return;
+    void this.#redis.publish(channel, text).then(() => this.#outage.worked(), this.#fail);
   }
 
   /** Takes a message of another process. A malformed one changes nothing. */
@@ -165,10 +174,8 @@ export class ReadSharing {
     }
   }
 
-  /** Logs the first of consecutive failures. Meanwhile this process reads chains by itself. */
   readonly #fail = (error: unknown): void => {
-    if (!this.#isFailing && !this.#isClosed) this.#deps.logger.warn({ err: error }, 'reads are not shared');
-    this.#isFailing = true;
+    if (!this.#isClosed) this.#outage.failed(error);
   };
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../chain/circuit-breaker.ts';
-import { HexAddress, HexBytes32 } from '../../config/scalars.ts';
+import { HexAddress, HexBytes32, IntegerText } from '../../config/scalars.ts';
+import { encodeBigints } from '../../runtime/json.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
-import { IntegerText, isWrittenBy } from './messages.ts';
+import { isWrittenBy } from './messages.ts';
 
 export interface SharedFeedDeps {
   readonly feed: Pick<LiveFeed, 'isClosed' | 'isReading' | 'read' | 'rest' | 'take' | 'state' | 'shared' | 'onFrame'>;
@@ -116,11 +117,6 @@ export class SharedFeed {
     if (!blocks) return;
     this.#publishedAt = this.#now();
     this.#published = feed.state()?.digest;
-    publish(JSON.stringify({ id: this.#id, blocks }, asJson));
+    publish(encodeBigints({ id: this.#id, blocks }));
   }
-}
-
-function asJson(_key: string, value: unknown): unknown {
-  if (value instanceof Map) return [...value];
-  return typeof value === 'bigint' ? String(value) : value;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
 import { BatchResponse } from '../../api/quotes/quote-schema.ts';
-import { parseJson } from '../../runtime/json.ts';
+import { parseJson, stringifyJson } from '../../runtime/json.ts';
 import type { ChaosChain } from './chaos-chain.ts';
 import type { ReferenceRun, World } from './world.ts';
 
@@ -79,10 +79,8 @@ async function quotesOf(
     for (const result of BatchResponse.parse(parseJson(text)).results) {
       if (!('quote' in result)) continue;
       const { serverTs: _, ...quote } = result.quote;
-      quotes.set(result.poolAddress.toLowerCase(), JSON.stringify(quote, asText));
+      quotes.set(result.poolAddress.toLowerCase(), stringifyJson(quote));
     }
   }
   return quotes;
 }
-
-const asText = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
-import { encodeMessage } from '../../builders/submit/quote-update.ts';
+import { encodeBigints } from '../../runtime/json.ts';
 import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
 import { BSC, type Mocks, type Rig } from './rig.ts';
@@ -187,7 +187,7 @@ test('a rejection has the error message of the builder and pauses nothing', asyn
 test('what an API process of release 0.2 queued is sent, once', async () => {
   const push = submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) });
   const endpointId = mocks.endpointId('bundle');
-  await rig.redis.hset(rig.keys.bundle(endpointId).submissions, push.update.replacementUuid, encodeMessage(push));
+  await rig.redis.hset(rig.keys.bundle(endpointId).submissions, push.update.replacementUuid, encodeBigints(push));
   const queue = new Queue(endpointId, { connection: rig.redis, prefix: rig.keys.prefix });
   await queue.addBulk([1, 2].map(() => ({ name: 'update', data: {} })));
   const next = await bundles.push();

@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { encodeMessage } from '../../builders/submit/quote-update.ts';
+import { encodeBigints } from '../../runtime/json.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type PammAnswer, type PammBody } from './rig.ts';
 import { newUuid, signedTx, submissionOf } from './sample-updates.ts';
@@ -84,7 +84,7 @@ test('a job that the queue runs again is answered without sending its update aga
   const submission = submissionOf({ chainId: ETHEREUM, replacementUuid });
   const queue = new Queue(mocks.endpointId('titan'), { connection: rig.redis, prefix: rig.keys.prefix });
   for (const times of [1, 2]) {
-    await queue.add('update', JSON.parse(encodeMessage(submission)));
+    await queue.add('update', JSON.parse(encodeBigints(submission)));
     const accepted = async () =>
       (await rig.redis.xrange(rig.keys.audit(), '-', '+')).filter(
         ([, [, entry]]) => entry?.includes(submission.id) && entry.includes('"accepted"'),

@@ -42,7 +42,7 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
     rpc: { requestOptional: () => Promise.reject(new Error('no lists')) },
     reserve: () => true,
     readTimeoutMs: 1_000,
-    logger: { warn: () => undefined },
+    logger: { info: () => undefined, warn: () => undefined },
     now,
   });
   const { snapshots } = committed;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { stringifyJson } from '../../runtime/json.ts';
 import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
@@ -37,13 +38,10 @@ test('processes that share reads show the same levels, all exact', { timeout: 60
           const [first = [], ...others] = await frames();
           const isWhole = first.length === 2 * pools.length && first.every(({ levels }) => levels.length > 5);
           const isExact = first.every(({ levels }) => levels.every(({ isSimulated }) => isSimulated));
-          return isWhole && isExact && others.every((other) => shown(other) === shown(first));
+          return isWhole && isExact && others.every((other) => stringifyJson(other) === stringifyJson(first));
         },
         { timeout: 15_000, interval: 100 },
       )
       .toBe(true);
   }
 });
-
-const shown = (pairs: unknown): string =>
-  JSON.stringify(pairs, (_key, value) => (typeof value === 'bigint' ? String(value) : value));

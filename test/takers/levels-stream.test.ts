@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { stringifyJson } from '../../runtime/json.ts';
 import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { expectBlockHeaders } from '../quotes/expect-block-headers.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
@@ -57,7 +58,7 @@ test('a frame comes each second, at most four come with changes, and every one i
   const shown = await last();
   await until('the last prices', () => {
     const { pairs } = decodeBuilderFrame(textsOf(client).at(-1) ?? '');
-    return JSON.stringify(pairs, written) === JSON.stringify(shown, written);
+    return stringifyJson(pairs) === stringifyJson(shown);
   });
   expect(countsOf()).toEqual(countsOf().map(() => whole));
 });
@@ -193,10 +194,6 @@ test('a client that reads slowly gets the newest frame when it reads again', asy
   client.socket.resume();
   const { pairs } = decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text());
   await until('the newest', () =>
-    textsOf(client).some(
-      (text) => JSON.stringify(decodeBuilderFrame(text).pairs, written) === JSON.stringify(pairs, written),
-    ),
+    textsOf(client).some((text) => stringifyJson(decodeBuilderFrame(text).pairs) === stringifyJson(pairs)),
   );
 });
-
-const written = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -5,7 +5,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../../quoting/live/builder-frame.ts';
-import { parseJson } from '../../runtime/json.ts';
+import { parseJson, stringifyJson } from '../../runtime/json.ts';
 import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
@@ -129,8 +129,6 @@ test('state overrides and price levels of a batch are of one state while prices 
     await slow.stop();
     await proxy.stop();
   });
-  const shown = (pairs: unknown) =>
-    JSON.stringify(pairs, (_key, value) => (typeof value === 'bigint' ? `${value}` : value));
   const sent: { readonly pool: string; readonly price: bigint; readonly words: Readonly<Record<string, string>> }[] =
     [];
   const change = async (price: bigint) => {
@@ -149,7 +147,7 @@ test('state overrides and price levels of a batch are of one state while prices 
       price: sent.findLast(
         (each) => each.pool === pool && Object.entries(each.words).every(([slot, word]) => words[slot] === word),
       )?.price,
-      levels: shown(pairs.filter(({ pamm }) => pamm === pool)),
+      levels: stringifyJson(pairs.filter(({ pamm }) => pamm === pool)),
     }));
   };
   const prices = [194n, 198n, 202n, 206n];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringifyJson } from '../../../runtime/json.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 import {
@@ -97,7 +98,7 @@ class Offer implements Step {
     expect(removed?.id).toBe(modelled.removed?.id);
     if (waiting && !answer) real.jobs.push(waiting);
   }
-  toString = () => `offer(${JSON.stringify(this.#fields, (_, v) => (typeof v === 'bigint' ? Number(v) : v))})`;
+  toString = () => `offer(${stringifyJson(this.#fields)})`;
 }
 
 class Cancel implements Step {

@@ -1,15 +1,9 @@
 import type { Redis } from 'ioredis';
+import { encodeBigints } from '../../../runtime/json.ts';
 import { loadScript, sortableUint64 } from '../../../runtime/redis-script.ts';
 import { type Answer, skipped } from '../answer.ts';
 import type { RedisKeys } from '../queue/redis-keys.ts';
-import {
-  deadlineMs,
-  decodeMessage,
-  encodeMessage,
-  type Origin,
-  quoteDigest,
-  type Submission,
-} from '../quote-update.ts';
+import { deadlineMs, decodeMessage, type Origin, quoteDigest, type Submission } from '../quote-update.ts';
 
 /** Most pushes that wait per endpoint. */
 export const WAITING_LIMIT = 256;
@@ -91,7 +85,7 @@ export class BundleState {
     { kind, answer, retryAfterMs }: PushOutcome,
     nowMs: number,
   ): Promise<{ pauseMs: number; skipped: WaitingPush[] }> {
-    const result = [kind, encodeMessage(answer), ACCEPTED_KEPT_MS];
+    const result = [kind, encodeBigints(answer), ACCEPTED_KEPT_MS];
     const pauses = [retryAfterMs ?? '', MIN_PAUSE_MS, MAX_PAUSE_MS];
     const reply = await this.#run(settle, submission, nowMs, [...result, ...pauses]);
     const [pauseMs, ...skipped] = reply as [number, ...string[]];

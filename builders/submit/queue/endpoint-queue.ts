@@ -1,9 +1,10 @@
 import { PRIORITY_LIMIT, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { encodeBigints } from '../../../runtime/json.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { ACKNOWLEDGE_WITHIN_MS, decodeMessage, encodeMessage, type Submission } from '../quote-update.ts';
+import { ACKNOWLEDGE_WITHIN_MS, decodeMessage, type Submission } from '../quote-update.ts';
 
-/** A submission in the JSON of `encodeMessage`; its id is also that of the job. */
+/** A submission in the JSON of `encodeBigints`; its id is also that of the job. */
 export type EndpointJob = object;
 
 /** Jobs of an endpoint that one sweep removes. */
@@ -27,7 +28,7 @@ export class EndpointQueues {
    */
   async add(endpointId: string, submission: Submission, place = 0): Promise<void> {
     const options = { ...JOB_OPTIONS, jobId: submission.id, priority: Math.min(place, PRIORITY_LIMIT) };
-    await this.get(endpointId).add('update', JSON.parse(encodeMessage(submission)), options);
+    await this.get(endpointId).add('update', JSON.parse(encodeBigints(submission)), options);
   }
 
   /** Removes a job that must no longer be sent. It need not be awaited: a worker that takes the job drops it. */
