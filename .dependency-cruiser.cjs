@@ -178,5 +178,5 @@ module.exports = {
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node'] },
   },
 };
-// Read by a test of the folders' READMEs: the cruiser does not see it.
+// Read by a check of the folders' READMEs: the cruiser does not see it.
 Object.defineProperty(module.exports, 'FOLDERS', { value: FOLDERS, enumerable: false });

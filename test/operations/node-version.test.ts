@@ -39,13 +39,3 @@ test('bundles are for it, and CI takes it', () => {
   );
   expect(versions.map(String)).toEqual([MAJOR]);
 });
-
-test.each([
-  ['README.md', 1],
-  ['CONTRIBUTING.md', 1],
-  ['docs/run/install.md', 2],
-])('%s names it', (page, count) => {
-  // An older one is enough to install the packages.
-  const named = [...textOf(page).matchAll(/(?<!npm of )Node (\d[\d.]*\d)/g)].map(([, version]) => version);
-  expect(named).toEqual(new Array(count).fill(MAJOR));
-});

@@ -69,7 +69,7 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'ops/README.md',
     part: 'every alert has its place',
-    test: ['test/operations/documents.test.ts', 'each alert has its line in operate.md'],
+    test: ['test/documents/checks.ts', 'each alert has its line in operate.md'],
   },
   {
     page: 'web/README.md',
