@@ -63,7 +63,7 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
   const report = (line: BackfillReport) => printResult(json, line, `${describe(line)}\n`);
   // Loaded only here: modules that call chains load slowly, and the other commands do not need them.
   const { runBackfill } = await import('../indexer/backfill/run.ts');
-  await runBackfill(database, configured, request, report, whenInterrupted());
+  await runBackfill(database, configured, request, { report, interrupted: whenInterrupted() });
 }
 
 function describe(report: BackfillReport): string {

@@ -33,7 +33,7 @@ export async function startReplica(primary: Postgres): Promise<Postgres> {
     const serveOn = (port: number) =>
       servePostgres({ bin, data, port, durable: false, account, settings: { primary_conninfo } });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    return postgresControls(service, () => serveOn(port), folder, port, password);
+    return postgresControls(service, () => serveOn(port), folder, { port, password });
   } catch (error) {
     await folder.remove();
     throw error;

@@ -1,5 +1,4 @@
 import { eq } from 'drizzle-orm';
-import type pg from 'pg';
 import type { MulticallTarget } from '../chain/contract-calls.ts';
 import { readFactory } from '../chain/discovery/read-factory.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
@@ -13,6 +12,7 @@ import { foundContracts } from '../db/schema/operator.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { insertRows } from '../db/write-rows.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { ClaimedIndex } from './publication/claim-index.ts';
 import { hasIndex } from './publication/ponder-tables.ts';
 
 /** A new index needs so long at most before it answers: supervisors wait for 120 seconds. */
@@ -32,8 +32,7 @@ class DiscoveryError extends AppError {
  * @throws DiscoveryError when nodes failed: nothing is stored; an error of Postgres
  */
 export async function contractsOfIndex(
-  database: pg.Pool,
-  schema: string,
+  { database, schema }: Pick<ClaimedIndex, 'database' | 'schema'>,
   chains: readonly ChainConfig[],
   logger: Logger,
   maxMs = MAX_MS,

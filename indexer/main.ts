@@ -85,7 +85,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   ]);
   const index = await claimIndex(settings.DATABASE_URL, pinned ? settings.DATABASE_SCHEMA : null, build, logger);
   logStart(logger);
-  const found = await contractsOfIndex(index.database, index.schema, chains, logger);
+  const found = await contractsOfIndex(index, chains, logger);
   // Read by chains.ts, which Ponder's modules load afterwards.
   process.env.PONDER_FOUND_CONTRACTS = JSON.stringify(found);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));

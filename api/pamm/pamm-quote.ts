@@ -51,13 +51,14 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const { holder, publishesQuotes } = requiredKey(c);
   const isPublished = publishesQuotes && chain.hasOwnSource;
   const longestMs = (deps.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS) - RESPONSE_MARGIN_MS;
-  const times = {
+  const publish = () => deps.publish?.(update, { kind: chain.kind, holder, arrivedAtMs });
+  const results = await submit(deps, update, endpoints, {
+    holder,
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
     queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + MIN_QUEUEING_MS),
-  };
-  const publish = () => deps.publish?.(update, { kind: chain.kind, holder, arrivedAtMs });
-  const results = await submit(deps, update, holder, endpoints, times, isPublished ? publish : undefined);
+    onAccepted: isPublished ? publish : undefined,
+  });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });
 }
 

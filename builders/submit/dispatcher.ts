@@ -33,6 +33,19 @@ export type DispatcherDeps = {
   readonly logger: Logger;
 };
 
+/** Times are Unix milliseconds. */
+interface SubmitOptions {
+  /** Whose key the update came with; a holder cannot update uuids that another one used first. */
+  readonly holder: string;
+  readonly arrivedAtMs: number;
+  /** When to return at the latest; a time in the past means as soon as everything is queued. */
+  readonly waitUntilMs: number;
+  /** When to give up queueing. */
+  readonly queueUntilMs: number;
+  /** Called once the update is queued as the newest of its uuid, which is the holder's; must not throw. */
+  readonly onAccepted?: (() => void) | undefined;
+}
+
 /**
  * How often the subscription is renewed. Without that, a connection to a dead machine looks like one without answers.
  */
@@ -61,24 +74,17 @@ export class QuoteDispatcher {
   }
 
   /**
-   * Submits an update. Times are Unix milliseconds.
+   * Submits an update.
    *
-   * @param holder whose key the update came with; a holder cannot update uuids that another one used first
-   * @param waitUntilMs when to return at the latest; a time in the past means as soon as everything is queued
-   * @param queueUntilMs when to give up queueing
-   * @param onAccepted called once the update is queued as the newest of its uuid, which is the holder's; must not throw
    * @returns one result per endpoint, in their order
    * @throws QueuesUnavailableError when the update could be queued nowhere by then
    */
   async submit(
     update: QuoteUpdate,
-    holder: string,
     endpoints: readonly Endpoint[],
-    times: { arrivedAtMs: number; waitUntilMs: number; queueUntilMs: number },
-    onAccepted?: () => void,
+    { holder, arrivedAtMs, waitUntilMs, queueUntilMs, onAccepted }: SubmitOptions,
   ): Promise<ProviderResult[]> {
     if (this.deps.redis.status !== 'ready') throw new QueuesUnavailableError('Redis is not connected');
-    const { arrivedAtMs, waitUntilMs, queueUntilMs } = times;
     const submission: Submission = { id: randomUUID(), replyTo: this.#replyTo, arrivedAtMs, update };
     const answers = new Map<string, Answer>();
     // This comes before the update can reach any builder.

@@ -123,9 +123,9 @@ interface DaysRequest extends ExportRequest {
 
 /** Streams the rows of some days into files, one day after the other. */
 async function writeDays(client: Queryable, request: DaysRequest, count: Count): Promise<void> {
-  const { view, columns, chainId, from, to } = request;
+  const { columns, from, to } = request;
   if (from >= to) return;
-  await client.query(openRows(view, columns, chainId, from, to));
+  await client.query(openRows(request));
   const { write, close } = dayFiles(request, count);
   for (;;) {
     const { rows } = await client.query<unknown[]>({ text: FETCH_ROWS, rowMode: 'array' });

@@ -20,11 +20,20 @@ export const ROWS_PER_FETCH = 20_000;
 export const FETCH_ROWS = `FETCH ${ROWS_PER_FETCH} FROM exported`;
 export const CLOSE_ROWS = 'CLOSE exported';
 
+export interface RowsRequest {
+  readonly view: View;
+  readonly columns: readonly Column[];
+  readonly chainId: number;
+  /** Unix seconds: from the first, before the second. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
  * Opens a cursor on the rows of some days, in their order, with the start of the day in the last column. The second column
  * of most views is the pool or token. The fourth distinguishes prices of minutes and of hours.
  */
-export function openRows(view: View, columns: readonly Column[], chainId: number, from: number, to: number): string {
+export function openRows({ view, columns, chainId, from, to }: RowsRequest): string {
   const time = VIEWS[view];
   return `DECLARE exported NO SCROLL CURSOR FOR
     SELECT ${columns.map(({ sql }) => sql).join()}, ${time} / ${DAY} * ${DAY} FROM read_model.${view}

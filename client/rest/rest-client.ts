@@ -31,6 +31,11 @@ const DEADLINE_MS = 30_000;
 const MIN_BACKOFF_MS = 200;
 const MAX_BACKOFF_MS = 5_000;
 
+interface Service extends RestClientOptions {
+  /** Its origin. */
+  readonly base: string;
+}
+
 type Values = Readonly<Record<string, unknown>>;
 
 /**
@@ -45,19 +50,18 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function createRestClient(url: string, options: RestClientOptions = {}): RestClient {
   const { deadlineMs = DEADLINE_MS } = options;
-  const base = url.replace(/\/+$/, '');
+  const service = { ...options, base: url.replace(/\/+$/, '') };
   const calls = Object.keys(OPERATIONS).map((id) => [
     id,
     (request: Values = {}, call: CallOptions = {}) =>
-      callOperation(base, options, id as OperationId, request, { ...call, deadlineMs: call.deadlineMs ?? deadlineMs }),
+      callOperation(service, id as OperationId, request, { ...call, deadlineMs: call.deadlineMs ?? deadlineMs }),
   ]);
   const operations = Object.fromEntries(calls) as Operations;
   return { ...operations, allPools: (request, call) => allPools(operations, request, call) };
 }
 
 async function callOperation(
-  base: string,
-  options: RestClientOptions,
+  service: Service,
   id: OperationId,
   request: Values,
   { signal, deadlineMs = DEADLINE_MS }: CallOptions,
@@ -68,7 +72,7 @@ async function callOperation(
   return withDeadline(signal, deadlineMs, timeout, async (limited) => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await send(base, options, id, request, limited);
+        return await send(service, id, request, limited);
       } catch (error) {
         if (!mayRetry(id, error)) throw error;
         last = error;
@@ -86,8 +90,7 @@ function mayRetry(id: OperationId, error: unknown): error is ResponseError {
 }
 
 async function send(
-  base: string,
-  { apiKey, fetch: custom }: RestClientOptions,
+  { base, apiKey, fetch: custom }: Service,
   id: OperationId,
   request: Values,
   signal: AbortSignal,

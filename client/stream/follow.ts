@@ -16,39 +16,42 @@ const SILENCE_MS = 20_000;
 /** Statuses after which another attempt would be rejected, too. */
 const FINAL_STATUSES: readonly number[] = [400, 401, 404];
 
+export interface Following {
+  readonly connection: Connection;
+  /** Takes what comes. */
+  readonly held: HeldQuotes;
+  /** Called after each change of what is held. */
+  readonly notify: () => void;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Keeps the quotes current over the first transport that connects, or over batch requests while no transport does.
  *
  * @throws the reason of the signal, or a ResponseError that another attempt cannot change
  */
 export async function follow(
-  connection: Connection,
+  following: Following,
   transports: readonly (readonly [TransportName, Transport])[],
-  held: HeldQuotes,
-  notify: () => void,
-  signal: AbortSignal,
 ): Promise<never> {
   for (let index = 0; ; ) {
     const [name, transport] = transports[index] ?? [];
     if (!name || !transport) {
-      await requestBatches(connection, held, notify, signal);
+      await requestBatches(following);
       index = 0;
       continue;
     }
-    const { isRefused, retryMs } = await followOne(connection, name, transport, held, notify, signal);
+    const { isRefused, retryMs } = await followOne(following, name, transport);
     if (isRefused) index += 1;
-    else await wait(retryMs ?? backoffMs(0, RECONNECT_MS, RECONNECT_MS), signal);
+    else await wait(retryMs ?? backoffMs(0, RECONNECT_MS, RECONNECT_MS), following.signal);
   }
 }
 
 /** Follows one connection to its end. @returns whether it ended before a message, and how long to wait, if told */
 async function followOne(
-  connection: Connection,
+  { connection, held, notify, signal }: Following,
   name: TransportName,
   transport: Transport,
-  held: HeldQuotes,
-  notify: () => void,
-  signal: AbortSignal,
 ): Promise<{ readonly isRefused: boolean; readonly retryMs: number | undefined }> {
   let last: StreamMessage | undefined;
   held.connect(name);
@@ -74,12 +77,7 @@ async function followOne(
 }
 
 /** Requests batches until it is time to try the streams again. */
-async function requestBatches(
-  connection: Connection,
-  held: HeldQuotes,
-  notify: () => void,
-  signal: AbortSignal,
-): Promise<void> {
+async function requestBatches({ connection, held, notify, signal }: Following): Promise<void> {
   for (const endsAt = Date.now() + BATCHES_MS; Date.now() < endsAt; ) {
     let pauseMs = BATCH_EVERY_MS;
     try {

@@ -61,13 +61,8 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
     ['sse', followEvents] as const,
   ];
   let failure: { readonly error: unknown } | undefined;
-  const following = follow(
-    { base, pools, depth, basis, apiKey, fetch, silenceMs },
-    transports,
-    held,
-    () => change.notify(),
-    stop.signal,
-  )
+  const connection = { base, pools, depth, basis, apiKey, fetch, silenceMs };
+  const following = follow({ connection, held, notify: () => change.notify(), signal: stop.signal }, transports)
     .catch((error: unknown) => {
       if (!stop.signal.aborted) failure = { error };
     })

@@ -40,19 +40,23 @@ export type BackfillReport =
   | ({ readonly type: 'progress' } & Readonly<Progress>)
   | ({ readonly type: 'end' } & Outcome);
 
+interface BackfillRun {
+  readonly report: (report: BackfillReport) => void;
+  /** Rejects when the operator stops the run. */
+  readonly interrupted: Promise<never>;
+}
+
 /**
  * Fills a new index next to the one that serves, then switches readers to it. A run that was killed continues when it
  * is started again, and starts over when code or chains have changed.
  *
- * @param interrupted rejects when the operator stops the run
  * @throws ConfigError, RpcFailure, ReadersOfCacheError, BuildEndedError, ViewsBusyError, an error of Postgres
  */
 export async function runBackfill(
   database: pg.Pool,
   chains: readonly ChainConfig[],
   request: PlanRequest,
-  report: (report: BackfillReport) => void,
-  interrupted: Promise<never>,
+  { report, interrupted }: BackfillRun,
 ): Promise<void> {
   const startedMs = performance.now();
   const factories = followedFactories(chains);

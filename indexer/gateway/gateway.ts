@@ -61,7 +61,7 @@ export async function openGateway(
     const [chainId = '', lane = ''] = url.startsWith(`${path}/`) ? url.slice(path.length + 1).split('/') : [];
     const nodes = nodesOf.get(chainId);
     const rpc = nodes?.lanes[Number(lane)];
-    if (nodes && rpc) serve(socket, nodes, rpc, countLogs, logger.child({ chainId: Number(chainId) }));
+    if (nodes && rpc) serve(socket, { ...nodes, rpc }, countLogs, logger.child({ chainId: Number(chainId) }));
     else socket.terminate();
   });
   return {
@@ -83,8 +83,7 @@ function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainC
 
 function serve(
   socket: WebSocket,
-  { chain, feed, blocks }: ChainNodes,
-  rpc: ChainRpc,
+  { chain, feed, blocks, rpc }: Omit<ChainNodes, 'lanes'> & { readonly rpc: ChainRpc },
   countLogs: (chainId: number, logs: number) => void,
   logger: Logger,
 ): void {

@@ -17,24 +17,27 @@ export interface LogPlace extends LogReference {
   readonly blockTimestamp: number;
 }
 
-/** The columns of a swap's transaction. */
-export interface SentTransaction {
+/** The place of a swap: with the sender of its transaction, and to whom it was sent. */
+export interface SwapPlace extends LogPlace {
   readonly transactionFrom: Address;
   /** Null when the transaction created a contract. */
   readonly transactionTo: Address | null;
 }
 
-/** Who sent the transaction of an event, and to whom. */
-export const sentTransaction = ({
-  transaction: { from, to },
-}: {
-  readonly transaction: { readonly from: Address; readonly to: Address | null };
-}): SentTransaction => ({ transactionFrom: from, transactionTo: to });
-
 interface PlacedEvent {
   readonly block: { readonly number: bigint; readonly timestamp: bigint };
   readonly transaction: { readonly hash: Hex };
   readonly log: { readonly logIndex: number };
+}
+
+interface SentEvent extends PlacedEvent {
+  readonly transaction: { readonly hash: Hex; readonly from: Address; readonly to: Address | null };
+}
+
+/** What Ponder calls a handler with. */
+export interface HandledLog {
+  readonly event: PlacedEvent;
+  readonly context: HandlerContext;
 }
 
 /** Reads few fields, for logs that come by the million: each field of an event is read through a proxy. */
@@ -53,6 +56,11 @@ export function placeOf(event: PlacedEvent, { chain }: Pick<HandlerContext, 'cha
     logIndex: event.log.logIndex,
     transactionHash: event.transaction.hash,
   };
+}
+
+export function swapPlaceOf(event: SentEvent, context: Pick<HandlerContext, 'chain'>): SwapPlace {
+  const { from: transactionFrom, to: transactionTo } = event.transaction;
+  return { transactionFrom, transactionTo, ...placeOf(event, context) };
 }
 
 /** The block columns that every row of state has. */

@@ -6,7 +6,7 @@ import { settlePackedSwap } from '../reducers/packed-swap.ts';
 import { isZeroForOne } from '../reducers/swap.ts';
 import { swap } from '../schema/pool-events.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace, SentTransaction } from './context.ts';
+import type { HandlerContext, SwapPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 
 /** Bin parts of swaps whose `Swap` log is still to come. */
@@ -15,10 +15,9 @@ export const openPackedSwaps = new OpenSwaps<PackedBinSwapped>();
 /** Adds a swap with its packed words. Calibration decides later what the words mean. */
 export async function recordPackedSwap(
   context: HandlerContext,
-  place: LogPlace,
+  place: SwapPlace,
   pool: Address,
   event: PackedSwapped,
-  sent: SentTransaction,
 ): Promise<void> {
   const { transactionHash } = place;
   const parts = openPackedSwaps.take(place, pool);
@@ -31,8 +30,6 @@ export async function recordPackedSwap(
     pool,
     sender: event.sender,
     recipient: event.recipient,
-    transactionFrom: sent.transactionFrom,
-    transactionTo: sent.transactionTo,
     zeroForOne: isZeroForOne(event),
     amount0Raw: event.amount0Delta,
     amount1Raw: event.amount1Delta,

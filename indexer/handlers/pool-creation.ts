@@ -9,17 +9,18 @@ import { poolExtension, poolState, pool as poolTable, token as tokenTable } from
 import { readPoolFacts } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
 
-/**
- * Adds a pool with all fields of `PoolCreated`, its bins, and its tokens if they are new to the index.
- *
- * @param sender sender of the creating transaction
- */
+/** Who made a pool: the sender of the creating transaction; and how the pool logs. */
+interface Creator {
+  readonly sender: Address;
+  readonly layout: EventLayout;
+}
+
+/** Adds a pool with all fields of `PoolCreated`, its bins, and its tokens if they are new to the index. */
 export async function recordPoolCreation(
   context: HandlerContext,
   place: LogPlace,
   creation: PoolCreation,
-  sender: Address,
-  layout: EventLayout,
+  { sender, layout }: Creator,
 ): Promise<void> {
   const scale = await recordTokensAndReadScale(context, place, creation);
   await context.db.insert(poolTable).values(poolRow(place, creation, sender, scale));

@@ -2,7 +2,7 @@ import { type Address, zeroAddress } from 'viem';
 import type { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from '../schema/extensions.ts';
 import type { factory } from '../schema/factories.ts';
 import type { priceProviderSetting } from '../schema/providers.ts';
-import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
+import { type HandledLog, placeOf, stampOf } from './context.ts';
 
 /** Tables of settings that each have an event of their own. */
 type SettingsTable =
@@ -19,16 +19,16 @@ type Columns<Table extends SettingsTable> = Omit<Table['$inferInsert'], 'chainId
 
 /** Changes columns of a row, or adds the row. Settings that no event has announced stay null. */
 export async function changeSettings<Table extends SettingsTable, Key extends Partial<Columns<Table>>>(
-  { db }: HandlerContext,
-  place: LogPlace,
+  { event, context }: HandledLog,
   table: Table,
   key: Key,
   changes: Omit<Columns<Table>, keyof Key>,
 ): Promise<void> {
+  const place = placeOf(event, context);
   const values = { ...changes, ...stampOf(place) };
   const row = { chainId: place.chainId, ...key, ...values };
   // The parameters ensure that the types match. Ponder's types cannot infer that for a generic table.
-  await db
+  await context.db
     .insert(table as never)
     .values(row as never)
     .onConflictDoUpdate(values as never);

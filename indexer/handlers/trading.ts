@@ -8,7 +8,7 @@ import { addIfKnown, isZeroForOne, settleSwap } from '../reducers/swap.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { pool as poolTable } from '../schema/pools.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace, SentTransaction } from './context.ts';
+import type { HandlerContext, LogPlace, SwapPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 import { required } from './required.ts';
 
@@ -24,10 +24,9 @@ export const openSwaps = new OpenSwaps<BinSwapped>();
 /** Adds a swap with the parts of its bins. */
 export async function recordSwap(
   context: HandlerContext,
-  place: LogPlace,
+  place: SwapPlace,
   pool: Address,
   event: Swapped,
-  sent: SentTransaction,
 ): Promise<void> {
   const { transactionHash } = place;
   const parts = openSwaps.take(place, pool);
@@ -40,8 +39,6 @@ export async function recordSwap(
     pool,
     sender: event.sender,
     recipient: event.recipient,
-    transactionFrom: sent.transactionFrom,
-    transactionTo: sent.transactionTo,
     zeroForOne: isZeroForOne(event),
     exactInput: event.exactInput,
     amount0Raw: event.amount0Delta,

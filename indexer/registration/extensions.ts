@@ -1,6 +1,5 @@
 import { ponder } from 'ponder:registry';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
-import { placeOf } from '../handlers/context.ts';
 import { changeSettings } from '../handlers/settings.ts';
 import { allowlist, allowlistEntry, priceVelocity, stopLoss, stopLossWatermark } from '../schema/extensions.ts';
 
@@ -28,17 +27,17 @@ for (const { sources, stopLossDecay, midPriceEvent } of Object.values(eventLayou
       const { pool: _, ...values } = event.args;
       const [value] = Object.values(values);
       const changes = { [current]: value, [pending]: null, [executeAfter]: null };
-      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+      return changeSettings({ event, context }, stopLoss, keyOf(event), changes);
     });
 
     ponder.on(`${source}:OracleStopLoss${setting}Proposed`, ({ event, context }) => {
       const changes = { [pending]: event.args.value, [executeAfter]: event.args.executeAfter };
-      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+      return changeSettings({ event, context }, stopLoss, keyOf(event), changes);
     });
 
     ponder.on(`${source}:OracleStopLoss${setting}Cancelled`, ({ event, context }) => {
       const changes = { [pending]: null, [executeAfter]: null };
-      return changeSettings(context, placeOf(event, context), stopLoss, keyOf(event), changes);
+      return changeSettings({ event, context }, stopLoss, keyOf(event), changes);
     });
   }
 
@@ -46,40 +45,39 @@ for (const { sources, stopLossDecay, midPriceEvent } of Object.values(eventLayou
     const { binIdx, newHwmToken0: watermarkToken0, newHwmToken1: watermarkToken1 } = event.args;
     const key = { ...keyOf(event), binIdx };
     const changes = { watermarkToken0, watermarkToken1 };
-    return changeSettings(context, placeOf(event, context), stopLossWatermark, key, changes);
+    return changeSettings({ event, context }, stopLossWatermark, key, changes);
   });
 
   const midPriceUpdated = `${sources.priceVelocityGuard}:${midPriceEvent}` as 'PriceVelocityGuard:LastMidPriceUpdated';
   ponder.on(midPriceUpdated, ({ event, context }) => {
-    const place = placeOf(event, context);
     const { pool: _, ...values } = event.args;
     const [lastMidPriceX64] = Object.values(values);
-    const changes = { lastMidPriceX64, lastMidPriceBlock: place.blockNumber };
-    return changeSettings(context, place, priceVelocity, keyOf(event), changes);
+    const changes = { lastMidPriceX64, lastMidPriceBlock: Number(event.block.number) };
+    return changeSettings({ event, context }, priceVelocity, keyOf(event), changes);
   });
 
   ponder.on(`${sources.priceVelocityGuard}:MaxChangePerBlockSet`, ({ event, context }) => {
     const changes = { maxChangePerBlockE18: event.args.newMaxPctChangePerBlockE18 };
-    return changeSettings(context, placeOf(event, context), priceVelocity, keyOf(event), changes);
+    return changeSettings({ event, context }, priceVelocity, keyOf(event), changes);
   });
 }
 
 ponder.on('DepositAllowlist:AllowAllDepositorsSet', ({ event, context }) => {
   const key = { ...keyOf(event), action: 'deposit' };
-  return changeSettings(context, placeOf(event, context), allowlist, key, { allowAll: event.args.allowed });
+  return changeSettings({ event, context }, allowlist, key, { allowAll: event.args.allowed });
 });
 
 ponder.on('DepositAllowlist:AllowedToDepositSet', ({ event, context }) => {
   const key = { ...keyOf(event), action: 'deposit', account: event.args.depositor };
-  return changeSettings(context, placeOf(event, context), allowlistEntry, key, { allowed: event.args.allowed });
+  return changeSettings({ event, context }, allowlistEntry, key, { allowed: event.args.allowed });
 });
 
 ponder.on('SwapAllowlist:AllowAllSwappersSet', ({ event, context }) => {
   const key = { ...keyOf(event), action: 'swap' };
-  return changeSettings(context, placeOf(event, context), allowlist, key, { allowAll: event.args.allowed });
+  return changeSettings({ event, context }, allowlist, key, { allowAll: event.args.allowed });
 });
 
 ponder.on('SwapAllowlist:AllowedToSwapSet', ({ event, context }) => {
   const key = { ...keyOf(event), action: 'swap', account: event.args.swapper };
-  return changeSettings(context, placeOf(event, context), allowlistEntry, key, { allowed: event.args.allowed });
+  return changeSettings({ event, context }, allowlistEntry, key, { allowed: event.args.allowed });
 });

@@ -59,7 +59,10 @@ const factoryChanges: ChangesByEvent<typeof factory.$inferInsert> = {
 ponder.on('PoolFactory:PoolCreated', ({ event, context }) => {
   const place = placeOf(event, context);
   const layout = eventLayoutOf(place.chainId, event.log.address);
-  return recordPoolCreation(context, place, normalisePoolCreated(event.args), event.transaction.from, layout);
+  return recordPoolCreation(context, place, normalisePoolCreated(event.args), {
+    sender: event.transaction.from,
+    layout,
+  });
 });
 
 for (const [name, change] of Object.entries(poolChanges)) {
@@ -72,9 +75,8 @@ for (const [name, change] of Object.entries(poolChanges)) {
 
 for (const [name, change] of Object.entries(factoryChanges)) {
   ponder.on(`PoolFactory:${name}` as 'PoolFactory:PoolDeployerSet', ({ event, context }) => {
-    const place = placeOf(event, context);
-    const changes = change(event.args as never, place.blockNumber);
-    return changeSettings(context, place, factory, { address: event.log.address }, changes);
+    const changes = change(event.args as never, Number(event.block.number));
+    return changeSettings({ event, context }, factory, { address: event.log.address }, changes);
   });
 }
 

@@ -16,7 +16,7 @@ async function recordProvider(context: HandlerContext, event: Deployed, deployme
   const { address } = deployment;
   const confidenceParam = await readConfidenceParam(context, address);
   if (confidenceParam !== null) {
-    await changeSettings(context, place, priceProviderSetting, { address }, { confidenceParam });
+    await changeSettings({ event, context }, priceProviderSetting, { address }, { confidenceParam });
   }
   const row = { chainId: place.chainId, factory: event.log.address, ...deployment, ...stampOf(place) };
   await context.db.insert(priceProvider).values(row);
@@ -30,7 +30,7 @@ ponder.on('AnchoredProviderFactory:ProviderDeployed', ({ event, context }) => {
 ponder.on('AnchoredProviderFactory:SourceSet', ({ event, context }) => {
   const changes = { source: addressOrNull(event.args.source) };
   const key = { address: event.args.provider };
-  return changeSettings(context, placeOf(event, context), priceProviderSetting, key, changes);
+  return changeSettings({ event, context }, priceProviderSetting, key, changes);
 });
 
 ponder.on('RegularProviderFactory:ProviderDeployed', ({ event, context }) => {
@@ -48,6 +48,6 @@ for (const source of ['AnchoredProvider', 'RegularProvider', 'RegularL2Provider'
   ponder.on(`${source}:ConfidenceParamSet`, ({ event, context }) => {
     const key = { address: event.log.address };
     const changes = { confidenceParam: event.args.newValue };
-    return changeSettings(context, placeOf(event, context), priceProviderSetting, key, changes);
+    return changeSettings({ event, context }, priceProviderSetting, key, changes);
   });
 }

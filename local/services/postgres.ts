@@ -53,13 +53,13 @@ export async function startPostgres({ durable = false, kept }: PostgresOptions =
   const password = kept?.password ?? randomBytes(16).toString('hex');
   try {
     if (existsSync(data)) await awaitLock(data);
-    else await initialise(bin, folder, data, password, account);
+    else await initialise({ bin, folder, data, password, account });
     // It recovers for as long as that takes: a kill would only make it begin again.
     const forKept = kept && { settings: SAFE, startTimeoutMs: Number.POSITIVE_INFINITY, output: kept.output };
     const serveOn = (port: number, signal?: AbortSignal) =>
       servePostgres({ bin, data, port, durable, account, signal, ...forKept });
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
-    const postgres = postgresControls(service, (signal) => serveOn(port, signal), folder, port, password);
+    const postgres = postgresControls(service, (signal) => serveOn(port, signal), folder, { port, password });
     await createLogins(postgres.url);
     return postgres;
   } catch (error) {
@@ -85,14 +85,13 @@ export async function runningPostgres({ folder, password }: Kept): Promise<strin
   }
 }
 
+interface NewCluster extends Pick<PostgresServer, 'bin' | 'data' | 'account'> {
+  readonly folder: TempFolder;
+  readonly password: string;
+}
+
 /** Makes a cluster, which is at `data` once it is whole: a killed run leaves none. */
-async function initialise(
-  bin: string,
-  folder: TempFolder,
-  data: string,
-  password: string,
-  account: Account | undefined,
-): Promise<void> {
+async function initialise({ bin, folder, data, password, account }: NewCluster): Promise<void> {
   const passwordFile = join(folder.path, 'password');
   const unfinished = `${data}.new`;
   await rm(unfinished, { recursive: true, force: true });
@@ -153,8 +152,7 @@ export function postgresControls(
   first: ServiceProcess,
   serveAgain: (signal?: AbortSignal) => Promise<ServiceProcess>,
   folder: TempFolder,
-  port: number,
-  password: string,
+  { port, password }: { readonly port: number; readonly password: string },
 ): Postgres {
   return storeControls(first, serveAgain, folder, { url: urlOf(port, password), port });
 }

@@ -59,7 +59,11 @@ export async function startRedis({ durable = false, prefix, kept }: RedisOptions
   if (kept) users.push('--user', 'default', 'on', 'nopass', '-@all', '+ping');
   const login = prefix === undefined ? '' : `${prefix}:${password}@`;
   const serveOn = (port: number, signal?: AbortSignal) =>
-    startService({ ...serverOptions(command, folder.path, port, durable, users), signal, output: kept?.output });
+    startService({
+      ...serverOptions({ command, folder: folder.path, port, durable, users }),
+      signal,
+      output: kept?.output,
+    });
   try {
     const { port, service } = await onFreePort(async (port) => ({ port, service: await serveOn(port) }));
     return storeControls(service, (signal) => serveOn(port, signal), folder, {
@@ -78,7 +82,15 @@ function usersOf(prefix: string, password: string): string[] {
   return [...user(prefix, password), ...userRules(prefix), ...capture, ...captureRules(prefix)];
 }
 
-function serverOptions(command: string, folder: string, port: number, durable: boolean, users: readonly string[]) {
+interface RedisServer {
+  readonly command: string;
+  readonly folder: string;
+  readonly port: number;
+  readonly durable: boolean;
+  readonly users: readonly string[];
+}
+
+function serverOptions({ command, folder, port, durable, users }: RedisServer) {
   const settings = {
     bind: '127.0.0.1',
     port,

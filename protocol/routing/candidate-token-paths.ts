@@ -14,9 +14,10 @@ export interface PairOrder {
 
 type Path<P extends GraphPool> = TokenPath<PoolCandidate<P>>;
 
-/** A path via an intermediate token, and the most that one pool of its last leg can give. */
+/** A path via an intermediate token, and the most that one pool of its first and of its last leg can give. */
 interface RankedPath<P extends GraphPool> {
   readonly path: Path<P>;
+  readonly sold: number;
   readonly gives: number;
 }
 
@@ -52,8 +53,8 @@ export function* candidateTokenPaths<P extends GraphPool>(
     if (few.length <= mostPaths) few.push(path);
     if (!bought) direct.push(path);
     else {
-      rank(observed, path, mostOf(sold, isObserved), mostOf(bought, isObserved), mostPaths);
-      rank(all, path, mostOf(sold), mostOf(bought), mostPaths);
+      rank(observed, { path, sold: mostOf(sold, isObserved), gives: mostOf(bought, isObserved) }, mostPaths);
+      rank(all, { path, sold: mostOf(sold), gives: mostOf(bought) }, mostPaths);
     }
     yield;
   }
@@ -65,14 +66,8 @@ export function* candidateTokenPaths<P extends GraphPool>(
 }
 
 /** Ranks a path by what its last leg can give, if its first leg can give anything. */
-function rank<P extends GraphPool>(
-  top: RankedPath<P>[],
-  path: Path<P>,
-  sold: number,
-  gives: number,
-  most: number,
-): void {
-  if (sold > 0 && gives > 0) insert(top, { path, gives }, (a, b) => b.gives - a.gives, most);
+function rank<P extends GraphPool>(top: RankedPath<P>[], ranked: RankedPath<P>, most: number): void {
+  if (ranked.sold > 0 && ranked.gives > 0) insert(top, ranked, (a, b) => b.gives - a.gives, most);
 }
 
 /** All pools of a leg if they are few, else the observed pools that can give most, and the other pools by tier. */

@@ -97,20 +97,28 @@ export interface Market {
 export const market: fc.Arbitrary<Market> = fc
   .record({ scaleIn: scale, scaleOut: scale, middle: fc.array(scale, { maxLength: 2 }) })
   .chain(({ scaleIn, scaleOut, middle }) => {
-    const joins = [sidesBetween(TOKEN_IN, scaleIn, TOKEN_OUT, scaleOut, 3)];
+    const [given, received] = [
+      { address: TOKEN_IN, scale: scaleIn },
+      { address: TOKEN_OUT, scale: scaleOut },
+    ] as const;
+    const joins = [sidesBetween(given, received, 3)];
     for (const [index, scaleMiddle] of middle.entries()) {
-      const token = MIDDLE[index] ?? TOKEN_IN;
-      joins.push(sidesBetween(TOKEN_IN, scaleIn, token, scaleMiddle, 2));
-      joins.push(sidesBetween(token, scaleMiddle, TOKEN_OUT, scaleOut, 2));
+      const between = { address: MIDDLE[index] ?? TOKEN_IN, scale: scaleMiddle };
+      joins.push(sidesBetween(given, between, 2), sidesBetween(between, received, 2));
     }
     return fc.tuple(...joins).map((groups) => ({ pools: groups.flat().map(withAddress), scaleIn, scaleOut }));
   });
 
 type Unnamed = Omit<TestPool, 'address'>;
 
-function sidesBetween(a: Address, from: Scale, b: Address, to: Scale, maxLength: number): fc.Arbitrary<Unnamed[]> {
-  const sides = fc.array(pricedSide(from, to), { maxLength });
-  return sides.map((list) => list.map((side) => ({ token0: { address: a }, token1: { address: b }, side })));
+interface ScaledToken {
+  readonly address: Address;
+  readonly scale: Scale;
+}
+
+function sidesBetween(token0: ScaledToken, token1: ScaledToken, maxLength: number): fc.Arbitrary<Unnamed[]> {
+  const sides = fc.array(pricedSide(token0.scale, token1.scale), { maxLength });
+  return sides.map((list) => list.map((side) => ({ token0, token1, side })));
 }
 
 const withAddress = (pool: Unnamed, index: number): TestPool => ({

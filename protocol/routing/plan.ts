@@ -50,7 +50,7 @@ export function findPlan<P extends GraphPool>(
   const baseline = single?.routes[0];
   if (!single || !baseline) return 'insufficient_liquidity';
   const mayGain = limits.maxRoutes > 1 && considered > 1 && routeImpactE6(baseline) >= BigInt(limits.splitThresholdE6);
-  const split = mayGain ? findSplit(paths, baseline.path, order, limits, tick) : null;
+  const split = mayGain ? findSplit(paths, baseline.path, order, { ...limits, tick }) : null;
   const plan = split && beats(split, single, order, limits.minImprovementE6) ? split : single;
   return { baseline, plan, considered };
 }

@@ -9,6 +9,11 @@ export interface SplitLimits {
   readonly minLegFractionE6: number;
 }
 
+interface SplitSearch extends SplitLimits {
+  /** Called on each step; throws to stop the search. */
+  readonly tick: () => void;
+}
+
 /** How many of the free allocation's routes are tried as additions to the baseline. */
 const SHORTLIST = 8;
 
@@ -20,14 +25,12 @@ const SHORTLIST = 8;
  *
  * @param paths legs near first
  * @param baseline a path that can take the whole order alone
- * @param tick called on each step; throws to stop the search
  */
 export function findSplit<P extends GraphPool>(
   paths: readonly TokenPath<Hop<P>>[],
   baseline: HopPath<P>,
   { tradeType, given }: Order,
-  { maxRoutes, minLegFractionE6 }: SplitLimits,
-  tick: () => void,
+  { maxRoutes, minLegFractionE6, tick }: SplitSearch,
 ): PlanFill<P> | null {
   const minGiven = given * BigInt(minLegFractionE6);
   const isWithinLimits = (shares: Shares<P>) =>

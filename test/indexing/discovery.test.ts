@@ -140,7 +140,7 @@ test('an index keeps what was found when it was begun, whatever the nodes show l
   await migrate(home.url);
   const database = new pg.Pool({ connectionString: home.url, max: 2 });
   const found = (schema: string, of: typeof chains) =>
-    contractsOfIndex(database, schema, of, createLogger('test', 'silent'));
+    contractsOfIndex({ database, schema }, of, createLogger('test', 'silent'));
   const first = await found('onchain_1', chains);
   expect(first.map(({ role }) => role)).toContain('stopLoss');
   await database.query('CREATE SCHEMA onchain_1; CREATE TABLE onchain_1._ponder_checkpoint ()');
@@ -217,7 +217,7 @@ test('while a node fails no index is begun: one line, and the exit code for anot
     ]);
     expect((await database.query('SELECT FROM operator.found_contract')).rows).toEqual([]);
     proxy.misbehave(null);
-    const found = await contractsOfIndex(database, 'onchain_1', chains, silent);
+    const found = await contractsOfIndex({ database, schema: 'onchain_1' }, chains, silent);
     expect(found.map(({ address }) => address)).toContain(scenario.packed?.stopLoss);
   }));
 
@@ -231,7 +231,7 @@ test('what nodes do not show in time is left out with a warning, and what is pro
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     const chains = await namelessChains(narrow.url, { fromBlock: (scenario.packed?.fromBlock ?? 0) + 1 });
-    const found = await contractsOfIndex(database, 'onchain_1', chains, logger, 3_000);
+    const found = await contractsOfIndex({ database, schema: 'onchain_1' }, chains, logger, 3_000);
     expect(found.map(({ role, address }) => [role, address])).toContainEqual(['stopLoss', scenario.packed?.stopLoss]);
     expect(found.map(({ role }) => role)).not.toContain('anchored');
     expect(lines).toContainEqual(
@@ -240,7 +240,7 @@ test('what nodes do not show in time is left out with a warning, and what is pro
     await narrow.stop();
     // Nothing at all in time is a fault of the node.
     proxy.misbehave({ kind: 'hanging' });
-    await expect(contractsOfIndex(database, 'onchain_2', chains, silent, 500)).rejects.toMatchObject({
+    await expect(contractsOfIndex({ database, schema: 'onchain_2' }, chains, silent, 500)).rejects.toMatchObject({
       exitCode: EXIT_RETRY,
     });
   }));
@@ -280,7 +280,7 @@ test('a node that answers old code as if there were none shows no creation: its 
     }
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-    await contractsOfIndex(database, 'onchain_1', chains, logger);
+    await contractsOfIndex({ database, schema: 'onchain_1' }, chains, logger);
     expect(lines).toContainEqual(expect.stringMatching(/"unsearchedProviders":[1-9].*nodes did not show/));
     await narrow.stop();
   }));
@@ -313,7 +313,7 @@ test('untrusted pools that name any number of contracts lengthen a start by few 
       return method === 'eth_getLogs' && fromBlock !== toBlock;
     });
     const chains = await namelessChains(proxy.url, { discover: true });
-    const honest = await contractsOfIndex(database, 'onchain_1', chains, silent);
+    const honest = await contractsOfIndex({ database, schema: 'onchain_1' }, chains, silent);
     expect(honest.map(({ role }) => role)).toEqual(expect.arrayContaining(['stopLoss', 'anchored', 'regular']));
     const before = proxy.requests.length;
     const chain = await connectDevChain(anvil.url);
@@ -331,7 +331,7 @@ test('untrusted pools that name any number of contracts lengthen a start by few 
         creator: chain.roles.untrusted,
       });
     }
-    expect(await contractsOfIndex(database, 'onchain_2', chains, silent)).toEqual(honest);
+    expect(await contractsOfIndex({ database, schema: 'onchain_2' }, chains, silent)).toEqual(honest);
     // They name 315 contracts; the code of 16 is looked at, and more blocks take a step more in each search.
     expect(proxy.requests.length - before).toBeLessThan(before + 60);
   }));

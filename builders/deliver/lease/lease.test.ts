@@ -75,8 +75,8 @@ test('a holder that was overtaken may not send, and puts nothing in flight', asy
   await redis.del(keys.lease('e'));
   const second = await acquired();
   const update = updateOf();
-  expect(await admitUpdate(redis, keys, 'e', first.fence, update)).toBe('fenced');
-  expect(await admitUpdate(redis, keys, 'e', second.fence, update)).toBe('send');
+  expect(await admitUpdate({ redis, keys, endpointId: 'e', fence: first.fence }, update)).toBe('fenced');
+  expect(await admitUpdate({ redis, keys, endpointId: 'e', fence: second.fence }, update)).toBe('send');
 
   const pushes = new BundleState(redis, keys, 'e');
   const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });

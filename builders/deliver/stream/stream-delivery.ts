@@ -100,7 +100,7 @@ export class StreamDelivery implements Delivery {
   async #admit(submission: Submission): Promise<boolean> {
     const { redis, keys, endpoint, lease, sent, log } = this.deps;
     const { update } = submission;
-    const admission = await admitUpdate(redis, keys, endpoint.id, lease.fence, update);
+    const admission = await admitUpdate({ redis, keys, endpointId: endpoint.id, fence: lease.fence }, update);
     if (admission === 'fenced' || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
     // The same number may be sent again.
     const isOlder = update.replacementSeqNumber < (sent.get(update.replacementUuid) ?? 0n);

@@ -34,12 +34,17 @@ export async function registerUpdate(
   return (await register(redis, names, args)) as Registration;
 }
 
-/** Decides atomically, right before the bytes go out, whether the holder of this fencing token may send the update. */
+export interface FencedSender {
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly endpointId: string;
+  /** Token of its lease of the endpoint. */
+  readonly fence: string;
+}
+
+/** Decides atomically, right before the bytes go out, whether a holder of a fencing token may send the update. */
 export async function admitUpdate(
-  redis: Redis,
-  keys: RedisKeys,
-  endpointId: string,
-  fence: string,
+  { redis, keys, endpointId, fence }: FencedSender,
   update: QuoteUpdate,
 ): Promise<Admission> {
   const names = [keys.lease(endpointId), keys.newestUpdate(update.chainId, update.replacementUuid)];
