@@ -55,7 +55,7 @@ async function serve(): Promise<void> {
 
   // The API only reads, so a replica, if there is one, takes all its queries.
   const urlSetting = settings.DATABASE_REPLICA_URL ? 'DATABASE_REPLICA_URL' : 'DATABASE_URL';
-  const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, undefined, SHORT_STATEMENTS);
+  const database = openDatabase(settings[urlSetting] ?? '', 'ptd_api', logger, { settings: SHORT_STATEMENTS });
   onStop('database', () => database.$client.end());
   const [measured] = await Promise.all([
     measureBlockTimes(read.chains, logger),

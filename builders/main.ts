@@ -31,7 +31,7 @@ runMain(async () => {
   ]);
   const { chains } = loadChainsFile(env.CHAINS_CONFIG);
   const logger = createLogger('builders', env.LOG_LEVEL);
-  const database = openDatabase(env.DATABASE_URL, 'ptd_builders', logger, 2);
+  const database = openDatabase(env.DATABASE_URL, 'ptd_builders', logger, { max: 2 });
   await Promise.all([assertChainIds(chains), assertDatabaseLogin(database.$client, 'DATABASE_URL')]);
   logStart(logger);
   const metrics = createMetrics('builders');

@@ -46,7 +46,7 @@ runMain(async () => {
   const redis =
     isLive && readSecret('REDIS_URL', process.env) ? readEnvironment(['REDIS_URL', 'QUEUE_PREFIX']) : undefined;
   const logger = createLogger('capture', env.LOG_LEVEL);
-  const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, 6);
+  const database = openDatabase(env.DATABASE_URL, 'ptd_capture', logger, { max: 6 });
   const [chains] = await Promise.all([
     measureBlockTimes(read.chains, logger),
     assertChainIds(read.chains),

@@ -37,7 +37,7 @@ ${EXIT_CODES}`,
 
 async function run({ json, ...request }: Options): Promise<void> {
   if (request.from >= request.to) throw new ConfigError('--to: not after --from');
-  const session = { options: '-c default_transaction_read_only=on', statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  const session = { settings: '-c default_transaction_read_only=on', statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   await withDatabase(
     async (database) => {
       const report = json ? reportJson : process.stdout.isTTY ? showBar : reportLine;

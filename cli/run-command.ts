@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type pg from 'pg';
 import { readEnvironment } from '../config/environment.ts';
-import { openDatabase } from '../db/connection.ts';
+import { type DatabaseOptions, openDatabase } from '../db/connection.ts';
 import type { ProcessRole, SessionRole } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { createLogger } from '../runtime/logger.ts';
@@ -71,11 +71,11 @@ export function onDatabase<A extends [...unknown[], JsonOption]>(
 export async function withDatabase(
   work: (database: pg.Pool) => Promise<void>,
   role: SessionRole = 'ptd_operator',
-  session: { readonly options?: string; readonly statementTimeoutMs?: number } = {},
+  session: Omit<DatabaseOptions, 'max'> = {},
 ): Promise<void> {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
   const logger = createLogger('cli', 'silent');
-  const { $client } = openDatabase(DATABASE_URL, role, logger, 1, session.options, session.statementTimeoutMs);
+  const { $client } = openDatabase(DATABASE_URL, role, logger, { ...session, max: 1 });
   try {
     await work($client);
   } catch (cause) {

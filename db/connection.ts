@@ -14,25 +14,29 @@ const IDLE_TIMEOUT_MS = 5 * 60_000;
 /** Options of connections for short statements: workers take other cores, and compiling costs more than it saves. */
 export const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off -c effective_io_concurrency=0';
 
+export interface DatabaseOptions {
+  /** Most connections held at once. Default: 10. */
+  readonly max?: number;
+  /** Settings of each session, as in {@link SHORT_STATEMENTS}. Default: those of the server. */
+  readonly settings?: string | undefined;
+  /** Longest time of a statement. Default: 10 s. */
+  readonly statementTimeoutMs?: number | undefined;
+}
+
 /**
  * Opens a pool of connections that recovers by itself: it logs a lost connection, and the next query replaces it.
  *
  * @param url `postgres://` URL
  * @param role role that its sessions act as
- * @param max most connections held at once
- * @param options settings of each session
- * @param statementTimeoutMs longest time of a statement
  */
 export function openDatabase(
   url: string,
   role: SessionRole,
   logger: Logger,
-  max = 10,
-  options = '',
-  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+  { max = 10, settings = '', statementTimeoutMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions = {},
 ): Database {
   const pool = new pg.Pool({
-    connectionString: withOptions(actAs(url, role), options),
+    connectionString: withOptions(actAs(url, role), settings),
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { describeFailure, isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
 import { withOptions } from './process-roles.ts';
@@ -111,5 +113,20 @@ test('a failure is described in a few words, without messages', async () => {
 });
 
 test('what is no failure of the database', () => {
-  expect([new Error('other'), 'timeout', null].map(isDatabaseUnreachable)).toEqual([false, false, false]);
+  const others = [new Error('other'), new Error('a node timeout'), 'timeout expired', null];
+  expect(others.map(isDatabaseUnreachable)).toEqual([false, false, false, false]);
+});
+
+test('what the driver throws without a code is in the list', async () => {
+  const sources = ['pg/lib/client.js', 'pg-pool/index.js'].map((file) =>
+    readFileSync(`${PROJECT_ROOT}node_modules/${file}`, 'utf8'),
+  );
+  const texts = sources.flatMap((source) =>
+    [...source.matchAll(/new Error\('([^'\n]+)'/g)].map(([, text]) => text ?? ''),
+  );
+  const ofConnections = texts.filter((text) =>
+    / timeout|^timeout |terminated|not queryable|Cannot use a pool/.test(text),
+  );
+  expect(ofConnections.length).toBeGreaterThan(8);
+  expect(ofConnections.filter((text) => !isDatabaseUnreachable(new Error(text)))).toEqual([]);
 });

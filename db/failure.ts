@@ -10,11 +10,24 @@ const MISSING_CODES = ['3F000', '42P01', '42883'];
 /** An invalid value of a parameter: of `role`, as a rule, a group (`process-roles.ts`) that no migration has made yet. */
 const INVALID_VALUE_CODE = '22023';
 const GROUP = /\b(ptd_\w+|analyst)\b/;
-/** A name in a message of Postgres. Its language is a setting of the server, and changes words and quotation marks. */
+/**
+ * A name in a message of Postgres, which has no field for that of a missing relation or role. The language is a setting of
+ * the server, and changes words and quotation marks.
+ */
 const QUOTED = /["«»„“”]\s*([^"«»„“”]+?)\s*["«»„“”]/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;
-/** Texts of the driver, which has one language. */
-const DRIVER_MESSAGES = /timeout|Connection terminated|not queryable|Cannot use a pool/i;
+/** What the driver (`pg`, `pg-pool`) throws without a code when there is no connection, or no answer in time. */
+const WITHOUT_CODE = new Set([
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+  'Query read timeout',
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+]);
 
 /**
  * Whether a query may succeed when it is retried later:
@@ -34,7 +47,7 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnreachable);
   if (error.cause !== undefined && isDatabaseUnreachable(error.cause)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-  if (code === null) return DRIVER_MESSAGES.test(error.message);
+  if (code === null) return WITHOUT_CODE.has(error.message);
   if (UNREACHABLE_CLASSES.includes(code.slice(0, 2))) return true;
   // A missing socket file has the same code as any missing file.
   return NETWORK_CODE.test(code) || ('syscall' in error && error.syscall === 'connect');

@@ -292,7 +292,10 @@ test.each(PROCESS_ROLES)('the login of %s may act as nobody else', async (role) 
 
 test('a process has its role and time limit on each connection, and settings of its URL come before its own', async () => {
   const url = `${loginUrl(database.url, 'api')}?options=-c%20jit%3Don`;
-  const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), 1, SHORT_STATEMENTS);
+  const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), {
+    max: 1,
+    settings: SHORT_STATEMENTS,
+  });
   const { rows } = await $client.query(
     `SELECT current_user AS role, session_user AS login, current_setting('statement_timeout') AS limit,
        current_setting('jit') AS jit, current_setting('max_parallel_workers_per_gather') AS workers`,

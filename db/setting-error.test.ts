@@ -68,7 +68,7 @@ test('a login that may not act as its process, and a group that no migration has
 
 test('a start fails with a wrong login, and continues without the database', async () => {
   const start = async (url: string) => {
-    const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), 1);
+    const { $client } = openDatabase(url, 'ptd_api', createLogger('test', 'silent'), { max: 1 });
     await assertDatabaseLogin($client, 'DATABASE_REPLICA_URL').finally(() => $client.end());
   };
   await expect(start(changed({ password: 'wrong' }))).rejects.toThrow('DATABASE_REPLICA_URL: password authentication');

@@ -1,6 +1,15 @@
 /** Prices of a bar. */
 export type Prices<Price> = Readonly<Record<'open' | 'high' | 'low' | 'close', Price>>;
 
+/** The newest bars of a pool before a time. */
+export interface BarRange {
+  /** Seconds of a bar: a value of `INTERVALS`. */
+  readonly secs: number;
+  /** Unix seconds, exclusive. */
+  readonly beforeTs: number;
+  readonly limit: number;
+}
+
 /** Bars of a pool as the database has them. */
 export interface FoundBars<Row> {
   /** Newest first. */

@@ -29,7 +29,7 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
     const secs = INTERVALS[query.interval ?? '1h'];
     const beforeTs = Math.ceil((before ?? NEWEST) / secs) * secs;
     // One bar more than is shown decides whether there is a next page.
-    const place = [secs, beforeTs, limit + 1] as const;
+    const range = { secs, beforeTs, limit: limit + 1 };
     const pricedIn = invert ? pool.token0.address : pool.token1.address;
     const viewOf = async (client: Queryable, { bars }: FoundBars<BarRow | QuoteBarRow>): Promise<BarsView> => {
       const starts = bars.map(({ startTs }) => startTs);
@@ -42,10 +42,10 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
     };
     const { page, finalUntilTs } = await readInTurn(deps.database, async (client) => {
       if (series === 'trade') {
-        const bars = await selectBars(client, pool, ...place);
+        const bars = await selectBars(client, pool, range);
         return { ...bars, page: barsPage(bars, pool, await viewOf(client, bars)) };
       }
-      const bars = await selectQuoteBars(client, pool, invert ? INVERSE[series] : series, ...place);
+      const bars = await selectQuoteBars(client, pool, invert ? INVERSE[series] : series, range);
       return { ...bars, page: quoteBarsPage(bars, await viewOf(client, bars)) };
     });
     const body = new ReadyBody(JSON.stringify(page));
@@ -53,8 +53,8 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
   },
   async listDepth(c) {
     const { pool, query, limit } = await poolPageRequest(c, deps, RawDepthQuery, MAX_BARS);
-    const { interval = '1m', before = NEWEST } = query;
-    const found = await readInTurn(deps.database, (client) => selectDepth(client, pool, interval, before, limit + 1));
+    const range = { interval: query.interval ?? '1m', beforeTs: query.before ?? NEWEST, limit: limit + 1 } as const;
+    const found = await readInTurn(deps.database, (client) => selectDepth(client, pool, range));
     return c.json(pageBefore(found, limit, ({ ts }) => ts) satisfies DepthPage);
   },
   async listDays(c) {

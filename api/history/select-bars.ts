@@ -3,7 +3,7 @@ import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { TradedAmounts } from '../trades/average-price.ts';
-import { type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
+import { type BarRange, type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
 
 /** A bar as the database has it. All prices are null when no trade has a price. */
 export interface BarRow extends Prices<TradedAmounts | null> {
@@ -28,16 +28,11 @@ const barsBetween = loadStatement<SelectedBar>('./select-bars.sql', import.meta.
 /**
  * Reads the newest bars of a pool before a time. It first finds the start of the oldest bar, from the keys of stored
  * bars and from swaps that are not yet final. Then it reads only rows of these bars.
- *
- * @param secs a value of `INTERVALS`
- * @param beforeTs Unix seconds, exclusive
  */
 export async function selectBars(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
-  secs: number,
-  beforeTs: number,
-  limit: number,
+  { secs, beforeTs, limit }: BarRange,
 ): Promise<FoundBars<BarRow>> {
   const stored = storedSecs(secs);
   const read = limit * (secs / stored);

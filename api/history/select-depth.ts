@@ -18,9 +18,7 @@ const SAMPLES = {
 export async function selectDepth(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
-  interval: keyof typeof SAMPLES,
-  beforeTs: number,
-  limit: number,
+  { interval, beforeTs, limit }: { interval: keyof typeof SAMPLES; beforeTs: number; limit: number },
 ): Promise<DepthSample[]> {
   const rows = await SAMPLES[interval](database, [chainId, address, beforeTs, limit]);
   return rows.map(({ bids, asks, ...sample }) => ({

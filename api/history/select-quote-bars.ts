@@ -1,7 +1,7 @@
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
+import { type BarRange, type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
 
 /** Prices that bars of samples are made from. */
 export type QuoteSeries = 'bid' | 'ask' | 'mid';
@@ -28,16 +28,13 @@ const barsBefore = loadStatement<SelectedBar>('./select-quote-bars.sql', import.
  * 2. Shorter bars come from samples alone, which are kept for fewer days.
  * 3. Samples of a pool come in the order of their times, so none is added before the newest one.
  *
- * @param secs a value of `INTERVALS`
- * @param beforeTs Unix seconds, exclusive, a multiple of `secs`
+ * @param range before a multiple of its `secs`
  */
 export async function selectQuoteBars(
   database: Queryable,
   { chainId, address }: Pick<ServedPool, 'chainId' | 'address'>,
   series: QuoteSeries,
-  secs: number,
-  beforeTs: number,
-  limit: number,
+  { secs, beforeTs, limit }: BarRange,
 ): Promise<FoundBars<QuoteBarRow>> {
   const ofHour = (price: string) => `${price}_${series}_x64`;
   const hourly = { open: ofHour('open'), high: ofHour('high'), low: ofHour('low'), close: ofHour('close') };

@@ -64,7 +64,8 @@ export const udfResource = defineResource(
         if (query.error) return query.error;
         const pool = await findPool(query.data.symbol);
         if (!pool) return sendError(c, 'unknown_symbol');
-        const { bars } = await readInTurn(database, (client) => selectBars(client, pool, DAY, NEWEST, PRICED_DAYS));
+        const days = { secs: DAY, beforeTs: NEWEST, limit: PRICED_DAYS };
+        const { bars } = await readInTurn(database, (client) => selectBars(client, pool, days));
         const exchange = chainName(pool);
         const { symbol: name, ticker, description } = toFound(pool, exchange);
         const pricescale = pricescaleOf(pool, bars.find(isPriced)?.close ?? null);
@@ -102,7 +103,8 @@ export const udfResource = defineResource(
         const beforeTs = Math.ceil(to / secs) * secs;
         const count = Math.min(countback ?? Math.max(Math.ceil((to - from) / secs), 0), MAX_BARS);
         // One bar more, so that a page without prices can name an earlier bar to continue at, if there is any.
-        const bars = await readInTurn(database, (client) => selectBars(client, pool, secs, beforeTs, count + 1));
+        const range = { secs, beforeTs, limit: count + 1 };
+        const bars = await readInTurn(database, (client) => selectBars(client, pool, range));
         const history = historyOf(bars.bars, pool, count, countback === undefined ? from : 0);
         const body = new ReadyBody(JSON.stringify(history));
         return beforeTs <= bars.finalUntilTs ? sendCached(c, body, FINAL_MAX_AGE_SECS) : sendReady(c, body);

@@ -18,7 +18,7 @@ import { POOL } from './pages.ts';
 runMain(async () => {
   const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
   const logger = createLogger('bench', 'error');
-  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, undefined, SHORT_STATEMENTS);
+  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, { settings: SHORT_STATEMENTS });
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
   const routesOf = (of: typeof database) => {

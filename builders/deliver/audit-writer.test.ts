@@ -42,7 +42,7 @@ beforeAll(async () => {
   [postgres, redisDatabase] = await Promise.all([createDatabase(), createRedisDatabase()]);
   await migrate(postgres.url);
   redis = new Redis(redisDatabase.url);
-  database = openDatabase(postgres.url, 'ptd_builders', logger, 2);
+  database = openDatabase(postgres.url, 'ptd_builders', logger, { max: 2 });
 });
 afterAll(async () => {
   redis.disconnect();

@@ -34,7 +34,7 @@ export async function claimIndex(
   isBackfill: boolean,
   logger: Logger,
 ): Promise<ClaimedIndex> {
-  const database = openDatabase(url, 'ptd_indexer', logger, 1).$client;
+  const database = openDatabase(url, 'ptd_indexer', logger, { max: 1 }).$client;
   const startedMs = Date.now();
   for (;;) {
     let lock: SchemaLock | undefined;

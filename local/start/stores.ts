@@ -75,7 +75,7 @@ export async function startQueues(
 
 /** Makes a first Trading API key, when there is none: it cannot be read again. */
 export async function issueFirstKey(url: string): Promise<string | null> {
-  const { $client } = openDatabase(url, 'ptd_operator', createLogger('start', 'silent'), 1);
+  const { $client } = openDatabase(url, 'ptd_operator', createLogger('start', 'silent'), { max: 1 });
   try {
     if ((await listApiKeys($client)).length > 0) return null;
     return (await issueApiKey($client, 'first key')).key;

@@ -119,7 +119,7 @@ test('thousands are read once each, in slices that are not planned again', async
     [many],
   );
   await client.query('ANALYZE');
-  const single = openDatabase(home.url, 'ptd_api', logger, 1);
+  const single = openDatabase(home.url, 'ptd_api', logger, { max: 1 });
   const readings = () => [
     readAllPools(single.$client, 9),
     readPoolsSince(single.$client, 9, 1),

@@ -88,7 +88,7 @@ async function contractsOf(databaseUrl: string, chainsFile: string) {
 /** Kinds of all extensions, as quotes have them. */
 async function kindsUnder(databaseUrl: string, chainsFile: string) {
   const logger = createLogger('test', 'silent');
-  const database = openDatabase(databaseUrl, 'ptd_api', logger, 2);
+  const database = openDatabase(databaseUrl, 'ptd_api', logger, { max: 2 });
   const catalog = new PoolCatalog({ database, chains: loadChainsFile(chainsFile).chains, logger });
   const pools = (await catalog.table()).ofChain(CHAIN_ID);
   catalog.stop();
