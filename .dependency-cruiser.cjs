@@ -76,17 +76,20 @@ const FOLDERS = {
 };
 
 /**
- * Floors of a folder, from the ground up.
+ * Floors of a folder, from the ground up. Parts of one floor do not know each other.
  *
  * @param ground what all of them use
  * @returns what each uses: the floors below it, and what stands before it on its own
  */
 function floorsOf(folder, ground, floors) {
-  const parts = floors.flat().map((name) => `${folder}/${name}`);
   return Object.fromEntries(
-    parts.map((part, place) => {
-      const uses = [...(typeof ground === 'function' ? ground(place) : ground), ...parts.slice(0, place)];
-      return [part, { uses, because: 'A floor stands on those below it.' }];
+    floors.flatMap((names, floor) => {
+      const below = floors
+        .slice(0, floor)
+        .flat()
+        .map((name) => `${folder}/${name}`);
+      const uses = [...(typeof ground === 'function' ? ground(floor) : ground), ...below];
+      return names.map((name) => [`${folder}/${name}`, { uses, because: 'A floor stands on those below it.' }]);
     }),
   );
 }
@@ -99,19 +102,24 @@ function quotingFloors() {
   return floorsOf('quoting', (place) => (place < 3 ? ground : [...ground, 'quoting/types.ts']), floors);
 }
 
-/** Eight floors: requests come in on the last one. Folders that are not named here are resources, on the fifth floor. */
+/** Requests come in on the last floor. Folders that are not named here are resources, above quotes. */
 function apiFloors() {
   const ground = ['builders/submit', 'chain', 'config', 'db', 'protocol', 'quoting', 'runtime'];
   const below = [
-    ['fault.ts', 'errors.ts', 'hex.ts'],
+    ['fault.ts', 'hex.ts'],
+    ['errors.ts'],
     ['body.ts', 'request.ts', 'read-in-turn.ts'],
     ['http', 'pool-page.ts'],
-    ['auth', 'observability', 'declaration', 'limits'],
+    ['auth', 'observability', 'declaration'],
+    ['limits'],
+    ['sockets', 'latest'],
+    ['quotes'],
   ];
   const above = [
-    ['history', 'stream', 'serving'],
-    ['levels', 'reference', 'udf'],
-    ['resources.ts', 'app.ts', 'main.ts'],
+    ['history', 'stream', 'levels', 'serving'],
+    ['reference', 'udf'],
+    ['resources.ts', 'app.ts'],
+    ['main.ts'],
   ];
   const named = [...below, ...above].flat();
   const folders = readdirSync(`${__dirname}/api`, { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -18,13 +18,15 @@ import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
 import { readPageFiles } from './explorer/page-files.ts';
 import { mountExplorer } from './explorer/pages.ts';
+import { followQuotes } from './latest/chain-quotes.ts';
 import { openTakers } from './levels/open-takers.ts';
 import { startOperations } from './observability/operations.ts';
 import { priceWarnings } from './observability/price-warnings.ts';
 import { startPamm } from './pamm/start-pamm.ts';
 import { bindResources } from './resources.ts';
+import { WEB_SOCKET_PATHS } from './sockets/open-socket.ts';
+import { startSockets } from './sockets/sockets.ts';
 import { startStreams } from './stream/streams.ts';
-import { WEB_SOCKET_PATHS } from './stream/web-socket.ts';
 
 const DEFAULT_PORT = '3000';
 /** How long a stop waits for requests in flight. */
@@ -69,8 +71,11 @@ async function serve(): Promise<void> {
 
   const common = { database: database.$client, metrics, logger };
   const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
-  const streams = startStreams({ ...common, chains, config: file.stream, directory: catalog });
-  const takers = openTakers({ ...common, chains, streams, directory: catalog });
+  const sockets = startSockets({ ...common, chains, config: file.stream });
+  const latest = followQuotes(chains, catalog);
+  const streams = startStreams({ ...common, latest, sockets });
+  onStop('streams', () => streams.stop());
+  const takers = openTakers({ ...common, chains, latest, directory: catalog });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
   const ages = (chainId: number) => catalog.ages(chainId);
@@ -101,6 +106,7 @@ async function serve(): Promise<void> {
     ...common,
     chains,
     directory: catalog,
+    sockets,
     streams,
     takers,
     trustedProxies,
@@ -113,7 +119,7 @@ async function serve(): Promise<void> {
     stores,
     verifyKey: createKeyVerifier(database.$client),
     rateLimit: { limits: file.limits, redis, prefix: queuePrefix, trustedProxies },
-    webSockets: { streams, takers },
+    webSockets: { sockets, streams, takers },
     metrics,
     logger,
     pages: (it) => {
@@ -125,7 +131,7 @@ async function serve(): Promise<void> {
   const server = await startServer(app, host, settings.PORT, { webSockets: WEB_SOCKET_PATHS, reusePort });
   onStop('http', () => server.stop(GRACE_MS));
   // Streams stop before the server, which waits for its connections to end.
-  onStop('streams', () => streams.stop());
+  onStop('sockets', () => sockets.stop());
   if (operationsPort !== undefined) await operations.serve(host, operationsPort);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');
 }

@@ -6,7 +6,7 @@ import { listedChains } from '../metadata/listed-chains.ts';
 import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
 import type { ListingQuery } from '../metadata/query.ts';
 import { readInTurn } from '../read-in-turn.ts';
-import { MAX_WILDCARD_POOLS } from '../stream/chain-stream.ts';
+import { MAX_WILDCARD_POOLS } from '../sockets/pool-lists.ts';
 import type { LevelsQuery } from './levels-query.ts';
 
 export interface ChooseDeps {

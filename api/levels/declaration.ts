@@ -5,9 +5,9 @@ import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
 import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { uint64 } from '../declaration/uint64.ts';
 import { RawListingQuery } from '../metadata/query-string.ts';
-import { uint64 } from '../pamm/body-shape.ts';
-import { poolsQuery } from '../stream/declaration.ts';
+import { poolsQuery } from '../sockets/pool-lists.ts';
 import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 
 export const RawLevelsQuery = z.object({

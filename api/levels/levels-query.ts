@@ -5,7 +5,7 @@ import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { type ListingQuery, toListingQuery } from '../metadata/query.ts';
 import { basisParam, oneOf, parseQuery } from '../request.ts';
-import { poolsParam } from '../stream/pools-param.ts';
+import { poolsParam } from '../sockets/pool-lists.ts';
 import { RawLevelsQuery } from './declaration.ts';
 import { FORMATS, type LevelsFormat } from './forms.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
+import type { QuotesByChain } from '../latest/chain-quotes.ts';
 import { servedChain } from '../request.ts';
-import type { Streams } from '../stream/streams.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import { type LevelsChain, PriceLevels } from './price-levels.ts';
@@ -9,17 +9,17 @@ import type { TakersChain } from './taker-calls.ts';
 
 export interface OpenTakersDeps extends ChooseDeps {
   readonly chains: ReadonlyMap<number, LevelsChain>;
-  readonly streams: Pick<Streams, 'chains'>;
+  readonly latest: QuotesByChain;
   readonly logger: Logger;
 }
 
-/** Makes what takers call on each chain, over the streams of all. */
-export function openTakers({ chains, streams, ...deps }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
+/** Makes what takers call on each chain, over the latest quotes of all. */
+export function openTakers({ chains, latest, ...deps }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
   const choose = createPoolChooser(deps);
   const feeds = new FrameFeeds(deps.logger);
   return new Map(
     [...chains].map(([chainId, chain]) => {
-      const levels = new PriceLevels(chain, servedChain(streams.chains, `${chainId}`), choose, feeds);
+      const levels = new PriceLevels(chain, servedChain(latest, `${chainId}`), choose, feeds);
       return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds) }];
     }),
   );

@@ -37,10 +37,10 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
   const now = () => chain.now;
   const feeds = new FrameFeeds(createLogger('test', 'silent'), now);
   const config = { chainId: 7, blockTimeMs, ...process } as unknown as ChainConfig & LevelsChain;
-  const streams = { live: process.stream, committed: process.stream };
+  const latest = { live: process.quotes, committed: process.quotes };
   const choose = async (_chain: unknown, { pools }: Pick<LevelsQuery, 'pools'>) =>
     chain.pools.filter(({ address }) => pools === null || pools.includes(address));
-  const levels = new PriceLevels(config, streams, choose, feeds, now);
+  const levels = new PriceLevels(config, latest, choose, feeds, now);
   /** Lets time pass in steps that are shorter than any timer. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {

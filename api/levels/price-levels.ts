@@ -11,7 +11,8 @@ import { isExhausted, type SnapshotError } from '../../quoting/snapshot-error.ts
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
-import type { ChainStream } from '../stream/chain-stream.ts';
+import type { ChainQuotes } from '../latest/chain-quotes.ts';
+import { assertWildcard } from '../sockets/pool-lists.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
 import { AwaitedPools, frameContents, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
@@ -43,7 +44,7 @@ export class PriceLevels {
 
   constructor(
     private readonly chain: LevelsChain,
-    private readonly streams: Readonly<Record<Basis, ChainStream>>,
+    private readonly latest: Readonly<Record<Basis, ChainQuotes>>,
     private readonly choose: ChoosePools,
     private readonly feeds: FrameFeeds,
     private readonly now: Clock = () => performance.now(),
@@ -96,13 +97,13 @@ export class PriceLevels {
 
   /** @throws ApiError 400 for a query of too many pools, 503 */
   async #assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
-    await this.streams[basis].ready();
-    if (!pools) this.streams[basis].allPools();
+    const { table } = await this.latest[basis].ready();
+    if (!pools) assertWildcard(table, this.chain.chainId);
   }
 
   #source(query: LevelsQuery, byKey: boolean, chosenFirst: readonly ServedPool[]): FrameSource {
-    const stream = this.streams[query.basis];
-    const { depths } = stream;
+    const latest = this.latest[query.basis];
+    const { depths } = latest;
     const { requested, heads, snapshots } = quotesOf<LevelQuotes>(this.chain, query.basis);
     const awaited = new AwaitedPools(maxUnreadMs(this.chain), this.now);
     let chosen = chosenFirst;
@@ -137,8 +138,8 @@ export class PriceLevels {
       return Buffer.from(await this.#write(query, block, first));
     };
     const start = (changed: () => void) => {
-      const stopListening = stream.onDepths(() => {
-        if (state() !== shown) changed();
+      const stopListening = latest.onRead(({ kind }) => {
+        if (kind === 'depths' && state() !== shown) changed();
       });
       return () => {
         stopListening();

@@ -1,7 +1,7 @@
 import { bodyBytes } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { chainIdParam, servedChain } from '../request.ts';
-import type { SocketDeps } from '../stream/web-socket.ts';
+import type { SocketDeps } from '../sockets/open-socket.ts';
 import { answerMessage } from './json-rpc.ts';
 import { callTakers } from './rpc-declaration.ts';
 import { TakerCalls, type TakersDeps } from './taker-calls.ts';

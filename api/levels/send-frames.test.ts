@@ -5,8 +5,8 @@ import { WebSocket } from 'ws';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { Connections } from '../stream/connections.ts';
-import { openSocket, type SocketDeps } from '../stream/web-socket.ts';
+import { Connections } from '../sockets/connections.ts';
+import { openSocket } from '../sockets/open-socket.ts';
 import { FrameFeeds, type FrameSource } from './frame-feed.ts';
 import { endFrames, sendFrames } from './send-frames.ts';
 
@@ -54,11 +54,10 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
   const seen = { open: 0, active: 0, most: 0, made: 0 };
   const frames = new FrameFeeds(logger);
   const connections = new Connections(StreamConfig.parse({}));
-  const live = { countTimeout: () => terminations.push('timeout') };
-  const streams = { connections, chains: new Map([[1, { live }]]) } as unknown as SocketDeps['streams'];
+  const sockets = { connections, countTermination: (_chain: number, reason: string) => terminations.push(reason) };
   const app = new Hono();
   app.get('/:chain_id', (c) =>
-    openSocket(c, { streams, trustedProxies: 0, logger, pingMs: 300 }, (opened) => {
+    openSocket(c, { sockets, trustedProxies: 0, logger, pingMs: 300 }, (opened) => {
       for (const [bytes, minMs] of feeds) {
         const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
         opened.socket.once('close', sendFrames(feed, opened));

@@ -1,9 +1,8 @@
 import type { WebSocket } from 'ws';
 import { GOING_AWAY } from '../../runtime/web-sockets.ts';
-import { byeOf } from '../stream/bye.ts';
-import { MAX_UNSENT_BYTES } from '../stream/message-writer.ts';
-import type { ByeReason } from '../stream/types.ts';
-import type { OpenSocket } from '../stream/web-socket.ts';
+import { type ByeReason, byeOf } from '../sockets/bye.ts';
+import { MAX_UNSENT_BYTES } from '../sockets/connections.ts';
+import type { OpenSocket } from '../sockets/open-socket.ts';
 import type { FrameFeed } from './frame-feed.ts';
 
 /** How messages are written: of builders a frame is one. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { DepthLevel as Level } from '../../protocol/depth.ts';
@@ -43,22 +42,6 @@ export const quoteJson = perObject((snapshot: Snapshot): string => JSON.stringif
 
 /** The text of {@link quoteJson}, ready to be sent and compressed at most once. */
 export const readyQuote = perObject((snapshot: Snapshot) => new ReadyBody(quoteJson(snapshot)));
-
-/** Whether clients see the same quote in both, apart from `serverTs`, ages and committed blocks. */
-export const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
-  one === other || isDeepStrictEqual(shownOf(one), shownOf(other));
-
-const shownOf = ({ pool, block, status, bidX64, askX64, balance0Raw, balance1Raw, depth }: Snapshot) => [
-  block.pending?.blockNumber,
-  block.pending?.timestamp,
-  pool.pair,
-  status,
-  bidX64,
-  askX64,
-  balance0Raw,
-  balance1Raw,
-  depth,
-];
 
 /** Sends the quote as a response that may be sent again. Compresses it once, if the client accepts that. */
 export function quoteResponse(

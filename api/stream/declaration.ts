@@ -4,19 +4,8 @@ import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { QUOTE_EXAMPLE } from '../quotes/examples.ts';
+import { poolsQuery } from '../sockets/pool-lists.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
-
-/** Most pools that a connection may name. */
-export const MAX_NAMED_POOLS = 500;
-
-/** Which pools a stream or frame shows. */
-export const poolsQuery = z
-  .string()
-  .optional()
-  .openapi({
-    example: EXAMPLE.pool,
-    description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools; that takes a key.`,
-  });
 
 const Query = z.object({
   pools: poolsQuery,

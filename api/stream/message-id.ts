@@ -11,8 +11,6 @@ export interface MessageId {
   readonly basis: string | undefined;
 }
 
-/** Basis of quotes that are all of the committed block. */
-export const COMMITTED = 'committed';
 const FORM = /^\d+-(0x[0-9a-f]{64})-([0-9a-z]+)(?:-(committed|[0-9a-f]+\.\d+))?$/;
 
 export const writeMessageId = ({ number, hash }: BlockRef, poolSet: string, basis: string): string =>

@@ -3,12 +3,11 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { ReadyJson, writeObject } from '../../runtime/joined-json.ts';
 import { quoteFailure } from '../errors.ts';
+import type { LatestQuote } from '../latest/latest-quotes.ts';
 import { quoteJson } from '../quotes/quote-body.ts';
-import type { LatestQuote } from './latest-quotes.ts';
+import { MAX_UNSENT_BYTES } from '../sockets/connections.ts';
 import type { StreamEventName, StreamTransport } from './types.ts';
 
-/** Nothing more is sent while this much is unsent. */
-export const MAX_UNSENT_BYTES = 256 * 1024;
 /** Most characters of one message. Only a single quote may take more. */
 const PART_LENGTH = 60 * 1024;
 

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -9,6 +8,7 @@ import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
+import { followQuotes } from '../latest/chain-quotes.ts';
 import type { ChainStream } from './chain-stream.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
 import { type Streams, startStreams } from './streams.ts';
@@ -42,14 +42,8 @@ beforeAll(async () => {
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
   directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pollMs: 20 });
   const ofChain = simulated.startProcess(RICH, directory);
-  streams = startStreams({
-    chains: new Map([[CHAIN, { chainId: CHAIN, ...ofChain }]]),
-    config: StreamConfig.parse({}),
-    metrics: new Registry(),
-    directory,
-    database: database.$client,
-    logger,
-  });
+  const latest = followQuotes(new Map([[CHAIN, { chainId: CHAIN, ...ofChain }]]), directory);
+  streams = startStreams({ latest, metrics: new Registry(), sockets: { countTermination: () => undefined } });
 });
 
 afterAll(async () => {

@@ -5,12 +5,13 @@ import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-director
 import type { QuoteKind, RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { ReadyJson, readyArray } from '../../runtime/joined-json.ts';
-import { byeOf } from './bye.ts';
-import { isLive, isRead, type LatestQuotes } from './latest-quotes.ts';
-import { COMMITTED, readMessageId, writeMessageId } from './message-id.ts';
+import { COMMITTED, isLive, isRead, type LatestQuotes } from '../latest/latest-quotes.ts';
+import { type ByeReason, byeOf } from '../sockets/bye.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+import { readMessageId, writeMessageId } from './message-id.ts';
 import { type MessageFields, MessageWriter, messageParts, type PoolToSend, type SentQuote } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
-import type { ByeReason, StreamEventName, StreamTransport, Subscription } from './types.ts';
+import type { StreamEventName, StreamTransport, Subscription } from './types.ts';
 
 /** What the subscribers of a chain have in common. */
 export interface SubscriberSource {
@@ -21,6 +22,7 @@ export interface SubscriberSource {
   readonly table: PoolTable;
   readonly requested: RequestedPools;
   readonly metrics: StreamMetrics;
+  readonly sockets: Pick<Sockets, 'countTermination'>;
 }
 
 interface Held extends SentQuote {
@@ -144,7 +146,7 @@ export class Subscriber {
     this.#idleSecs += 1;
     this.#fullSecs = this.#writer.isFull ? this.#fullSecs + 1 : 0;
     if (this.#fullSecs > MAX_FULL_SECS) {
-      this.source.metrics.terminations.inc({ chain: this.source.chainId, reason: 'unread' });
+      this.source.sockets.countTermination(this.source.chainId, 'unread');
       this.disconnected();
       this.transport.terminate();
     } else if (this.#idleSecs >= MAX_IDLE_SECS) this.flush(true);
@@ -295,7 +297,7 @@ export class Subscriber {
     const id = readMessageId(after);
     if (id?.poolSet !== this.#poolSet.toString(36)) return false;
     const latest = this.source.latest[kind];
-    const sent = latest.sentWith(id);
+    const sent = latest.sentWith(id.hash, id.basis);
     for (const [pool, held] of this.#held) {
       const quote = latest.get(pool);
       held.version = quote && sent?.has(quote) ? quote.version : OUTDATED;

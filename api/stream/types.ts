@@ -3,9 +3,6 @@ import type { Address } from 'viem';
 /** What a message is; in WebSocket its field `event`. */
 export type StreamEventName = 'snapshot' | 'update' | 'stale' | 'removed' | 'reorg' | 'heartbeat' | 'gap' | 'bye';
 
-/** Why a connection ends from our side. */
-export type ByeReason = 'shutdown' | 'limits' | 'key_revoked';
-
 /** What a connection's transport offers: server-sent events or a WebSocket. */
 export interface StreamTransport {
   /**

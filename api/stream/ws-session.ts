@@ -5,11 +5,11 @@ import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
 import { isOutage } from '../fault.ts';
 import { namedPools } from '../request.ts';
+import type { ByeReason } from '../sockets/bye.ts';
+import { receiveOperations, windowLimit } from '../sockets/operation-limits.ts';
+import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import type { ChainStream } from './chain-stream.ts';
-import { MAX_NAMED_POOLS } from './declaration.ts';
-import { receiveOperations, windowLimit } from './operation-limits.ts';
 import type { Subscriber } from './subscriber.ts';
-import type { ByeReason } from './types.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
 
 /** Pools in subscriptions. A subscription to all listed pools counts as this many. */

@@ -3,13 +3,10 @@ import type { Hono } from 'hono';
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { createApp } from '../../api/app.ts';
-import { openTakers } from '../../api/levels/open-takers.ts';
 import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
-import { startStreams } from '../../api/stream/streams.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -19,6 +16,7 @@ import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/lis
 import { chainConfig, evenShares, makePool, SHARES_OF_ONE, startQuoteWorld } from '../quotes/quote-world.ts';
 import { quotedChains } from '../quotes/quoted-chains.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
+import { openStreams } from '../stream/open-streams.ts';
 
 /** Ethereum with a builder but no worker: an update is queued, and stays pending. */
 const ETHEREUM = ChainConfig.parse({
@@ -59,14 +57,7 @@ export async function openExampleApp() {
   const directory = fixedDirectory([{ ...pool, pair: 'WETH/USDC' }]);
   const served = quotedChains([...chains.values()], directory);
   const database = listing.pool;
-  const streams = startStreams({
-    chains: served,
-    config: StreamConfig.parse({}),
-    directory,
-    database,
-    metrics,
-    logger,
-  });
+  const { stop, ...sockets } = openStreams({ chains: served, directory, database, metrics, logger });
   const limiterRedis = new Redis(redis.url, { lazyConnect: true });
   const app: Hono = createApp(
     bindResources({
@@ -75,7 +66,6 @@ export async function openExampleApp() {
       directory,
       database,
       logger,
-      takers: openTakers({ chains: served, streams, directory, database, logger }),
       statusMaxAgeSecs: 60,
       lags: () => [],
       ages: () => ({
@@ -85,7 +75,7 @@ export async function openExampleApp() {
         fiatPriceAgeSecs: 45,
         fiatPricesLost: false,
       }),
-      streams,
+      ...sockets,
       trustedProxies: 0,
     }),
     {
@@ -104,7 +94,7 @@ export async function openExampleApp() {
     app,
     pool,
     async close() {
-      streams.stop();
+      stop();
       await pamm.stop();
       limiterRedis.disconnect();
       await Promise.all([listing.close(), world.stop(), redis.drop()]);

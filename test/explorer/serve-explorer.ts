@@ -3,14 +3,11 @@ import { inject } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { readPageFiles } from '../../api/explorer/page-files.ts';
 import { mountExplorer } from '../../api/explorer/pages.ts';
-import { openTakers } from '../../api/levels/open-takers.ts';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { bindResources } from '../../api/resources.ts';
-import { startStreams } from '../../api/stream/streams.ts';
-import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
+import { WEB_SOCKET_PATHS } from '../../api/sockets/open-socket.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
 import { openChain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { startServer } from '../../runtime/http-server.ts';
@@ -18,6 +15,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import type { Listing } from '../metadata/listing-fixture.ts';
 import { eagerQuotes } from '../quotes/quote-world.ts';
+import { openStreams } from '../stream/open-streams.ts';
 
 export interface ServedExplorer {
   readonly configs: readonly ChainConfig[];
@@ -32,9 +30,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
   const metrics = createMetrics('test');
   const deps = { quotes: eagerQuotes, directory, countCall: () => undefined, logger };
   const chains = new Map(configs.map((each) => [each.chainId, openChain(each, deps)]));
-  const config = StreamConfig.parse({});
-  const streams = startStreams({ chains, config, directory, metrics, logger, database: listing.pool });
-  const takers = openTakers({ chains, streams, directory, database: listing.pool, logger });
+  const { stop, ...sockets } = openStreams({ chains, directory, metrics, logger, database: listing.pool });
   const app = createApp(
     bindResources({
       chains,
@@ -42,8 +38,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       database: listing.pool,
       statusMaxAgeSecs: 86_400,
       endpoints: new Map(),
-      streams,
-      takers,
+      ...sockets,
       logger,
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
@@ -65,7 +60,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
         prefix: 'test',
         trustedProxies: 0,
       },
-      webSockets: { streams, takers },
+      webSockets: sockets,
       metrics,
       logger,
       pages: await pagesOf(),
@@ -75,7 +70,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
   return {
     url: `http://127.0.0.1:${server.port}`,
     stop: async () => {
-      streams.stop();
+      stop();
       await server.stop(100);
       await Promise.all(chains.values().map((chain) => chain.stop()));
     },

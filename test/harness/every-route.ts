@@ -24,6 +24,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
 /** What streams need, for tests that open none. */
 export const unusedStreams = (): StreamDeps => ({
   streams: unused(),
+  sockets: unused(),
   trustedProxies: 0,
 });
 

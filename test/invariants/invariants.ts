@@ -127,7 +127,7 @@ export const INVARIANTS: readonly Invariant[] = [
     holds: 'Quotes of a client that knows its block are those of that block.',
     test: ['test/stream/stream.property.test.ts', 'a client of four processes holds what REST says of its block'],
     mutation: [
-      'api/stream/latest-quotes.ts',
+      'api/latest/latest-quotes.ts',
       'known !== undefined && isSameOutcome(known.outcome, outcome);',
       'known !== undefined;',
     ],
@@ -144,7 +144,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A client that resumes misses no change.',
     test: ['test/stream/resume.test.ts', 'another process resumes after a block that it read too'],
-    mutation: ['api/stream/latest-quotes.ts', 'quote.version <= version &&', ''],
+    mutation: ['api/latest/latest-quotes.ts', 'quote.version <= version &&', ''],
   },
   {
     holds: 'A client that does not read costs bounded memory and time.',

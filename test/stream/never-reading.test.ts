@@ -5,10 +5,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { Connections } from '../../api/sockets/connections.ts';
+import { WEB_SOCKET_PATHS } from '../../api/sockets/open-socket.ts';
 import type { ChainStream } from '../../api/stream/chain-stream.ts';
-import { Connections } from '../../api/stream/connections.ts';
 import { streamResource } from '../../api/stream/stream.ts';
-import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { startServer } from '../../runtime/http-server.ts';
@@ -33,7 +33,8 @@ afterEach(async () => {
 async function serve(stream: ChainStream) {
   const logger = createLogger('test', 'silent');
   const connections = new Connections(StreamConfig.parse({}));
-  const deps = { streams: { chains: new Map([[CHAIN, { committed: stream, live: stream }]]), connections } };
+  const streams = { chains: new Map([[CHAIN, { committed: stream, live: stream }]]) };
+  const deps = { streams, sockets: { connections, countTermination: () => undefined } };
   const redis = new Redis({ lazyConnect: true });
   const app = createApp(bindRoutes(streamResource, { ...deps, trustedProxies: 0 }), {
     verifyKey: async () => null,

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type Address, type Hex, toHex } from 'viem';
+import { ChainQuotes } from '../../api/latest/chain-quotes.ts';
 import { ChainStream } from '../../api/stream/chain-stream.ts';
 import { streamMetrics } from '../../api/stream/metrics.ts';
 import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
@@ -146,12 +147,13 @@ export class SimulatedChain {
       now,
       logger: createLogger('test', 'silent'),
     });
+    const quotes = new ChainQuotes({ ...ofChain, warmer }, directory);
     const stream = new ChainStream({
-      chain: { ...ofChain, warmer },
-      directory,
-      metrics: streamMetrics(new Registry(), () => ({}), []),
+      quotes,
+      metrics: streamMetrics(new Registry(), []),
+      sockets: { countTermination: () => undefined },
     });
-    return { snapshots, requested, warmer, schedule, stream, estimates: { curveMethod: curveMethodOf } };
+    return { snapshots, requested, warmer, schedule, quotes, stream, estimates: { curveMethod: curveMethodOf } };
   }
 
   get #top(): Block {

@@ -2,15 +2,13 @@ import { Redis } from 'ioredis';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { levelsResource } from '../../api/levels/levels.ts';
-import { openTakers } from '../../api/levels/open-takers.ts';
 import { rpcResource } from '../../api/levels/rpc.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
+import { WEB_SOCKET_PATHS } from '../../api/sockets/open-socket.ts';
 import { streamResource } from '../../api/stream/stream.ts';
-import { startStreams } from '../../api/stream/streams.ts';
-import { WEB_SOCKET_PATHS } from '../../api/stream/web-socket.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
-import { StreamConfig } from '../../config/stream-schema.ts';
+import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 import { openChain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
@@ -19,6 +17,7 @@ import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { stillQuotes } from '../quotes/quote-world.ts';
+import { openStreams } from './open-streams.ts';
 
 export interface StreamApiOptions {
   readonly chain: ChainConfig;
@@ -49,18 +48,10 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const chains = new Map([[chain.chainId, opened]]);
   // No pool of these tests is delisted.
   const database = { query: async () => ({ rows: [] }) } as never;
-  const streams = startStreams({
-    chains,
-    config: { ...StreamConfig.parse({}), ...options.stream },
-    directory,
-    database,
-    metrics,
-    logger,
-  });
-  const { connections } = streams;
-  const takers = openTakers({ chains, streams, directory, database, logger });
+  const opening = { chains, directory, database, metrics, logger, stream: options.stream };
+  const { sockets, streams, takers, stop } = openStreams(opening);
   const { pingMs = 15_000 } = options;
-  const deps = { chains, directory, streams, takers, logger, pingMs, trustedProxies: 0 };
+  const deps = { chains, directory, sockets, streams, takers, logger, pingMs, trustedProxies: 0 };
   // Limits are off: it never connects.
   const redis = new Redis({ lazyConnect: true });
   const routes = [quotesResource, streamResource, levelsResource, rpcResource].flatMap((each) =>
@@ -69,7 +60,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const app = createApp(routes, {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis, prefix: 'test', trustedProxies: 0 },
-    webSockets: { streams, takers, pingMs },
+    webSockets: { sockets, streams, takers, pingMs },
     metrics,
     logger,
   });
@@ -79,13 +70,13 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     base,
     calls,
     lookups,
-    connections,
+    connections: sockets.connections,
     metrics,
     chain: opened,
     /** Ends the streams as a stop of the process does. */
-    closeStreams: () => streams.stop(),
+    closeStreams: () => sockets.stop(),
     async stop() {
-      streams.stop();
+      stop();
       await server.stop(1_000);
       await opened.stop();
       sharing?.stop();

@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { tooManyRequests, unavailable, waitSecsCeil } from '../errors.ts';
-import type { ByeReason } from './types.ts';
+import type { ByeReason } from './bye.ts';
 
 /** A connection from before its handshake until its socket is closed. */
 export interface Connection {
@@ -17,6 +17,8 @@ export interface Connection {
   readonly end: (reason: ByeReason) => void;
 }
 
+/** Nothing more is sent to a client while this much is unsent. */
+export const MAX_UNSENT_BYTES = 256 * 1024;
 /** How long a rejected client should wait. It is not known when a connection of another client ends. */
 const RETRY_MS = 10_000;
 /** How often keys are checked again after a connection opened, and so how long a revoked key may keep one open. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
-import { isSameQuote } from '../quotes/quote-body.ts';
-import { COMMITTED, type MessageId } from './message-id.ts';
 
 /** What is known of a pool at a block: its quote, or why it has none. */
 export interface LatestQuote {
@@ -23,6 +22,8 @@ interface ReadBlock {
   readonly version: number;
 }
 
+/** Names the basis of quotes that are all of the committed block, as {@link LatestQuotes.mark} names that of others. */
+export const COMMITTED = 'committed';
 /** After how many blocks connections can resume: four minutes on a chain with one block a second. */
 const FOLLOWED_BLOCKS = 256;
 
@@ -68,12 +69,14 @@ export class LatestQuotes {
   }
 
   /**
-   * Finds what a client has after the message of an id.
+   * Finds what a client has after a message.
    *
+   * @param hash of its block
+   * @param basis `COMMITTED`, or a {@link mark}; undefined in ids of releases that did not say
    * @returns the number of its block, and whether it has the quote that is held here now; undefined for a block that was not
    * read here, or that a reorganisation replaced
    */
-  sentWith({ hash, basis = '' }: MessageId): { readonly number: bigint; has(quote: LatestQuote): boolean } | undefined {
+  sentWith(hash: Hex, basis = ''): { readonly number: bigint; has(quote: LatestQuote): boolean } | undefined {
     const read = this.#followed.get(hash);
     if (!read) return undefined;
     const [name, mark] = basis.split('.');
@@ -111,3 +114,19 @@ function isSameOutcome(one: LatestQuote['outcome'], other: LatestQuote['outcome'
   if (one instanceof SnapshotError) return other instanceof SnapshotError && one.code === other.code;
   return !(other instanceof SnapshotError) && isSameQuote(one, other);
 }
+
+/** Whether clients see the same quote in both, apart from `serverTs`, ages and committed blocks. */
+const isSameQuote = (one: Snapshot, other: Snapshot): boolean =>
+  one === other || isDeepStrictEqual(shownOf(one), shownOf(other));
+
+const shownOf = ({ pool, block, status, bidX64, askX64, balance0Raw, balance1Raw, depth }: Snapshot) => [
+  block.pending?.blockNumber,
+  block.pending?.timestamp,
+  pool.pair,
+  status,
+  bidX64,
+  askX64,
+  balance0Raw,
+  balance1Raw,
+  depth,
+];

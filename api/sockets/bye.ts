@@ -1,4 +1,5 @@
-import type { ByeReason } from './types.ts';
+/** Why a connection ends from our side. */
+export type ByeReason = 'shutdown' | 'limits' | 'key_revoked';
 
 /** Bounds of the random time after which to come back, milliseconds: clients of a stopped process spread out. */
 const RETRY_MS: Readonly<Record<ByeReason | 'stale', readonly [number, number]>> = {

@@ -1,0 +1,72 @@
+import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
+import type { PoolDirectory, PoolTable } from '../../quoting/pools/pool-directory.ts';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
+import { throwUnavailable } from '../errors.ts';
+import { LatestQuotes } from './latest-quotes.ts';
+
+/** What quotes of one basis come from. */
+type QuoteSource = Pick<Chain, 'heads' | 'requested' | 'warmer'>;
+/** A chain whose quotes are followed. */
+export type FollowedChain = Pick<Chain, 'chainId'> & QuoteSource;
+/** By chain and basis. Without a source of live prices both are the same. */
+export type QuotesByChain = ReadonlyMap<number, Readonly<Record<Basis, ChainQuotes>>>;
+
+/** Called when pools were read. `isNewBlock`: these are the first of their kind at the block. Must not throw. */
+type OnRead = (read: WarmResult, isNewBlock: boolean) => void;
+
+/** The latest quotes of the requested pools of one chain and basis: streams send them, frames show them. */
+export class ChainQuotes {
+  readonly prices = new LatestQuotes();
+  readonly depths = new LatestQuotes();
+  readonly #listeners = new Set<OnRead>();
+
+  constructor(
+    readonly chain: FollowedChain,
+    private readonly directory: PoolDirectory,
+  ) {
+    chain.warmer.onResult((read) => {
+      if (read) this.#take(read);
+      else for (const latest of [this.prices, this.depths]) latest.clear();
+    });
+  }
+
+  /** @returns removes the listener */
+  onRead(listener: OnRead): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Gives the served pools, and the head before anything is read.
+   *
+   * @throws ApiError 503 when the pools or the head are not known
+   */
+  async ready(): Promise<{ readonly table: PoolTable; readonly head: BlockRef }> {
+    const table = await this.directory.table();
+    const { block: head } = await this.chain.heads.head().catch(throwUnavailable);
+    return { table, head };
+  }
+
+  #take(read: WarmResult): void {
+    const { kind, block, branch, outcomes } = read;
+    const isNewBlock = this[kind].block?.hash !== block.hash;
+    this[kind].take(block, branch, outcomes);
+    for (const listener of this.#listeners) listener(read, isNewBlock);
+  }
+}
+
+/** Follows the quotes of all chains. */
+export function followQuotes(
+  chains: ReadonlyMap<number, FollowedChain & { readonly liveQuotes?: QuoteSource | undefined }>,
+  directory: PoolDirectory,
+): QuotesByChain {
+  return new Map(
+    [...chains].map(([chainId, { liveQuotes, ...chain }]) => {
+      const committed = new ChainQuotes(chain, directory);
+      const live = liveQuotes && new ChainQuotes({ chainId, ...liveQuotes }, directory);
+      return [chainId, { committed, live: live ?? committed }];
+    }),
+  );
+}

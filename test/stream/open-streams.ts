@@ -1,0 +1,32 @@
+import type pg from 'pg';
+import type { Registry } from 'prom-client';
+import { followQuotes } from '../../api/latest/chain-quotes.ts';
+import { openTakers } from '../../api/levels/open-takers.ts';
+import { startSockets } from '../../api/sockets/sockets.ts';
+import { startStreams } from '../../api/stream/streams.ts';
+import { StreamConfig } from '../../config/stream-schema.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
+import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+interface StreamWorld {
+  readonly chains: ReadonlyMap<number, Chain>;
+  readonly directory: PoolDirectory;
+  readonly database: pg.Pool;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+  readonly stream?: Partial<StreamConfig> | undefined;
+}
+
+/** Opens sockets, streams and what takers call, as an API process does. */
+export function openStreams({ chains, directory, stream, ...common }: StreamWorld) {
+  const sockets = startSockets({ ...common, chains, config: { ...StreamConfig.parse({}), ...stream } });
+  const latest = followQuotes(chains, directory);
+  const streams = startStreams({ latest, sockets, metrics: common.metrics });
+  const takers = openTakers({ ...common, chains, latest, directory });
+  const stop = () => {
+    streams.stop();
+    sockets.stop();
+  };
+  return { sockets, streams, takers, stop };
+}
