@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { acquireLease, type Lease } from '../../runtime/lease/lease.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { connectFailFast, connectQueueing } from '../../runtime/redis-connections.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
-import { ChainReads, type ChainReadsDeps, CLAIM_MS, TICK_MS } from './chain-reads.ts';
+import { blockClaims } from './block-claims.ts';
+import { ChainReads, type ChainReadsDeps, TICK_MS } from './chain-reads.ts';
 import { FORMAT } from './messages.ts';
 import { LEASE_MS, RENEW_MS, SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 
@@ -23,9 +25,6 @@ export interface ReadSharingDeps {
 const COMMAND_TIMEOUT_MS = 500;
 /** An outage of Redis ends after this long without a failure. */
 const QUIET_MS = 5_000;
-/** How long Redis keeps that a block was read. */
-const OVER_MS = 10_000;
-const OVER = 'over';
 
 /**
  * Connects the processes that read the same chains. Redis passes their messages on and keeps none: it only keeps, for a
@@ -76,22 +75,20 @@ export class ReadSharing {
     { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>,
   ): ChainReads {
     const name = `${nameOf(chain, this.#deps.prefix)}-${basis}`;
-    const keyOf = (state: string) => `${name}:${state}`;
-    const redis = this.#redis;
+    const claims = blockClaims(this.#redis, (state) => `${name}:${state}`);
     const reads = new ChainReads({
       requested,
       onHead,
       onFailure: (error) => this.#fail(error),
       publish: (kind, text) => this.#publish(`${name}:${kind}`, text),
       claims: {
+        ...claims,
         take: async (state) => {
-          const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');
+          const taken = await claims.take(state);
           this.#outage.worked();
-          if (holder === null) this.#claimed.inc({ chain: chain.chainId });
-          return holder === null ? 'taken' : holder === OVER ? 'over' : 'held';
+          if (taken === 'taken') this.#claimed.inc({ chain: chain.chainId });
+          return taken;
         },
-        renew: async (state) => void (await redis.pexpire(keyOf(state), CLAIM_MS)),
-        end: async (state) => void (await redis.set(keyOf(state), OVER, 'PX', OVER_MS)),
       },
     });
     this.#chains.push(reads);
@@ -104,16 +101,19 @@ export class ReadSharing {
 
   /** Starts to share the sources of a chain's live prices, which one process reads for all. */
   shareFeed(chain: ChainConfig, feed: LiveFeed): void {
-    const redis = this.#redis;
-    this.#openFeed(chain, (channel, key) => ({
-      feed,
-      publish: (text) => this.#publish(channel, text),
-      hold: async (id) => {
-        const holder = await redis.set(key, id, 'PX', LEASE_MS, 'NX', 'GET');
-        if (holder === id) await redis.pexpire(key, LEASE_MS);
-        return holder === null || holder === id;
-      },
-    }));
+    this.#openFeed(chain, (channel, key) => {
+      const request = { redis: this.#redis, keys: { lease: key }, durationMs: LEASE_MS };
+      let lease: Lease | undefined;
+      return {
+        feed,
+        publish: (text) => this.#publish(channel, text),
+        hold: async () => {
+          if (await lease?.renew()) return true;
+          lease = await acquireLease(request);
+          return lease !== undefined;
+        },
+      };
+    });
   }
 
   /**

@@ -52,6 +52,7 @@ interface Process {
 
 function startRedis() {
   const lease = { holder: '', until: 0 };
+  let starts = 0;
   const processes = new Set<Process>();
   const sent: string[] = [];
   const hold = async (id: string): Promise<boolean> => {
@@ -79,7 +80,9 @@ function startRedis() {
       sent.push(text);
       for (const { shared } of processes) shared.take(text);
     };
-    const process = { feed, open, shared: new SharedFeed({ feed, hold, publish, now }) };
+    starts += 1;
+    const name = String(starts);
+    const process = { feed, open, shared: new SharedFeed({ feed, hold: () => hold(name), publish, now }) };
     processes.add(process);
     return process;
   };

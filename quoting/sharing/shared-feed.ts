@@ -12,7 +12,7 @@ export interface SharedFeedDeps {
    * Whether this process is the one that reads the sources, for the next `LEASE_MS`. Rejects while Redis does not answer, and
    * where another is to read them but none does.
    */
-  readonly hold: (id: string) => Promise<boolean>;
+  readonly hold: () => Promise<boolean>;
   /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
   readonly publish?: (text: string) => void;
   /** Default: `performance.now`. */
@@ -87,7 +87,7 @@ export class SharedFeed {
   async tick(): Promise<void> {
     const { feed, hold } = this.#deps;
     if (feed.isClosed) return;
-    const isReader = await hold(this.#id).then(
+    const isReader = await hold().then(
       (holds) => {
         this.#failingSince = Number.POSITIVE_INFINITY;
         return holds;

@@ -163,8 +163,8 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'One worker sends to an endpoint at a time.',
-    test: ['builders/deliver/lease/lease.test.ts', 'one holder at a time'],
-    mutation: ['builders/deliver/lease/acquire.lua', "if redis.call('EXISTS', KEYS[1]) == 1 then return nil end", ''],
+    test: ['runtime/lease/lease.test.ts', 'one holder at a time'],
+    mutation: ['runtime/lease/acquire.lua', "if redis.call('EXISTS', KEYS[1]) == 1 then return nil end", ''],
   },
   {
     holds: 'A revoked key is refused within three seconds.',

@@ -1,9 +1,9 @@
+import type { Lease } from '../../../runtime/lease/lease.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { skipped } from '../../submit/answer.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { deadlineMs, decodeMessage, type Submission } from '../../submit/quote-update.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
-import type { Lease } from '../lease/lease.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { sendBundle } from './bundle-client.ts';
 

@@ -1,5 +1,6 @@
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { withTimeout } from '../../../runtime/with-timeout.ts';
@@ -8,7 +9,6 @@ import { type EndpointJob, submissionOfJob } from '../../submit/queue/endpoint-q
 import type { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import type { Submission } from '../../submit/quote-update.ts';
 import type { UpdateLog } from '../../submit/update-log.ts';
-import { acquireLease, type Lease } from './lease.ts';
 import { LeaseLostError } from './lease-lost-error.ts';
 
 /** What the parts of a worker that serve one endpoint share. */
@@ -65,9 +65,9 @@ export function startEndpointRunner(
     }
   }
 
-  function acquire(heldBefore: boolean): Promise<Lease | undefined> {
-    const lease = acquireLease(redis, keys.leaseKeys(endpoint.id), leaseMs, heldBefore);
-    return withTimeout(lease, leaseMs).catch((error: unknown) => {
+  function acquire(comesFirst: boolean): Promise<Lease | undefined> {
+    const request = { redis, keys: keys.leaseKeys(endpoint.id), durationMs: leaseMs, comesFirst };
+    return withTimeout(acquireLease(request), leaseMs).catch((error: unknown) => {
       logger.warn({ err: error }, 'cannot ask for the lease');
       return undefined;
     });

@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { acquireLease } from '../../../runtime/lease/lease.ts';
 import { createLogger } from '../../../runtime/logger.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
@@ -18,7 +19,6 @@ import type { Endpoint } from '../../submit/endpoints.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import type { Hex, Submission } from '../../submit/quote-update.ts';
 import { UpdateLog } from '../../submit/update-log.ts';
-import { acquireLease } from '../lease/lease.ts';
 import { RELAYER } from './relayer-codec.ts';
 import { StreamDelivery } from './stream-delivery.ts';
 
@@ -63,7 +63,7 @@ async function startDelivery(scheme: 'ws' | 'http') {
   const endpoint: Endpoint = { id: scheme, transport: 'relayer', url, provider: `relayer:${url}` };
   const keys = new RedisKeys(`d${scheme}`);
   const logger = createLogger('test', 'silent');
-  const lease = await acquireLease(redis, keys.leaseKeys(endpoint.id), 300_000, true);
+  const lease = await acquireLease({ redis, keys: keys.leaseKeys(endpoint.id), durationMs: 300_000, comesFirst: true });
   if (!lease) throw new Error('no lease');
   const delivery = new StreamDelivery({
     endpoint,

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
+import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
 import { pause } from '../../../runtime/pause.ts';
 import { type Answer, skipped } from '../../submit/answer.ts';
 import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
-import type { Lease } from '../lease/lease.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
 import { type StreamCodec, updateKey } from './stream-codec.ts';
 

@@ -1,9 +1,4 @@
-/** Redis keys of a lease, of its last fencing token, and of the time since which this Redis has had its data. */
-export interface LeaseKeys {
-  readonly lease: string;
-  readonly fence: string;
-  readonly epoch: string;
-}
+import type { FencedLeaseKeys } from '../../../runtime/lease/lease.ts';
 
 /** Names of everything that quote updates keep in Redis, under one prefix. */
 export class RedisKeys {
@@ -11,7 +6,7 @@ export class RedisKeys {
   constructor(readonly prefix: string) {}
 
   /** Keys of an endpoint's lease, which exists while a worker holds the endpoint. */
-  leaseKeys = (endpointId: string): LeaseKeys => ({
+  leaseKeys = (endpointId: string): FencedLeaseKeys => ({
     lease: `${this.prefix}:lease:${endpointId}`,
     fence: `${this.prefix}:fence:${endpointId}`,
     epoch: `${this.prefix}:epoch`,

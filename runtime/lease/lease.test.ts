@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
-import { eventually } from '../../../test/pamm/eventually.ts';
-import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
-import { BundleState } from '../../submit/bundle/bundle-state.ts';
-import { RedisKeys } from '../../submit/queue/redis-keys.ts';
-import { admitUpdate } from '../../submit/stream/stream-order.ts';
-import { acquireLease, type Lease } from './lease.ts';
+import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { eventually } from '../../test/pamm/eventually.ts';
+import { acquireLease, type FencedLeaseKeys, type Lease } from './lease.ts';
 
 let database: TestRedis;
 let redis: Redis;
-let keys: RedisKeys;
+let keys: FencedLeaseKeys;
 
 beforeAll(async () => {
   database = await createRedisDatabase();
   redis = new Redis(database.url);
 });
 beforeEach(async () => {
-  keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
-  await redis.set(keys.epoch(), '1');
+  const name = randomBytes(6).toString('hex');
+  keys = { lease: `${name}:lease`, fence: `${name}:fence`, epoch: `${name}:epoch` };
+  await redis.set(keys.epoch, '1');
 });
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
@@ -27,8 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const acquire = (durationMs = 60_000, heldBefore = false) =>
-  acquireLease(redis, keys.leaseKeys('e'), durationMs, heldBefore);
+const acquire = (durationMs = 60_000, comesFirst = false) => acquireLease({ redis, keys, durationMs, comesFirst });
 
 async function acquired(...args: Parameters<typeof acquire>): Promise<Lease> {
   const lease = await acquire(...args);
@@ -51,7 +47,7 @@ test('renewal keeps it; without, the holder stops before another may start', asy
   const lease = await acquired(60_000);
   clock.mockReturnValue(started + 40_000);
   expect(await lease.renew()).toBe(true);
-  expect(await redis.pttl(keys.lease('e'))).toBeGreaterThan(50_000);
+  expect(await redis.pttl(keys.lease)).toBeGreaterThan(50_000);
   // 60 seconds from the renewal, less the fifth that nobody uses: Redis still keeps the lease by then.
   clock.mockReturnValue(started + 87_999);
   expect(lease.isHeld()).toBe(true);
@@ -62,7 +58,7 @@ test('renewal keeps it; without, the holder stops before another may start', asy
 
 test('a holder whose lease Redis has ended neither renews nor releases that of the next', async () => {
   const lease = await acquired();
-  await redis.del(keys.lease('e'));
+  await redis.del(keys.lease);
   const next = await acquired();
   expect(await lease.renew()).toBe(false);
   expect(lease.isHeld()).toBe(false);
@@ -70,22 +66,7 @@ test('a holder whose lease Redis has ended neither renews nor releases that of t
   expect(await next.renew()).toBe(true);
 });
 
-test('a holder that was overtaken may not send, and puts nothing in flight', async () => {
-  const first = await acquired();
-  await redis.del(keys.lease('e'));
-  const second = await acquired();
-  const update = updateOf();
-  expect(await admitUpdate({ redis, keys, endpointId: 'e', fence: first.fence }, update)).toBe('fenced');
-  expect(await admitUpdate({ redis, keys, endpointId: 'e', fence: second.fence }, update)).toBe('send');
-
-  const pushes = new BundleState(redis, keys, 'e');
-  const push = submissionOf({ maxTimestamp: BigInt(Math.ceil(Date.now() / 1_000) + 60) });
-  await pushes.enqueue(push, Date.now());
-  expect(await pushes.dequeue(push, first.fence, Date.now())).toBe('fenced');
-  expect(await pushes.dequeue(push, second.fence, push.arrivedAtMs)).toBe('send');
-});
-
-test('after a loss of data, workers that know what was sent come first, and tokens keep growing', async () => {
+test('after a loss of data, processes that know what was done come first, and tokens keep growing', async () => {
   const before = await acquired();
   await redis.flushdb();
   expect(await acquire(400, false)).toBeUndefined();
@@ -93,4 +74,15 @@ test('after a loss of data, workers that know what was sent come first, and toke
   expect(BigInt(again.fence)).toBeGreaterThan(BigInt(before.fence));
   await again.release();
   await eventually(() => acquire(400, false));
+});
+
+test('a lease without fencing is one key, and anyone may take it after a loss of data', async () => {
+  const take = () => acquireLease({ redis, keys: { lease: keys.lease }, durationMs: 60_000 });
+  await redis.flushdb();
+  const first = await take();
+  expect(await take()).toBeUndefined();
+  expect([await first?.renew(), await redis.keys('*')]).toEqual([true, [keys.lease]]);
+  await redis.flushdb();
+  const second = await take();
+  expect([await first?.renew(), await second?.renew()]).toEqual([false, true]);
 });
