@@ -3,8 +3,8 @@ import type { Address, Hex } from 'viem';
 import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCalls, boundedCallsWithCode } from '../../chain/contract-calls.ts';
 import { loadStatement } from '../../db/load-statement.ts';
-import { type BoundedCall, CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { fillCalls, providerQuoteCall, stubs } from '../../quoting/calls/probe-calls.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 
 export interface FillDeps {
@@ -27,10 +27,6 @@ interface Swap {
   readonly zeroForOne: boolean;
   readonly inRaw: string;
 }
-
-/** Bounds of a quote through the stub, which itself holds gas back, and of a simulated swap over any number of bins. */
-const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
-const SWAP = { likelyGas: 600_000, gasLimit: 8_000_000, keptBytes: 68 };
 
 const swapsToCompare = loadStatement<Swap>('./swaps-to-compare.sql', import.meta.url);
 const insertFills = loadStatement('./insert-fills.sql', import.meta.url);
@@ -71,19 +67,13 @@ async function quotedOutputs(
 ): Promise<(bigint | null)[]> {
   const target = { rpc, chainId };
   const known = swaps.flatMap((swap) => pools.get(swap.pool) ?? []);
-  const stubs = known.map(({ address, layout, priceProvider }) => {
-    return [address, layoutAdapter(layout).prices.providerStubCode(priceProvider)] as const;
-  });
-  const quoteCalls = known.map(({ address, layout }): BoundedCall[] => [
-    { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
-  ]);
-  const { isApplied, answers: quotes } = await boundedCallsWithCode(target, parent, quoteCalls, new Map(stubs));
-  const swapCalls = swaps.map(({ pool, zeroForOne, inRaw }, index): BoundedCall[] => {
+  const code = stubs(known, ({ priceProvider }) => priceProvider);
+  const quoteCalls = known.map((pool) => [providerQuoteCall(pool)]);
+  const { isApplied, answers: quotes } = await boundedCallsWithCode(target, parent, quoteCalls, code);
+  const swapCalls = swaps.map(({ pool: address, zeroForOne, inRaw }, index) => {
     const [quote] = quotes[index]?.results ?? [];
-    const layout = pools.get(pool)?.layout;
-    if (!isApplied || !quote || layout === undefined) return [];
-    const calls = layoutAdapter(layout).fills.calls(quote, CALLER, zeroForOne, BigInt(inRaw)) ?? [];
-    return calls.map((data) => ({ target: pool, data, ...SWAP }));
+    const pool = pools.get(address);
+    return isApplied && quote && pool ? fillCalls(pool, quote, { zeroForOne, input: BigInt(inRaw) }) : [];
   });
   if (swapCalls.every((calls) => calls.length === 0)) return swaps.map(() => null);
   const answers = await boundedCalls(target, parent, swapCalls);

@@ -4,7 +4,7 @@ import { withoutOverrides } from '../../chain/pending-state.ts';
 import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall, BoundedResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { isPricedByOverrides } from '../../quoting/calls/probe-calls.ts';
 import { poolPriceCalls } from '../price-health/pool-price.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { gasUsedBy, runWithinBudget } from '../read-schedule/read-due-pools.ts';
@@ -59,7 +59,7 @@ export async function readLivePrices(
       const without = committed.shift()?.results;
       if (!without) return undefined;
       const gas = gasUsedBy(results) + gasUsedBy(without);
-      return { results: isSame(results[0], without[0]) ? null : results, gas };
+      return { results: isPricedByOverrides(results[0], without[0]) ? results : null, gas };
     });
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
@@ -71,12 +71,9 @@ export async function readLivePrices(
 }
 
 /** Plans the gas that a pool burned at the committed head, where it is more than usual. */
-function liveCalls({ pool: { address, layout }, results: [price] }: CommittedRead): BoundedCall[] {
-  const calls = poolPriceCalls(address, layoutAdapter(layout));
+function liveCalls({ pool, results: [price] }: CommittedRead): BoundedCall[] {
+  const calls = poolPriceCalls(pool);
   return calls.map((call, index) =>
     index === 0 ? { ...call, likelyGas: Math.max(call.likelyGas, price?.gasUsed ?? 0) } : call,
   );
 }
-
-const isSame = (one: BoundedResult | undefined, other: BoundedResult | undefined): boolean =>
-  one?.success === other?.success && one?.data === other?.data;

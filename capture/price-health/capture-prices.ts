@@ -43,6 +43,10 @@ type PriceResults = PoolResults<KnownPool, PriceAnswer> & { readonly committed: 
  *
  * A pool without a price at the committed head is also read in the block that is being built: with a live price, it has
  * the status and prices of that. So are funded pools, of which is stored whether they trade there.
+ *
+ * This is not the reader of quotes (`quoting/reads/pool-reader.ts`), which reads listed pools, and makes three calls where
+ * this makes one: storage, provider quotes and transfers are for depth. Guards and tokens are probed on schedules of their
+ * own, of all pools. The calls, and the rule of live prices, are those of quotes (`quoting/calls/probe-calls.ts`).
  */
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   const { database, chainId, budget, rpcs, live, onRead } = deps;
@@ -89,10 +93,10 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
 }
 
 /** Gives the calls of a pool. Calls are isolated, so that no pool can affect the read of another. */
-const callsOf = ({ address, token0, token1, layout }: KnownPool) => [
-  ...poolPriceCalls(address, layoutAdapter(layout)),
-  balanceCall(token0, address),
-  balanceCall(token1, address),
+const callsOf = (pool: KnownPool) => [
+  ...poolPriceCalls(pool),
+  balanceCall(pool.token0, pool.address),
+  balanceCall(pool.token1, pool.address),
 ];
 
 function readPrice(

@@ -1,7 +1,7 @@
-import type { Address } from 'viem';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
+import { type ProbedPool, pauseLevelCall, priceCall } from '../../quoting/calls/probe-calls.ts';
 
 /** Status as the listing shows it. A fault on our side is not a fault of the feed, so the listing shows `unknown`. */
 export type ListedStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'unknown';
@@ -16,18 +16,8 @@ export type PoolPrice = {
 /** Sides of a pool that do not trade although it has prices. */
 export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
 
-/** Bounds of calls. The call for prices also runs the pool's provider and oracle, which may be untrusted. */
-const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
-const PAUSE_LEVEL = { likelyGas: 20_000, gasLimit: 50_000 };
-
 /** The calls whose results {@link readPoolPrice} takes: prices through the pool, and its pause level. */
-export function poolPriceCalls(pool: Address, { prices, state }: LayoutAdapter): BoundedCall[] {
-  const { data, answerBytes } = state.pauseLevelCall;
-  return [
-    { target: pool, data: prices.call, ...PRICES },
-    { target: pool, data, keptBytes: answerBytes, ...PAUSE_LEVEL },
-  ];
-}
+export const poolPriceCalls = (pool: ProbedPool): BoundedCall[] => [priceCall(pool), pauseLevelCall(pool)];
 
 /**
  * Decodes the prices and the status of a pool.

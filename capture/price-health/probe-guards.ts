@@ -1,17 +1,13 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import type { ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import {
-  type BoundedAnswer,
-  type BoundedCall,
-  CALL_GAS_CAP,
-  CALLER,
-} from '../../protocol/bounded-calls/bounded-calls.ts';
+import { type BoundedAnswer, type BoundedCall, CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
 import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import {
@@ -32,9 +28,6 @@ export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
   readonly logUnknown: LogUnknownError;
 };
 
-/** Bounds of a quote through the stub, which itself holds gas back, and of a simulated swap of the smallest amount. */
-const QUOTE = { likelyGas: 200_000, gasLimit: 5_800_000, keptBytes: 96 };
-const UNIT_SWAP = { likelyGas: 240_000, unknownGasLimit: 3_260_000, keptBytes: 4 };
 const SIDES = 2;
 
 type QuotedPool = Pick<PoolResults<GuardedPool, BoundedAnswer>, 'pool' | 'results'>;
@@ -48,6 +41,9 @@ export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
  * provider's quote under a state override, then simulates that swap of each side with the quote. It finds nothing on
  * nodes without overrides. A pool without a quote at the head is probed in the block that is being built, if it has one
  * there.
+ *
+ * The probers of quotes (`quoting/guards`) follow whole sides, of pools with a curve: here one unit of each side is tried,
+ * of all pools.
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   const { chainId, budget, rpcs, closed, live } = deps;
@@ -56,20 +52,21 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
     live?.suspend(head, error);
     return [];
   };
-  let stubs: ReadonlyMap<Address, Hex> = new Map();
+  let stubCode: CodeOverrides = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
-    stubs = new Map(pools.map((pool) => [pool.address, stubOf(pool)]));
-    for (const address of closed.keys()) if (!stubs.has(address)) closed.delete(address);
+    // The provider is that of the pool's storage, or one that can never be changed.
+    stubCode = stubs(pools, ({ priceProvider }) => priceProvider);
+    for (const address of closed.keys()) if (!stubCode.has(address)) closed.delete(address);
     return pools;
   };
   return createPoolReads(deps, takePools, (kind) => {
     const sendAt = (block: BlockRef | 'latest', code?: CodeOverrides) => (calls: readonly BoundedCall[]) =>
       boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, CALL_GAS_CAP, code);
     const quoteAt = (block: BlockRef | 'latest') => (calls: readonly BoundedCall[]) =>
-      sendAt(block, new Map(calls.map(({ target: pool }) => [pool, stubs.get(pool) ?? '0x'])))(calls);
+      sendAt(block, new Map(calls.map(({ target: pool }) => [pool, stubCode.get(pool) ?? '0x'])))(calls);
     /** Simulates the swaps of pools at the block of their quotes, and notes what guards reject. */
     const probeAt = async (block: BlockRef | 'latest', quoted: readonly QuotedPool[]): Promise<Outcome[]> => {
-      const groups = quoted.map(unitSwaps);
+      const groups = quoted.map(({ pool, results: [quote] }) => unitSwapCalls(pool, quote, pool.isKnown));
       const isQuoted = groups.some((swaps) => swaps.length > 0);
       const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send: sendAt(block) }) : [];
       return quoted.map(({ pool }, index) => [
@@ -78,7 +75,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       ]);
     };
     const probeLive = async (head: LiveBlock, down: readonly QuotedPool[]): Promise<Outcome[]> => {
-      const groups = down.map(({ pool }) => callsOf(pool));
+      const groups = down.map(({ pool }) => [providerQuoteCall(pool)]);
       const quotes = await runWithinBudget(kind, groups, { budget, send: quoteAt(head.block) });
       return probeAt(
         head.block,
@@ -89,7 +86,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       );
     };
     return {
-      callsOf,
+      callsOf: (pool) => [providerQuoteCall(pool)],
       send: quoteAt('latest'),
       store: async (quoted) => {
         const down = quoted.filter(({ results: [quote] }) => !quote?.success);
@@ -103,10 +100,6 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
     };
   });
 }
-
-const callsOf = ({ address, layout }: GuardedPool): BoundedCall[] => [
-  { target: address, data: layoutAdapter(layout).prices.providerQuoteCall, ...QUOTE },
-];
 
 /**
  * Notes which sides guards close. Without swaps to simulate nothing is known; without an answer the last note stays.
@@ -131,17 +124,4 @@ function noteProbe(
   else closed.delete(address);
   // The gas that a unit swap needs by itself does not count.
   return { gas: Math.max(0, gasUsedBy(answer.results) - SIDES * gasLimit), isFailed: false };
-}
-
-/** Gives the stub of a pool's provider, which is that of the pool's storage, or one that can never be changed. */
-const stubOf = ({ layout, priceProvider }: GuardedPool) => layoutAdapter(layout).prices.providerStubCode(priceProvider);
-
-/** Gives the swaps to simulate: those of the bids, then as many of the asks; none without a quote. */
-function unitSwaps({ pool: { address, layout, isKnown }, results: [quote] }: QuotedPool): BoundedCall[] {
-  const { calls, gasLimit } = layoutAdapter(layout).unitSwaps;
-  const swaps = quote?.success ? calls(quote, CALLER) : null;
-  if (!swaps) return [];
-  const { likelyGas, unknownGasLimit, keptBytes } = UNIT_SWAP;
-  const bounds = { likelyGas, gasLimit: isKnown ? gasLimit : Math.max(gasLimit, unknownGasLimit), keptBytes };
-  return [...swaps.bids, ...swaps.asks].map((data) => ({ target: address, data, ...bounds }));
 }

@@ -15,7 +15,7 @@ export type TransferProbeDeps = PoolSchedule & {
 /**
  * Makes a probe that finds, for the due pools of a class, the sides whose tokens do not move, as quotes do. Under a
  * state override, a pool sends all that it has of a token, and gets it sent back. It finds nothing on nodes without
- * overrides.
+ * overrides. Quotes try what bins hold, which these reads do not know, and remember what moved (`quoting/guards`).
  */
 export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClass) => Promise<number> {
   const { chainId, rpcs, closed } = deps;

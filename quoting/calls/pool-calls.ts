@@ -13,22 +13,16 @@ import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type CurveSides, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
+import { isPricedByOverrides, priceCall, stubs } from './probe-calls.ts';
 
-/** Bounds of the price call. It keeps as many bytes as are decoded: two prices, or the selector of an error. */
-const PRICES = { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 };
 /** Upper estimates of gas, calldata included: a cold storage read costs 2,100 and its 32 bytes of calldata 512. */
 const GAS = { extsload: 10_000, perSlot: 3_000, quote: 200_000, stopLoss: 12_000 };
 /** With this much gas the stub calls the provider, however much gas earlier calls burned. */
 const CERTAIN_QUOTE_GAS = 3_500_000;
 
 /** Code to put in place of pools, so that their providers answer {@link quoteCall}. */
-export const stubs = (pools: readonly ServedPool[]): CodeOverrides =>
-  new Map(
-    pools.map(({ address, layout, immutableProvider }) => [
-      address,
-      layoutAdapter(layout).prices.providerStubCode(immutableProvider ?? zeroAddress),
-    ]),
-  );
+export const poolStubs = (pools: readonly ServedPool[]): CodeOverrides =>
+  stubs(pools, ({ immutableProvider }) => immutableProvider ?? zeroAddress);
 
 /** The call that reads the pool's storage. */
 export function storageCall({ address, layout, immutables }: ServedPool): ContractCall {
@@ -45,13 +39,6 @@ export function quoteCall({ address, layout }: ServedPool, isCertain = false): C
 /** Whether the stub did not call the provider, because other calls had burned the gas. */
 export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
   quote?.success === true && quote.data === '0x';
-
-/** The call that reads the pool's prices. */
-export const priceCall = ({ address, layout }: ServedPool): BoundedCall => ({
-  target: address,
-  data: layoutAdapter(layout).prices.call,
-  ...PRICES,
-});
 
 /**
  * Calls that read the pool's prices, its balances of both tokens, and the code of both tokens.
@@ -109,7 +96,7 @@ export function decodePool(
 ): PriceSnapshot | SnapshotError {
   const fingerprint = fingerprintOf(answers);
   const { pending } = block;
-  const hasLivePrice = pending !== undefined && isPricedByOverrides(answers);
+  const hasLivePrice = pending !== undefined && isPricedByOverrides(answers.quote, answers.committedQuote);
   const read = { block, readAt, hasLivePrice, ...sourceAge(block) };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
@@ -135,12 +122,6 @@ export function decodePool(
 /** How old the overrides of a block are now, milliseconds. */
 export const sourceAge = ({ pending }: BlockRef): Pick<PriceSnapshot, 'sourceAgeMs'> =>
   pending ? { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) } : {};
-
-/** Whether the provider's quote would be another, or none, without the overrides of sources. */
-const isPricedByOverrides = ({ quote, committedQuote }: PoolAnswers): boolean =>
-  quote?.success === true &&
-  committedQuote !== undefined &&
-  (!committedQuote.success || committedQuote.data !== quote.data);
 
 /** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {

@@ -5,7 +5,7 @@ import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
-import { priceCall } from '../calls/pool-calls.ts';
+import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface AccessListsDeps {

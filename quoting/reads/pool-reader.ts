@@ -12,10 +12,10 @@ import {
   decodePool,
   type PoolAnswers,
   type PoolRead,
+  poolStubs,
   priceCalls,
   quoteCall,
   storageCall,
-  stubs,
   wasQuoteSkipped,
   withDepth,
 } from '../calls/pool-calls.ts';
@@ -204,7 +204,7 @@ export class PoolReader {
   /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(block: BlockRef, pools: readonly ServedPool[], signal: AbortSignal) {
     const { target } = this.#deps;
-    const code = stubs(pools);
+    const code = poolStubs(pools);
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
     const { isApplied, results } = await multicallWithCode(target, block, groups, code, signal);
     if (!isApplied) {
