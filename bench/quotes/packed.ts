@@ -32,7 +32,7 @@ export async function measurePacked(): Promise<void> {
   const proxy = await startRpcProxy(packedChain.chain.rpcUrl);
   try {
     await measureRule(packedChain, proxy, 'sumOnEdges', 'packed pools, formulas verified', 5);
-    await measureRule(packedChain, proxy, 'quotient', 'packed pools, all fitted', 28);
+    await measureRule(packedChain, proxy, 'quotient', 'packed pools, all fitted', 20);
     await measureSimulated(packedChain, proxy, 'a pool all simulated', NO_GUARDS, 2);
     await measureSimulated(packedChain, proxy, 'the same with a stop loss', STOP_LOSS, 5);
     await measureFlat();

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-import { fitSide } from '../../protocol/layouts/packed/fit.ts';
-import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
+
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
+  fitOnChain,
   MAX_PRICE_BITS,
   type PackedChain,
   type PackedTestPool,
@@ -127,9 +127,7 @@ async function fitted(
   zeroForOne: boolean,
   draw: number,
 ): Promise<SideCurve | null> {
-  const plan = planFit(priced, zeroForOne, draw);
-  const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
-  return fitSide(plan, await simulate(packedChain, pool, priced, probes), priced.quote.referenceX64);
+  return fitOnChain(packedChain, pool, { priced, zeroForOne, draw });
 }
 
 /** An input of each level gives its output or more, and a little less gives no more. */

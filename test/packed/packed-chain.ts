@@ -23,10 +23,13 @@ import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts'
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
 import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
+import { fitSide } from '../../protocol/layouts/packed/fit.ts';
+import { furtherProbes, planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
 import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
+import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
@@ -198,6 +201,25 @@ export async function simulate(
       ? { amountIn: amount0Delta, amountOut: -amount1Delta }
       : { amountIn: amount1Delta, amountOut: -amount0Delta };
   });
+}
+
+/** Fits a side of a pool that is simulated as the plan says. Null where no fit holds. */
+export async function fitOnChain(
+  packedChain: PackedChain,
+  pool: PackedTestPool,
+  { priced, zeroForOne, draw }: { readonly priced: PricedPool; readonly zeroForOne: boolean; readonly draw: number },
+): Promise<SideCurve | null> {
+  const ask = (amounts: readonly bigint[]) =>
+    simulate(
+      packedChain,
+      pool,
+      priced,
+      amounts.map((amountSpecified) => ({ zeroForOne, amountSpecified })),
+    );
+  const plan = planFit(priced, zeroForOne, draw);
+  const fills = await ask(plan.probes);
+  const proofs = await ask(furtherProbes(plan, fills));
+  return fitSide(plan, [...fills, ...proofs], priced.quote.referenceX64);
 }
 
 const PRICES = parseAbi(['function getSellAndBuyPrices() returns (uint128 sellX64, uint128 buyX64)']);

@@ -4,14 +4,14 @@ import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts'
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-import { fitSide } from '../../protocol/layouts/packed/fit.ts';
-import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
+
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import { type FillCurve, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
+  fitOnChain,
   MAX_PRICE_BITS,
   overrides,
   type PackedChain,
@@ -84,10 +84,7 @@ describe.each(VARIANTS)('of a side that charges by the rule $rule, whose zero am
 
   it('no amount is promised more than the chain gives, where it is fitted', async () => {
     const property = fc.asyncProperty(drawn(), fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
-      const plan = planFit(priced, zeroForOne, draw);
-      const probes = plan.probes.map((amountSpecified) => ({ zeroForOne, amountSpecified }));
-      const fills = await simulate(packedChain, pool, priced, probes);
-      const curve = fitSide(plan, fills, priced.quote.referenceX64);
+      const curve = await fitOnChain(packedChain, pool, { priced, zeroForOne, draw });
       if (curve) expect(await brokenPromises(pool, priced, zeroForOne, curve.levels)).toEqual([]);
     });
     await fc.assert(property, { numRuns: RUNS });

@@ -15,7 +15,7 @@ import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { packedAdapter } from '../../protocol/layouts/packed/adapter.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
-import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
+import { furtherProbes, planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
@@ -209,10 +209,12 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     const fitted = async (zeroForOne: boolean) => {
       const plan = planFit(priced, zeroForOne, draw);
       const fills: (SwapAmounts | null)[] = [];
-      for (const amount of plan.probes) {
+      const ask = async (amount: bigint) => {
         const [record] = await simulated(pool, priced, { zeroForOne }, [amount], free);
         fills.push(record ? amountsOf(record, zeroForOne) : null);
-      }
+      };
+      for (const amount of plan.probes) await ask(amount);
+      for (const amount of furtherProbes(plan, fills)) await ask(amount);
       const curve = fitSide(plan, fills, priced.quote.referenceX64);
       if (!curve) throw new Error('the side was not fitted');
       return curve;

@@ -13,7 +13,7 @@ import { filledSwap } from '../pool-errors.ts';
 import { poolCurve } from '../pool-side.ts';
 import type { Sides } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
-import { planFit } from './fit-plan.ts';
+import { furtherProbes, planFit } from './fit-plan.ts';
 import { agreeingFormulas, matchFormulas } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
@@ -113,22 +113,23 @@ async function probeForm({ priced, context, chain }: Search): Promise<Simulation
 async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Promise<SearchEnd> {
   const { priced, prices, provider, context, form } = simulated;
   const isTrial = before.formulas === null && provider !== null;
-  const plans = [true, false].map((zeroForOne) => planFit(priced, zeroForOne, context.draw(), isTrial));
+  const plans = SIDES.map((zeroForOne) => planFit(priced, zeroForOne, context.draw(), isTrial));
   const isFittable = plans.every((plan) => plan.isFittable);
   if (!isTrial && !isFittable) return bySimulation(simulated, before);
-  const probes = plans.flatMap((plan) =>
-    plan.probes.map((amountSpecified) => ({ zeroForOne: plan.zeroForOne, amountSpecified })),
+  const { probes, results, isSilenced, fills, ofSides } = await simulateSides(
+    simulated,
+    plans.map((plan) => plan.probes),
   );
-  const { results, isSilenced } = await simulate(simulated, probes);
   if (context.isCallerJudged && !isSilenced) return failed(JUDGED, before);
-  const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
   const names = isTrial ? agreeingFormulas(priced, prices, probes, fills) : null;
   const known = names && provider ? await remember(simulated, provider, names) : before;
   const { sides } = matchFormulas(priced, prices, (names && known.formulas?.names) ?? []);
   if (sides) return found('formula', sides, form, known);
   if (!isFittable) return bySimulation(simulated, known);
-  const [bids, asks] = plans.map((plan) => {
-    const ownFills = fills.filter((_, index) => probes[index]?.zeroForOne === plan.zeroForOne);
+  const further = plans.map((plan, side) => furtherProbes(plan, ofSides[side] ?? []));
+  const proofs = await simulateSides(simulated, further);
+  const [bids, asks] = plans.map((plan, side) => {
+    const ownFills = [...(ofSides[side] ?? []), ...(proofs.ofSides[side] ?? [])];
     return fitSide(plan, ownFills, plan.zeroForOne ? prices.sellX64 : prices.buyX64);
   });
   if (bids && asks) {
@@ -137,10 +138,25 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
     return found('fit', { bids, asks }, form, { form, formulas: known.formulas });
   }
   // Swaps that guards refused say nothing about the curve: the next read tries again.
-  if (!isSilenced && context.guards.length > 0 && fills.includes(null)) return bySimulation(simulated, known);
+  if (!isSilenced && context.guards.length > 0 && [...fills, ...proofs.fills].includes(null))
+    return bySimulation(simulated, known);
   if (context.known && context.known.readsWithoutFit === undefined)
     context.refuted({ priced, prices, probes, results });
   return bySimulation(simulated, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
+}
+
+/** `zeroForOne` of both sides. */
+const SIDES = [true, false];
+
+/** Simulates swaps of both sides together. @returns what each took and gave, all and by side; null where it was refused */
+async function simulateSides(simulated: SimulatedSearch, amounts: readonly (readonly bigint[])[]) {
+  const probes = SIDES.flatMap((zeroForOne, side) =>
+    (amounts[side] ?? []).map((amountSpecified) => ({ zeroForOne, amountSpecified })),
+  );
+  const { results, isSilenced } = await simulate(simulated, probes);
+  const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
+  const ofSides = SIDES.map((zeroForOne) => fills.filter((_, index) => probes[index]?.zeroForOne === zeroForOne));
+  return { probes, results, isSilenced, fills, ofSides };
 }
 
 /** Keeps formulas for the code that they agreed with, if its hashes determine what it does. */

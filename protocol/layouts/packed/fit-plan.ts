@@ -2,7 +2,7 @@ import { priceAtFloor } from '../../bin-price.ts';
 import { E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import type { PricedPool } from '../ladder.ts';
-import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
+import { multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve, tolerance } from '../side-curve.ts';
 import { type FeeFormula, formulaFees } from './formulas.ts';
 
 /** Most runs of bins for a fit: a side with more is cheaper to simulate whole. */
@@ -43,8 +43,7 @@ export interface FitPlan {
    * Swaps to simulate, raw units, exact outputs negative, in this order:
    * 1. To the end of each run, which shows its factor: an exact output, but for the last run an exact input that
    *    empties the side, which also shows what the pool keeps of the output.
-   * 2. As proofs, exact outputs that end inside each run, others to the edges inside runs of small amounts, and, with a
-   *    notional fee, all that the side gives if the pool keeps the fee of it: it may round an exact output down.
+   * 2. As proofs, exact outputs that end inside each run, and others to the edges inside runs of small amounts.
    * 3. As a proof, an exact input that ends inside the first bin that holds at least half of what any does.
    */
   readonly probes: readonly bigint[];
@@ -78,11 +77,27 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, i
       minBigint(2n * whole + 1n, MAX_INT128 / multiplierIn),
       ...runs.flatMap((run) => draws.map((drawn) => -outputInside(likely, run, drawn))),
       ...edges.slice(0, MAX_EDGES).map((output) => -output),
-      ...keptEnd(likely).map((output) => -output),
       inputInFullBin(likely, BigInt(draw)),
     ],
     isFittable,
   };
+}
+
+/**
+ * Swaps to simulate after those of a plan, as further proofs: what the side gave at its end, as an exact output, where the
+ * pool keeps a part of the output or may keep so little that raw units hide it. It may round exact outputs down then.
+ *
+ * @param fills what the pool took and gave for each probe of the plan; null where it refused
+ */
+export function furtherProbes({ priced, zeroForOne, runs }: FitPlan, fills: readonly (SwapAmounts | null)[]): bigint[] {
+  const last = runs.at(-1)?.steps.at(-1);
+  const end = fills[runs.length - 1];
+  if (!last || !end || end.amountOut === 0n) return [];
+  const { notionalFeeE8 } = priced.state;
+  const [, multiplierOut] = multipliers({ priced, zeroForOne });
+  const whole = (last.outputBefore + last.slice.available) / multiplierOut;
+  const isFeeHidden = notionalFeeE8 > 0 && whole * BigInt(notionalFeeE8) < 2n * E8;
+  return end.amountOut < whole || isFeeHidden ? [-end.amountOut] : [];
 }
 
 /**
@@ -146,16 +161,6 @@ function edgesInside(side: SideCurve, { steps, outputRaw }: Run): readonly bigin
   const [, multiplierOut] = multipliers(side);
   const edges = steps.map(({ outputBefore, slice }) => (outputBefore + slice.available) / multiplierOut);
   return [...new Set(edges)].filter((edge) => edge > 0n && edge < outputRaw);
-}
-
-/** What a side gives if the pool keeps the notional fee of the output, raw units; none without a fee. */
-function keptEnd(side: SideCurve): readonly bigint[] {
-  const { notionalFeeE8 } = side.priced.state;
-  const last = side.steps.at(-1);
-  if (notionalFeeE8 === 0 || last === undefined) return [];
-  const whole = last.outputBefore + last.slice.available;
-  const output = (whole - (whole * BigInt(notionalFeeE8)) / E8) / multipliers(side)[1];
-  return output > 0n ? [output] : [];
 }
 
 /** An output that ends inside a run, raw units: each part of what the run gives is as likely as the others. */

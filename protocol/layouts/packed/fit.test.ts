@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { E8 } from '../../fixed-point.ts';
 import type { PoolImmutables, PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { pricePool } from '../ladder.ts';
 import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
-import { type FitPlan, planFit } from './fit-plan.ts';
+import { furtherProbes, planFit } from './fit-plan.ts';
 import { FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
 import { immutables, poolStateOf, quoteUpTo } from './pool-state.fixture.ts';
 
@@ -35,15 +36,18 @@ const side: fc.Arbitrary<SideCurve> = fc
   });
 
 describe('a fit', () => {
-  it('has the outputs of the side, and its inputs or a little more, from three swaps where all bins charge alike, four with a notional fee', () => {
+  it('has the outputs of the side, and its inputs or a little more, from three swaps where all bins charge alike, one more where the pool keeps output', () => {
     fc.assert(
       fc.property(side, fc.nat(), (curve, draw) => {
-        const { plan, fit } = fitted(curve, draw);
+        const { plan, fills, fit } = fitted(curve, draw);
         const edges = plan.runs.reduce((sum, { steps }) => sum + steps.length - 1, 0);
-        const { notionalFeeE8 } = curve.priced.state;
+        const whole = plan.runs.at(-1)?.outputRaw ?? 0n;
+        const isShown = whole * BigInt(curve.priced.state.notionalFeeE8) >= 2n * E8;
+        const isProved = whole > (curve.levels.at(-1)?.cumulativeOutput ?? 0n);
         const least = plan.runs.length === 0 ? 0 : 2 * plan.runs.length + 1;
         expect(plan.probes.length).toBeGreaterThanOrEqual(least);
-        expect(plan.probes.length).toBeLessThanOrEqual(least + edges + (notionalFeeE8 > 0 ? 1 : 0));
+        expect(plan.probes.length).toBeLessThanOrEqual(least + edges);
+        if (isProved || isShown) expect(fills.length - plan.probes.length).toBe(isProved ? 1 : 0);
         expect(fit?.bestX64).toBe(curve.bestX64);
         curve.levels.forEach(({ cumulativeInput, cumulativeOutput }, index) => {
           const level = fit?.levels[index];
@@ -186,13 +190,14 @@ function stateOf(contents: readonly bigint[], feeOf: (index: number) => number =
 function fitted(curve: SideCurve, draw: number) {
   const plan = planFit(curve.priced, curve.zeroForOne, draw);
   if (plan === null) throw new Error('no plan');
-  const fills = answers(curve, plan);
+  const first = answers(curve, plan.probes);
+  const fills = [...first, ...answers(curve, furtherProbes(plan, first))];
   return { plan, fills, fit: fitSide(plan, fills, curve.bestX64) };
 }
 
-/** What a pool of this curve answers to the swaps of a plan. */
-function answers(curve: SideCurve, { probes }: FitPlan): readonly SwapAmounts[] {
-  return probes.map((amount) => {
+/** What a pool of this curve answers to swaps, exact outputs negative. */
+function answers(curve: SideCurve, amounts: readonly bigint[]): readonly SwapAmounts[] {
+  return amounts.map((amount) => {
     if (amount < 0n) return swapExactOutput(curve, -amount);
     const level = levelAtInput(curve, amount);
     return { amountIn: level?.cumulativeInput ?? 0n, amountOut: level?.cumulativeOutput ?? 0n };

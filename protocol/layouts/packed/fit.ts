@@ -11,7 +11,7 @@ import {
   tolerance,
 } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
-import { type FitPlan, LIKELY, type Run } from './fit-plan.ts';
+import { type FitPlan, furtherProbes, LIKELY, type Run } from './fit-plan.ts';
 import { formulaFees } from './formulas.ts';
 
 /** Offered inputs are raised by this, parts in 10^15: it covers the rounding of prices that are not tiny. */
@@ -20,18 +20,20 @@ const MARGIN_E15 = 100n;
 /**
  * Fits a side's fees to what the pool answered, and proves the fit by the answers that it does not rest on.
  *
- * @param fills what the pool took and gave for each probe; null where it refused
+ * @param fills what the pool took and gave for each probe, those of {@link furtherProbes} last; null where it refused
  * @param bestX64 the pool's price at the cursor with fees
  * @returns null when no factors explain the answers
  */
 export function fitSide(plan: FitPlan, fills: readonly (SwapAmounts | null)[], bestX64: bigint): SideCurve | null {
+  const probes = [...plan.probes, ...furtherProbes(plan, fills)];
   const known = fills.filter((fill) => fill !== null);
-  if (!plan.isFittable || known.length !== plan.probes.length) return null;
+  if (!plan.isFittable || known.length !== probes.length) return null;
   const end = known[plan.runs.length - 1];
-  const inside = known.slice(plan.runs.length, -1);
+  const isProof = (index: number) => index >= plan.runs.length && (probes[index] ?? 0n) < 0n;
+  const inside = known.filter((_, index) => isProof(index));
   // Outputs that are shown can be had.
-  if (inside.some(({ amountOut }, index) => -amountOut !== plan.probes[plan.runs.length + index])) return null;
-  const input = known.at(-1);
+  if (known.some(({ amountOut }, index) => isProof(index) && -amountOut !== probes[index])) return null;
+  const input = known[plan.probes.length - 1];
   // The notional fee comes first: where raw units cannot distinguish it from no fee, it offers less output.
   for (const endFeeE8 of new Set([plan.priced.state.notionalFeeE8, 0, ...measuredEndFee(plan, end)])) {
     const fees = fittedFees(plan, known, endFeeE8);
