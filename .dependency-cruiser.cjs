@@ -112,15 +112,10 @@ function apiFloors() {
     ['http', 'pool-page.ts'],
     ['auth', 'observability', 'declaration'],
     ['limits'],
-    ['sockets', 'latest'],
+    ['sockets', 'latest', 'listing', 'bars'],
     ['quotes'],
   ];
-  const above = [
-    ['history', 'stream', 'levels', 'serving'],
-    ['reference', 'udf'],
-    ['resources.ts', 'app.ts'],
-    ['main.ts'],
-  ];
+  const above = [['stream', 'levels', 'serving'], ['reference'], ['resources.ts', 'app.ts'], ['main.ts']];
   const named = [...below, ...above].flat();
   const folders = readdirSync(`${__dirname}/api`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const resources = folders.map(({ name }) => name).filter((name) => !named.includes(name));

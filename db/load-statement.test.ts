@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../runtime/project-root.ts';
 const FOLDERS = ['api', 'builders', 'capture', 'cli', 'db', 'quoting'];
 /** They compose statements while they run, of what is named here. */
 const COMPOSERS = {
-  'api/metadata/listing-sql.ts': 'filters and orders of requests',
+  'api/listing/listing-sql.ts': 'filters and orders of requests',
   'capture/fiat/refresh-prices.ts': 'columns of a view, as the schema types them',
   'capture/listing/pool-facts.ts': 'columns of views, as the schema types them, and all running totals',
   'cli/export/rows-sql.ts': 'views and their columns',

@@ -1,13 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { INTERVALS, MAX_BARS } from '../bars/intervals.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
 import { Amount, Before, HISTORY, historyPage, limitOf, Price } from './declare-page.ts';
-
-/** Seconds of each interval. */
-export const INTERVALS = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
-
-export const MAX_BARS = 1_000;
 
 const Flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const flag = (description: string) =>

@@ -1,8 +1,9 @@
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { averagePriceX64Floor, type TradedAmounts } from '../trades/average-price.ts';
-import type { FoundBars, Prices } from './bar-rows.ts';
-import { type BarsPage, MAX_BARS, type QuoteBar, type QuoteBarsPage, type TradeBar } from './bars-declaration.ts';
-import type { BarRow } from './select-bars.ts';
+import { averagePriceX64Floor, type TradedAmounts } from '../bars/average-price.ts';
+import type { FoundBars, Prices } from '../bars/bar-rows.ts';
+import { MAX_BARS } from '../bars/intervals.ts';
+import type { BarRow } from '../bars/select-bars.ts';
+import type { BarsPage, QuoteBar, QuoteBarsPage, TradeBar } from './bars-declaration.ts';
 import type { QuoteBarRow } from './select-quote-bars.ts';
 import { IN_TOKENS, RATE_BITS, type RateX128 } from './usd-rates.ts';
 

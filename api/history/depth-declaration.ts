@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { BASES } from '../../quoting/quote-basis.ts';
+import { MAX_BARS } from '../bars/intervals.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { poolParams } from '../declaration/pool-page.ts';
-import { MAX_BARS } from './bars-declaration.ts';
 import { Amount, Before, HISTORY, historyPage, limitOf, Price } from './declare-page.ts';
 
 export const RawDepthQuery = z.object({

@@ -10,9 +10,10 @@ import { seedAddress, seedPools } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
+import { INTERVALS } from '../bars/intervals.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { BarsPage, INTERVALS, type TradeBar } from './bars-declaration.ts';
+import { BarsPage, type TradeBar } from './bars-declaration.ts';
 import { DaysPage, type PoolDay } from './days-declaration.ts';
 import { historyResource } from './history.ts';
 

@@ -1,7 +1,7 @@
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { type BarRange, type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
+import { type BarRange, type FoundBars, mapPrices, type Prices } from '../bars/bar-rows.ts';
 
 /** Prices that bars of samples are made from. */
 export type QuoteSeries = 'bid' | 'ask' | 'mid';

@@ -1,11 +1,10 @@
 import type pg from 'pg';
+import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isOpenToAnyone, type PoolDirectory, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
-import { listedChains } from '../metadata/listed-chains.ts';
-import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
-import type { ListingQuery } from '../metadata/query.ts';
-import { readInTurn } from '../read-in-turn.ts';
+import { findListed } from '../listing/find-listed.ts';
+import type { ListingQuery } from '../listing/query.ts';
 import { MAX_WILDCARD_POOLS } from '../sockets/pool-lists.ts';
 import type { LevelsQuery } from './levels-query.ts';
 
@@ -26,11 +25,12 @@ const KEEP_MS = 10_000;
 const MAX_FILTERS = 200;
 
 export function createPoolChooser({ directory, database }: ChooseDeps): ChoosePools {
-  const found = new ResultCache<ReadonlySet<string>>(MAX_FILTERS);
+  const found = new ResultCache<ReadonlySet<Address>>(MAX_FILTERS);
   const listedPools = (chain: ChainConfig, query: ListingQuery) => {
-    const statement = findStatement({ ...query, count: MAX_WILDCARD_POOLS }, listedChains([chain], query), 0);
-    const read = () =>
-      readInTurn(database, async (client) => new Set((await client.query<FoundRow>(statement)).rows[0]?.pools));
+    const read = async () => {
+      const pools = await findListed(database, [chain], { ...query, count: MAX_WILDCARD_POOLS });
+      return new Set(pools.map(({ address }) => address));
+    };
     return found.get(JSON.stringify([chain.chainId, query]), read, KEEP_MS);
   };
   return async (chain, { pools, listed }) => {

@@ -6,7 +6,7 @@ import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
 import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
 import { uint64 } from '../declaration/uint64.ts';
-import { RawListingQuery } from '../metadata/query-string.ts';
+import { RawListingQuery } from '../listing/query-string.ts';
 import { poolsQuery } from '../sockets/pool-lists.ts';
 import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 

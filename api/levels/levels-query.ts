@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
-import { type ListingQuery, toListingQuery } from '../metadata/query.ts';
+import { type ListingQuery, toListingQuery } from '../listing/query.ts';
 import { basisParam, oneOf, parseQuery } from '../request.ts';
 import { poolsParam } from '../sockets/pool-lists.ts';
 import { RawLevelsQuery } from './declaration.ts';

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { MetadataPage } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { RawCrossChainQuery, RawListingQuery } from '../listing/query-string.ts';
 import { PAGE_EXAMPLE } from './example.ts';
-import { RawCrossChainQuery, RawListingQuery } from './query-string.ts';
 
 /** What both listings share. */
 const listing = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
-import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from '../listing/query-string.ts';
 
 const POOLS_OF_CHAIN = 1_300;
 const SEEDED_AT_ONCE = 130;

@@ -3,9 +3,9 @@ import { selectPoolFacts } from '../../capture/listing/pool-facts.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
-import { countStatement, findStatement, showStatement } from './listing-sql.ts';
-import { toListingQuery } from './query.ts';
-import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
+import { countStatement, findStatement, showStatement } from '../listing/listing-sql.ts';
+import { toListingQuery } from '../listing/query.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from '../listing/query-string.ts';
 
 const FUNDED = 50;
 const UNFUNDED = 3;

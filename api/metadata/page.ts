@@ -15,8 +15,8 @@ import {
   type Statement,
   showStatement,
   type TotalRow,
-} from './listing-sql.ts';
-import type { ListingQuery } from './query.ts';
+} from '../listing/listing-sql.ts';
+import type { ListingQuery } from '../listing/query.ts';
 import { hashOf, type PageRequest, versionIn } from './versioned-pages.ts';
 
 /** Most totals. */

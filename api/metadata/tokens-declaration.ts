@@ -4,7 +4,7 @@ import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
-import { RawListingQuery } from './query-string.ts';
+import { RawListingQuery } from '../listing/query-string.ts';
 
 /** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
 export const RawTokensQuery = RawListingQuery.pick({ count: true }).extend({

@@ -1,9 +1,9 @@
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import { ReadyBody } from '../http/ready-body.ts';
-import type { ListedChain } from './listing-sql.ts';
-import type { PageQuery } from './query.ts';
-import { DEFAULT_COUNT } from './query-string.ts';
+import type { ListedChain } from '../listing/listing-sql.ts';
+import type { PageQuery } from '../listing/query.ts';
+import { DEFAULT_COUNT } from '../listing/query-string.ts';
 import type { TokensPage } from './tokens-declaration.ts';
 import type { PageRequest } from './versioned-pages.ts';
 

@@ -3,9 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
-import { findStatement } from './listing-sql.ts';
-import { toListingQuery } from './query.ts';
-import { CROSS_CHAIN_SORTS, SORTS } from './query-string.ts';
+import { findStatement } from '../listing/listing-sql.ts';
+import { toListingQuery } from '../listing/query.ts';
+import { CROSS_CHAIN_SORTS, SORTS } from '../listing/query-string.ts';
 
 const POOLS = 20;
 

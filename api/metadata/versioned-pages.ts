@@ -5,8 +5,8 @@ import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
 import { unavailable } from '../errors.ts';
 import type { ReadyBody } from '../http/ready-body.ts';
+import { type VersionRow, versionStatement } from '../listing/listing-sql.ts';
 import { readFailure, readInTurn } from '../read-in-turn.ts';
-import { type VersionRow, versionStatement } from './listing-sql.ts';
 
 /** Memory for pages. A page of default length takes about 250 kB, compressed form included. */
 const MAX_PAGE_BYTES = 64_000_000;

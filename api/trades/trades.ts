@@ -1,9 +1,9 @@
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { averagePriceX64Floor } from '../bars/average-price.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { type PoolPageDeps, poolPageRequest } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
-import { averagePriceX64Floor } from './average-price.ts';
 import { listTrades, MAX_LIMIT, RawTradesQuery, type Trade, type TradesPage } from './declaration.ts';
 import { type Fill, type LogPosition, selectFills, selectTrades, type TradeRow } from './select-trades.ts';
 

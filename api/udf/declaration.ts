@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
+import { INTERVALS, MAX_BARS } from '../bars/intervals.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { errorResponse } from '../declaration/responses.ts';
-import { INTERVALS, MAX_BARS } from '../history/bars-declaration.ts';
 import { Integer } from '../request.ts';
 
 /** Seconds of each resolution. */

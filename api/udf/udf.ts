@@ -3,18 +3,17 @@ import type { Address } from 'viem';
 import type { z } from 'zod';
 import { firstIssue } from '../../config/load-chains.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { TradedAmounts } from '../bars/average-price.ts';
+import type { Prices } from '../bars/bar-rows.ts';
+import { MAX_BARS } from '../bars/intervals.ts';
+import { FINAL_MAX_AGE_SECS, NEWEST } from '../bars/pages.ts';
+import { type BarRow, selectBars } from '../bars/select-bars.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import type { Prices } from '../history/bar-rows.ts';
-import { MAX_BARS } from '../history/bars-declaration.ts';
-import { FINAL_MAX_AGE_SECS, NEWEST } from '../history/pages.ts';
-import { type BarRow, selectBars } from '../history/select-bars.ts';
 import { ReadyBody, sendCached, sendReady } from '../http/ready-body.ts';
-import { listedChains } from '../metadata/listed-chains.ts';
-import { type FoundRow, findStatement } from '../metadata/listing-sql.ts';
-import { toListingQuery } from '../metadata/query.ts';
+import { findListed } from '../listing/find-listed.ts';
+import { toListingQuery } from '../listing/query.ts';
 import type { PoolPageDeps } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
-import type { TradedAmounts } from '../trades/average-price.ts';
 import {
   CONFIG,
   type Found,
@@ -34,8 +33,6 @@ import {
 } from './declaration.ts';
 import { quotientFloor } from './numbers.ts';
 
-type UdfDeps = PoolPageDeps & { readonly statusMaxAgeSecs: number };
-
 const DAY = RESOLUTIONS['1D'];
 /** How many of the newest days with trades are searched for a price. */
 const PRICED_DAYS = 30;
@@ -48,8 +45,7 @@ const MIN_SEARCH_LENGTH = 2;
 /** `GET /public/v1/udf/…`: the data feed of TradingView's charting library, over the bars of `…/ohlcv`. */
 export const udfResource = defineResource(
   [getUdfConfig, getUdfTime, getUdfSymbol, searchUdfSymbols, listUdfBars],
-  (deps: UdfDeps) => {
-    const { chains, database, directory, statusMaxAgeSecs } = deps;
+  ({ chains, database, directory }: PoolPageDeps) => {
     const findPool = async (ticker: string) => {
       const [chainId = '', address = ''] = ticker.split(':');
       const pool = (await directory.table()).find(Number(chainId), address.toLowerCase() as Address);
@@ -86,11 +82,9 @@ export const udfResource = defineResource(
         const search = [...text].length < MIN_SEARCH_LENGTH ? {} : { search: text };
         const count = Math.min(query.data.limit, MAX_FOUND);
         const listing = toListingQuery({ ...search, count, sortBy: 'tvl' }, ['tvl']);
-        const statement = findStatement(listing, listedChains([...chains.values()], listing), statusMaxAgeSecs);
-        const { rows } = await readInTurn(database, (client) => client.query<FoundRow>(statement));
-        const { chainIds, pools } = rows[0] ?? {};
+        const listed = await findListed(database, [...chains.values()], listing);
         const table = await directory.table();
-        const found = (pools ?? []).map((address, n) => table.find(Number(chainIds?.[n]), address as Address));
+        const found = listed.map(({ chainId, address }) => table.find(chainId, address));
         return c.json(found.flatMap((pool) => (pool ? [toFound(pool, chainName(pool))] : [])));
       },
       async listUdfBars(c) {

@@ -1,4 +1,4 @@
-import { INTERVALS, MAX_BARS } from '../../api/history/bars-declaration.ts';
+import { INTERVALS, MAX_BARS } from '../../api/bars/intervals.ts';
 import { MAX_DAYS } from '../../api/history/days-declaration.ts';
 import { MAX_LIMIT } from '../../api/trades/declaration.ts';
 import { RESOLUTIONS } from '../../api/udf/declaration.ts';

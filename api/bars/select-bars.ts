@@ -2,7 +2,7 @@ import { storedSecs } from '../../db/history/trade-minutes.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import type { TradedAmounts } from '../trades/average-price.ts';
+import type { TradedAmounts } from './average-price.ts';
 import { type BarRange, type FoundBars, mapPrices, type Prices } from './bar-rows.ts';
 
 /** A bar as the database has it. All prices are null when no trade has a price. */
