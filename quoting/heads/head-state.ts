@@ -1,0 +1,116 @@
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import { ChainTail } from './chain-tail.ts';
+
+export type Headed = { readonly block: BlockHeader };
+
+/** The times of a chain's heads, milliseconds. */
+export interface HeadPace {
+  readonly blockTimeMs: number;
+  /** Shortest time between two polls, and between two heads that are taken. */
+  readonly minRefreshMs: number;
+}
+
+/** A head that may be the next one. */
+export interface Candidate<H> {
+  readonly head: H;
+  /** When the next poll is due, if it is taken. */
+  readonly dueAt: number;
+  readonly isPolled: boolean;
+  /** Whether it is wanted although it is lower: the chain went back. */
+  readonly isRolledBack: boolean;
+}
+
+/** All times are of one clock that never goes back, milliseconds. */
+export interface HeadState<H> {
+  /** The branches of the last head that was seen, and of the last head that was taken. */
+  readonly seen: ChainTail;
+  readonly taken: ChainTail;
+  /** The last head that was taken, and the one before it. */
+  readonly current: H | undefined;
+  readonly previous: H | undefined;
+  /** A newer head, to be taken when the current one is `minRefreshMs` old. */
+  readonly next: { readonly head: H; readonly dueAt: number } | undefined;
+  /** Heads to be judged one after the other. The first one waits for a block below it, which is being looked up. */
+  readonly waiting: readonly Candidate<H>[];
+  readonly takenAt: number;
+  /** When the next poll is due. A head is used for `GRACE_MS` longer. */
+  readonly dueAt: number;
+  /** When the last poll began, and the last poll that gave a head. */
+  readonly polledAt: number;
+  readonly lastPollAt: number;
+  /** Since when polls give only heads below the last one. */
+  readonly behindSince: number | undefined;
+  /** The poll in flight, with the head of the first node once all nodes are polled. */
+  readonly poll: { readonly first: H | undefined } | undefined;
+  readonly watchers: number;
+}
+
+/** How long a head may be used without another poll, once the next poll is due. */
+export const GRACE_MS = 500;
+
+/** The state before the first head. */
+export const noHeads = <H>(): HeadState<H> => ({
+  seen: ChainTail.EMPTY,
+  taken: ChainTail.EMPTY,
+  current: undefined,
+  previous: undefined,
+  next: undefined,
+  waiting: [],
+  takenAt: Number.NEGATIVE_INFINITY,
+  dueAt: Number.NEGATIVE_INFINITY,
+  polledAt: Number.NEGATIVE_INFINITY,
+  lastPollAt: Number.NEGATIVE_INFINITY,
+  behindSince: undefined,
+  poll: undefined,
+  watchers: 0,
+});
+
+/** The head that nodes reported recently, however old its block is. */
+export const announcedHead = <H>({ current, dueAt }: HeadState<H>, now: number): H | undefined =>
+  now < dueAt + GRACE_MS ? current : undefined;
+
+/** Whether a poll is due for a request that waits for it. */
+export const isPollDue = <H>({ current, dueAt }: HeadState<H>, now: number): boolean => !current || now >= dueAt;
+
+/** Whether a poll is due to keep the head announced. One that is not any more is polled for those who wait. */
+export const isRenewalDue = <H>(state: HeadState<H>, now: number): boolean =>
+  announcedHead(state, now) !== undefined && now >= state.dueAt;
+
+/** When a poll is due for those who watch; requests see failures, and the next poll comes as if they were none. */
+export const watchedPollAt = <H>({ dueAt, polledAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
+  Math.max(dueAt, polledAt + minRefreshMs);
+
+export const isWatchedPollDue = <H>(state: HeadState<H>, now: number, pace: HeadPace): boolean =>
+  state.watchers > 0 && now >= watchedPollAt(state, pace);
+
+/** When the next head may be taken. */
+export const takeAt = <H>({ current, takenAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
+  current ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
+
+/** The last head that was seen and is wanted. */
+export const lastHead = <H>({ next, current }: HeadState<H>): H | undefined => next?.head ?? current;
+
+/** Age of a block by wall-clock time, milliseconds. @param wallMs now, as Unix milliseconds */
+export const ageMs = ({ timestamp }: BlockRef, wallMs: number): number => wallMs - Number(timestamp) * 1_000;
+
+/** What there is to do, in this order. */
+export interface HeadEffects<H> {
+  /** Heads that were taken, for listeners. */
+  readonly taken: readonly { readonly head: H; readonly branch: ChainTail }[];
+  /** What the poll that ended gives to those who wait for it. A poll that `failed` has ended too. */
+  readonly polled: H | null;
+  /** Whether to poll one node, or all: `polled` or `failed` must follow. */
+  readonly poll: 'one' | 'all' | null;
+  /** A block to look up: `header` must follow. */
+  readonly lookUp: Pick<BlockRef, 'hash' | 'number'> | null;
+  /** When it needs a `time`; infinite while it waits for another event. Null: nobody watches. */
+  readonly wakeAt: number | null;
+}
+
+/** A state on its way through an event. */
+export interface Step<H> {
+  readonly state: HeadState<H>;
+  readonly effects: HeadEffects<H>;
+  readonly now: number;
+  readonly pace: HeadPace;
+}

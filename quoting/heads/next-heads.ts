@@ -1,0 +1,149 @@
+import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import {
+  ageMs,
+  GRACE_MS,
+  type HeadEffects,
+  type Headed,
+  type HeadPace,
+  type HeadState,
+  isPollDue,
+  isRenewalDue,
+  isWatchedPollDue,
+  lastHead,
+  type Step,
+  takeAt,
+  watchedPollAt,
+} from './head-state.ts';
+import { judge, lookedUp, takeNext } from './judge-heads.ts';
+
+/** What happened. `time`: nothing but that time passed. */
+export type HeadEvent<H> =
+  | { readonly kind: 'watched' | 'unwatched' | 'time' }
+  /** A request asked for the head. `waits`: for a poll too, if there is no head without one. */
+  | { readonly kind: 'asked'; readonly waits: boolean }
+  /** A poll gave heads: that of one node, or those of all nodes that answer. */
+  | { readonly kind: 'polled'; readonly heads: readonly H[] }
+  /** A poll gave none. */
+  | { readonly kind: 'failed' }
+  /** A socket pushed a head. `wallMs`: now, as Unix milliseconds. */
+  | { readonly kind: 'pushed'; readonly head: H; readonly wallMs: number }
+  /** The block that was looked up; undefined when no node gives it. */
+  | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
+  /** Nodes refused to read at this block. */
+  | { readonly kind: 'rejected'; readonly block: BlockRef };
+
+const NOTHING = { taken: [], polled: null, poll: null, lookUp: null, wakeAt: null };
+/** Timestamps of blocks count whole seconds. */
+const TIMESTAMP_MS = 1_000;
+/** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
+const ROLLBACK_MS = 10_000;
+
+/**
+ * What is known of a chain's heads, and what there is to do, when something happens.
+ *
+ * 1. A head is used for at most one block time and a second after a poll or a push reported it.
+ * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
+ *    refused to read at the last one.
+ * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
+ * 4. A head is taken once parent hashes show what it replaces.
+ * 5. One poll is in flight at most. While nobody asks or watches, none starts.
+ */
+export function nextHeads<H extends Headed>(
+  before: HeadState<H>,
+  event: HeadEvent<H>,
+  now: number,
+  pace: HeadPace,
+): readonly [HeadState<H>, HeadEffects<H>] {
+  const { state, effects } = withEvent({ state: before, effects: NOTHING, now, pace }, event);
+  return [state, { ...effects, wakeAt: state.watchers > 0 ? wakeAt(state, pace) : null }];
+}
+
+function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H> {
+  const { state } = step;
+  switch (event.kind) {
+    case 'asked':
+      return withPoll(takeNext(step, step.now), event.waits ? isPollDue : isRenewalDue);
+    case 'time':
+      return withPoll(takeNext(step, step.now), isWatchedPollDue);
+    case 'watched':
+      return { ...step, state: { ...state, watchers: state.watchers + 1 } };
+    case 'unwatched':
+      return { ...step, state: { ...state, watchers: state.watchers - 1 } };
+    case 'polled':
+      return withPolled(step, event.heads);
+    case 'failed':
+      return { ...step, state: { ...state, poll: undefined } };
+    case 'pushed':
+      return withPushed(step, event);
+    case 'header':
+      return lookedUp(step, event.header);
+    case 'rejected':
+      return { ...step, state: withRejected(state, event.block) };
+  }
+}
+
+/** Starts a poll if one is due, and none is in flight. */
+function withPoll<H>(step: Step<H>, isDue: (state: HeadState<H>, now: number, pace: HeadPace) => boolean): Step<H> {
+  const { state, effects, now, pace } = step;
+  if (state.poll || !isDue(state, now, pace)) return step;
+  return {
+    ...step,
+    state: { ...state, poll: { first: undefined }, polledAt: now },
+    effects: { ...effects, poll: 'one' },
+  };
+}
+
+/** Where one node gives no higher head although a block is overdue, polls all nodes for the highest head. */
+function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<H> {
+  const { state, effects, pace } = step;
+  const { current, polledAt, poll } = state;
+  const [first, ...others] = poll?.first ? [poll.first, ...heads] : heads;
+  if (!first) return step;
+  const best = others.reduce((highest, head) => (head.block.number > highest.block.number ? head : highest), first);
+  const isOverdue = polledAt > state.takenAt + pace.blockTimeMs + GRACE_MS;
+  if (!poll?.first && current && isOverdue && best.block.number <= current.block.number) {
+    return { ...step, state: { ...state, poll: { first: best } }, effects: { ...effects, poll: 'all' } };
+  }
+  const behindSince = isBehind(state, best) ? (state.behindSince ?? polledAt) : undefined;
+  const isRolledBack = behindSince !== undefined && polledAt - behindSince >= ROLLBACK_MS;
+  const dueAt = polledAt + nextPollMs(state, pace);
+  return judge({ ...step, state: { ...state, behindSince } }, { head: best, dueAt, isPolled: true, isRolledBack });
+}
+
+function isBehind<H extends Headed>(state: HeadState<H>, { block }: H): boolean {
+  const last = lastHead(state);
+  return last !== undefined && block.number < last.block.number;
+}
+
+/** How long after the start of a poll the next one is due. */
+function nextPollMs<H>({ polledAt, lastPollAt }: HeadState<H>, { blockTimeMs, minRefreshMs }: HeadPace): number {
+  // After a recent poll, a new block is recent as well. The next block is then due a block time later, and a slow
+  // chain is not polled until then.
+  const isSeenComing = polledAt - lastPollAt <= minRefreshMs + GRACE_MS;
+  return isSeenComing ? Math.max(minRefreshMs, blockTimeMs - GRACE_MS) : minRefreshMs;
+}
+
+/** Judges a pushed head like a polled one. No poll is due while more are pushed. */
+function withPushed<H extends Headed>(step: Step<H>, { head, wallMs }: { head: H; wallMs: number }): Step<H> {
+  const { state, now, pace } = step;
+  // A head that waited in its socket, as when the process was paused, is used for a shorter time or not at all.
+  const lateMs = Math.max(0, ageMs(head.block, wallMs) - pace.blockTimeMs - TIMESTAMP_MS);
+  const usedForMs = Math.max(pace.minRefreshMs, pace.blockTimeMs + GRACE_MS) - lateMs;
+  if (usedForMs <= 0) return step;
+  const isCurrent = head.block.hash === state.current?.block.hash;
+  const dueAt = isCurrent ? Math.max(state.dueAt, state.takenAt + usedForMs) : state.dueAt;
+  // A lower head is not a sign that the chain was rolled back: the node of the socket may lag.
+  const candidate = { head, dueAt: now + usedForMs, isPolled: false, isRolledBack: false };
+  return takeNext(judge({ ...step, state: { ...state, dueAt } }, candidate), now);
+}
+
+/** Goes back to the previous head and makes a poll due. */
+function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
+  if (state.current?.block.hash !== hash) return state;
+  return { ...state, current: state.previous, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+}
+
+function wakeAt<H>(state: HeadState<H>, pace: HeadPace): number {
+  const pollAt = state.poll ? Number.POSITIVE_INFINITY : watchedPollAt(state, pace);
+  return state.next ? Math.min(takeAt(state, pace), pollAt) : pollAt;
+}
