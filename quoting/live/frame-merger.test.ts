@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { BOUNDS, type Frame } from './frame.ts';
-import { FrameMerger } from './frame-merger.ts';
+import { FrameMerger } from './frame-merger.fixture.ts';
+import { nextMerged, noFrames, pendingOverrides } from './frame-merger.ts';
 import { MAX_AGE_MS, MergeModel } from './merge-model.fixture.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
-const SOURCES = [{}, {}, {}] as const;
+const SOURCES = [{ id: 'a' }, { id: 'b' }, { id: 'c' }] as const;
 const [one, two] = SOURCES;
 const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
 const hexOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`;
@@ -295,6 +296,44 @@ test('any frames in any order merge as in a model, and digests tell contents apa
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(50);
 });
 
+test('a process that takes what another shares merges the same', () => {
+  let several = 0;
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
+      const { merger, clock } = mergerOf();
+      const follower = new FrameMerger(MAX_AGE_MS, () => clock.ms);
+      for (const { waitMs, source, head, frame: sent } of steps) {
+        clock.ms += waitMs;
+        merger.take(source, sent, head);
+        const shared = merger.shared();
+        follower.adopt(shared);
+        if (shared.length > 1) several += 1;
+        expect(follower.state(head)).toEqual(merger.state(head));
+      }
+    }),
+    { numRuns: runs(200) },
+  );
+  expect(several).toBeGreaterThan(50);
+});
+
+test('what is merged later changes no state of before', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 2, maxLength: 15 }), (steps) => {
+      let [state, ms] = [noFrames, 0];
+      const before = steps.map(({ waitMs, source, head, frame: sent }) => {
+        ms += waitMs;
+        const event = { kind: 'frame', source, frame: sent, top: head } as const;
+        [state] = nextMerged(state, event, ms, MAX_AGE_MS);
+        const [now, at] = [ms, state];
+        const read = () => pendingOverrides(at, head, now, MAX_AGE_MS)[1];
+        return { read, result: structuredClone(read()) };
+      });
+      for (const { read, result } of before) expect(read()).toEqual(result);
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
 test('frames that repeat what their venues said last change nothing, in any order', () => {
   const sent = fc.record({
     source: fc.constantFrom(...SOURCES),
@@ -325,7 +364,10 @@ test('frames that repeat what their venues said last change nothing, in any orde
 });
 
 test('only the overrides of sources that may be passed on are, by venue: of several the newest, which come first', () => {
-  const [republished, other] = [{ republish: true }, { republish: true }];
+  const [republished, other] = [
+    { id: 'd', republish: true },
+    { id: 'e', republish: true },
+  ];
   const { merger } = mergerOf();
   const shown = () => [...(merger.state(9n)?.republished ?? [])];
   merger.take(one, frame(10, { [A]: overrides({ 1: 1 }) }), 9n);

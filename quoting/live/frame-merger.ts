@@ -1,7 +1,7 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { Frame } from './frame.ts';
 import { fromShared, rankFrames, type SharedOverrides, toShared } from './shared-overrides.ts';
-import { type MergedSource, type PendingOverrides, SourcedBlock } from './sourced-block.ts';
+import { nextParts, noParts, type SourceName } from './source-parts.ts';
+import { mergeBlock, openBlock, type PendingOverrides, type SourcedBlock, withParts } from './sourced-block.ts';
 
 /** What became of a frame: `late` ones are of a block that was seen, `ahead` ones of one too high. */
 export type FrameOutcome = 'used' | 'late' | 'ahead';
@@ -11,141 +11,136 @@ export const MAX_AHEAD = 2n;
 /** Those that may be built, and the one below. */
 const MAX_BLOCKS = 3;
 
-/** What sources sent of one block. */
-interface SentBlock<S extends MergedSource> {
-  readonly overrides: SourcedBlock<S>;
-  /** When it was sent last, and since when no lower block was. */
-  sentAt: number;
-  aloneSince: number;
+/** What all sources of a chain sent. */
+export interface MergedFrames {
+  /** By number, the one sent longest ago first. */
+  readonly blocks: ReadonlyMap<bigint, SourcedBlock>;
+  /** How many frames arrived. */
+  readonly frames: number;
 }
 
+/** Height of the newest block that was seen; undefined while it is not known. */
+type Top = bigint | undefined;
+
 /**
- * Merges the frames of all sources of a chain, block by block. Does no I/O.
+ * What arrived: `frame` from a source; `shared` from the process that reads the sources for all, in place of all that is
+ * known of these sources and blocks.
+ */
+export type MergeEvent =
+  | { readonly kind: 'frame'; readonly source: SourceName; readonly frame: Frame; readonly top: Top }
+  | { readonly kind: 'shared'; readonly blocks: SharedOverrides<SourceName> };
+
+export const noFrames: MergedFrames = { blocks: new Map(), frames: 0 };
+
+/**
+ * Merges the frames of all sources of a chain, block by block.
  *
  * Invariants:
- * 1. All overrides of a state are of one block number. A frame changes nothing of other numbers: a source that leaps costs no
- *    overrides of the block that others build.
- * 2. The state is of the block after the newest that was seen. It is of the one after that only when sources sent this one,
+ * 1. All overrides of {@link pendingOverrides} are of one block number. A frame changes nothing of other numbers: a source
+ *    that leaps costs no overrides of the block that others build.
+ * 2. They are of the block after the newest that was seen. They are of the one after that only when sources sent this one,
  *    and none the former, for `maxAgeMs`: then the head is late.
  * 3. A venue's overrides that its source did not renew within `maxAgeMs` are left out.
  *
- * {@link SourcedBlock} says which of different overrides counts.
+ * {@link mergeBlock} and {@link nextParts} say which of different overrides counts.
+ *
+ * @param maxAgeMs how long a venue's overrides are used after they arrived
  */
-export class FrameMerger<S extends MergedSource = MergedSource> {
-  readonly #maxAgeMs: number;
-  readonly #now: Clock;
-  /** By number, the one sent longest ago first. */
-  readonly #blocks = new Map<bigint, SentBlock<S>>();
-  #frames = 0;
-
-  /** @param maxAgeMs how long a venue's overrides are used after they arrived */
-  constructor(maxAgeMs: number, now: Clock) {
-    this.#maxAgeMs = maxAgeMs;
-    this.#now = now;
-  }
-
-  /**
-   * Takes a frame that just arrived.
-   *
-   * @param source names the source, the same object each time
-   * @param top height of the newest block that was seen; undefined while it is not known
-   */
-  take(source: S, frame: Frame, top: bigint | undefined): FrameOutcome {
-    const { blockNumber } = frame;
-    if (top !== undefined && blockNumber <= top) return 'late';
-    if (top !== undefined && blockNumber > top + MAX_AHEAD) return 'ahead';
-    const receivedAt = this.#now();
-    this.#frames += 1;
-    const below = this.#below(blockNumber);
-    const block = this.#renew(blockNumber, below);
-    block.overrides.take(source, frame, { receivedAt, order: this.#frames }, below);
-    block.sentAt = receivedAt;
-    for (const [number, higher] of this.#blocks) if (number > blockNumber) higher.aloneSince = receivedAt;
-    return 'used';
-  }
-
-  /**
-   * What sources said of the blocks that may be built, for the mergers of other processes.
-   *
-   * @param top as in {@link take}
-   */
-  shared(top: bigint | undefined): SharedOverrides<S> {
-    const now = this.#now();
-    const blocks = this.#ascending()
-      .filter(([number]) => top === undefined || number > top)
-      .map(([blockNumber, { overrides, ...block }]) => ({ blockNumber, ...block, sources: overrides.heard() }));
-    const ranks = rankFrames(blocks.flatMap(({ sources }) => sources.flatMap(({ parts }) => parts)));
-    return blocks.map(({ blockNumber, sentAt, aloneSince, sources }) => ({
-      blockNumber,
-      ageMs: now - sentAt,
-      aloneMs: now - aloneSince,
-      sources: sources.map(({ source, parts }) => ({ source, parts: parts.map((part) => toShared(part, now, ranks)) })),
-    }));
-  }
-
-  /** Takes what the merger of another process shares, in place of all that is known of these sources and blocks. */
-  adopt(blocks: SharedOverrides<S>): void {
-    const now = this.#now();
-    const frames = this.#frames;
-    for (const { blockNumber, ageMs, aloneMs, sources } of blocks) {
-      const block = this.#renew(blockNumber, this.#below(blockNumber));
-      block.sentAt = now - ageMs;
-      block.aloneSince = now - aloneMs;
-      for (const { source, parts } of sources) {
-        const adopted = parts.map((part) => fromShared(part, now, frames));
-        for (const { order } of adopted) this.#frames = Math.max(this.#frames, order);
-        block.overrides.replace(source, adopted);
-      }
-    }
-  }
-
-  /**
-   * The pending overrides of the block that is being built; undefined when no source has any. The same object as before while
-   * nothing changed, the same `overrides` while only `receivedAt` did.
-   *
-   * @param top as in {@link take}; without it, the overrides are of the highest block
-   */
-  state(top: bigint | undefined): PendingOverrides | undefined {
-    const sent = this.#ascending();
-    const blocks = top === undefined ? sent.toReversed() : sent.filter((each) => this.#mayBeBuilt(top, ...each));
-    for (const [, { overrides }] of blocks) {
-      const state = overrides.state();
-      if (state) return state;
-    }
-    return undefined;
-  }
-
-  /** Whether a block may be the one that is being built. */
-  #mayBeBuilt(top: bigint, number: bigint, { sentAt, aloneSince }: SentBlock<S>): boolean {
-    if (number === top + 1n) return true;
-    return number > top && number <= top + MAX_AHEAD && sentAt - aloneSince >= this.#maxAgeMs;
-  }
-
-  /** The overrides of the next lower block, as far as they are known. */
-  #below(blockNumber: bigint): SourcedBlock<S> | undefined {
-    return this.#ascending().findLast(([number]) => number < blockNumber)?.[1].overrides;
-  }
-
-  /** Gives a block that was just sent. Forgets the one that was sent longest ago when there are too many. */
-  #renew(blockNumber: bigint, below: SourcedBlock<S> | undefined): SentBlock<S> {
-    const block = this.#blocks.get(blockNumber) ?? this.#open(blockNumber, below);
-    this.#blocks.delete(blockNumber);
-    this.#blocks.set(blockNumber, block);
-    const [oldest] = this.#blocks.keys();
-    if (oldest !== undefined && this.#blocks.size > MAX_BLOCKS) this.#blocks.delete(oldest);
-    return block;
-  }
-
-  #open(blockNumber: bigint, below: SourcedBlock<S> | undefined): SentBlock<S> {
-    const overrides = new SourcedBlock<S>(
-      blockNumber,
-      (receivedAt) => this.#now() - receivedAt > this.#maxAgeMs,
-      below,
-    );
-    return { overrides, sentAt: this.#now(), aloneSince: this.#now() };
-  }
-
-  #ascending(): readonly (readonly [bigint, SentBlock<S>])[] {
-    return [...this.#blocks].sort(([one], [other]) => (one < other ? -1 : 1));
-  }
+export function nextMerged(
+  before: MergedFrames,
+  event: MergeEvent,
+  now: number,
+  maxAgeMs: number,
+): readonly [MergedFrames, FrameOutcome] {
+  if (event.kind === 'shared') return [withShared(before, event.blocks, now), 'used'];
+  const { source, frame, top } = event;
+  const { blockNumber } = frame;
+  if (top !== undefined && blockNumber <= top) return [before, 'late'];
+  if (top !== undefined && blockNumber > top + MAX_AHEAD) return [before, 'ahead'];
+  const order = before.frames + 1;
+  const block = blockOf(before, blockNumber, now);
+  const below = blockBelow(before, blockNumber)?.sources.get(source.id);
+  const arrived = { frame, receivedAt: now, order, below };
+  const parts = nextParts(block.sources.get(source.id) ?? noParts(source), arrived, maxAgeMs);
+  const blocks = new Map(before.blocks);
+  for (const [number, higher] of blocks) if (number > blockNumber) blocks.set(number, { ...higher, aloneSince: now });
+  return [{ blocks: renewed(blocks, { ...withParts(block, parts), sentAt: now }), frames: order }, 'used'];
 }
+
+/**
+ * The overrides of the block that is being built; undefined when no source has any.
+ *
+ * @param top without it, they are of the highest block
+ * @returns them with the state that keeps them: until something changes, the next call gives the same object, and the same
+ *   `overrides` while only `receivedAt` changes
+ */
+export function pendingOverrides(
+  before: MergedFrames,
+  top: Top,
+  now: number,
+  maxAgeMs: number,
+): readonly [MergedFrames, PendingOverrides | undefined] {
+  const sent = ascending(before);
+  const candidates = top === undefined ? sent.toReversed() : sent.filter((block) => mayBeBuilt(block, top, maxAgeMs));
+  let state = before;
+  for (const block of candidates) {
+    const merged = mergeBlock(block, now, maxAgeMs);
+    if (merged !== block) state = { ...state, blocks: new Map(state.blocks).set(block.blockNumber, merged) };
+    if (merged.merged?.overrides) return [state, merged.merged.overrides];
+  }
+  return [state, undefined];
+}
+
+/** What sources said of the blocks that may be built, for other processes. */
+export function sharedOverrides(state: MergedFrames, top: Top, now: number): SharedOverrides<SourceName> {
+  const blocks = ascending(state)
+    .filter(({ blockNumber }) => top === undefined || blockNumber > top)
+    .map(({ sources, ...block }) => ({ ...block, sources: [...sources.values()].filter(({ isHeard }) => isHeard) }));
+  const ranks = rankFrames(blocks.flatMap(({ sources }) => sources.flatMap(({ parts }) => parts)));
+  return blocks.map(({ blockNumber, sentAt, aloneSince, sources }) => ({
+    blockNumber,
+    ageMs: now - sentAt,
+    aloneMs: now - aloneSince,
+    sources: sources.map(({ source, parts }) => ({ source, parts: parts.map((part) => toShared(part, now, ranks)) })),
+  }));
+}
+
+function withShared(before: MergedFrames, shared: SharedOverrides<SourceName>, now: number): MergedFrames {
+  let state = before;
+  for (const { blockNumber, ageMs, aloneMs, sources } of shared) {
+    let block = blockOf(state, blockNumber, now);
+    let { frames } = state;
+    for (const { source, parts } of sources) {
+      const adopted = parts.map((part) => fromShared(part, now, before.frames));
+      frames = Math.max(frames, ...adopted.map(({ order }) => order));
+      const sent = block.sources.get(source.id) ?? noParts(source);
+      block = withParts(block, { ...sent, parts: adopted, isHeard: true });
+    }
+    block = { ...block, sentAt: now - ageMs, aloneSince: now - aloneMs };
+    state = { blocks: renewed(state.blocks, block), frames };
+  }
+  return state;
+}
+
+/** Whether a block may be the one that is being built. */
+function mayBeBuilt({ blockNumber, sentAt, aloneSince }: SourcedBlock, top: bigint, maxAgeMs: number): boolean {
+  if (blockNumber === top + 1n) return true;
+  return blockNumber > top && blockNumber <= top + MAX_AHEAD && sentAt - aloneSince >= maxAgeMs;
+}
+
+/** A block as it is known, or begun on the next lower one. */
+const blockOf = (state: MergedFrames, number: bigint, now: number): SourcedBlock =>
+  state.blocks.get(number) ?? openBlock(number, now, blockBelow(state, number));
+
+/** The next lower block, as far as it is known. */
+const blockBelow = (state: MergedFrames, number: bigint): SourcedBlock | undefined =>
+  ascending(state).findLast(({ blockNumber }) => blockNumber < number);
+
+/** The blocks with one that was just sent, without the one that was sent longest ago when there are too many. */
+function renewed(blocks: MergedFrames['blocks'], block: SourcedBlock): MergedFrames['blocks'] {
+  const others = [...blocks].filter(([number]) => number !== block.blockNumber);
+  return new Map([...others, [block.blockNumber, block] as const].slice(-MAX_BLOCKS));
+}
+
+const ascending = ({ blocks }: MergedFrames): readonly SourcedBlock[] =>
+  [...blocks.values()].sort((one, other) => (one.blockNumber < other.blockNumber ? -1 : 1));

@@ -5,12 +5,21 @@ import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../conf
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Frame } from './frame.ts';
-import { FrameMerger, type FrameOutcome } from './frame-merger.ts';
+import {
+  type FrameOutcome,
+  type MergedFrames,
+  type MergeEvent,
+  nextMerged,
+  noFrames,
+  pendingOverrides,
+  sharedOverrides,
+} from './frame-merger.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
 import type { SharedOverrides } from './shared-overrides.ts';
-import type { MergedSource, PendingOverrides } from './sourced-block.ts';
+import type { SourceName } from './source-parts.ts';
+import type { PendingOverrides } from './sourced-block.ts';
 
 /** A chain with sources of live prices. */
 export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
@@ -34,22 +43,19 @@ interface Source {
   close(): void;
 }
 
-/** How processes name a source to each other: `id` is the same where it is configured alike. */
-export interface SourceName extends MergedSource {
-  readonly id: string;
-}
-
 /**
  * The pending overrides of one chain, merged from all of its live sources. One process reads these for all; the others take what
  * it shares, and when one of them becomes the reader, it continues from there.
  */
 export class LiveFeed {
-  readonly #merger: FrameMerger<SourceName>;
   readonly #deps: LiveFeedDeps;
+  readonly #maxAgeMs: number;
+  readonly #now: Clock;
+  #frames: MergedFrames = noFrames;
   readonly #listeners = new Set<() => void>();
   readonly #openers: readonly (() => Source)[];
-  /** By id, also those that only other processes have configured. */
-  readonly #names = new Map<string, SourceName>();
+  /** By id. */
+  readonly #configured = new Map<string, SourceName>();
   #sources: readonly Source[] | undefined;
   #isClosed = false;
 
@@ -57,11 +63,13 @@ export class LiveFeed {
   constructor({ chainId, blockTimeMs, live }: LiveChain, deps: LiveFeedDeps) {
     const { observer, env, own, logger, openSource, now = () => performance.now() } = deps;
     this.#deps = deps;
-    this.#merger = new FrameMerger(liveMaxAgeMs(live, blockTimeMs), now);
+    this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
+    this.#now = now;
     this.#openers = live.sources.flatMap((config): (() => Source)[] => {
       const { kind } = config;
-      const source = this.#nameOf({ id: idOf(config), republish: config.republish });
-      const onFrame = (frame: Frame) => this.#take(kind, source, frame) === 'used';
+      const source = { id: idOf(config), republish: config.republish };
+      this.#configured.set(source.id, source);
+      const onFrame = (frame: Frame) => this.#takeFrame(kind, source, frame) === 'used';
       if (openSource) return [() => openSource(config, onFrame)];
       const options = { chainId, onFrame, count: (fault: SourceFault) => observer?.count(kind, fault), now };
       if (kind === 'own') return own ? [() => new OwnSource({ ...options, ...own, blockTimeMs })] : [];
@@ -100,12 +108,11 @@ export class LiveFeed {
   /** Takes what the process that reads the sources shares. Changes nothing while this one reads them. */
   take(overrides: SharedOverrides<SourceName>): void {
     if (this.#sources) return;
-    const named = overrides.map((block) => ({
+    const blocks = overrides.map((block) => ({
       ...block,
-      sources: block.sources.map(({ source, parts }) => ({ source: this.#nameOf(source), parts })),
+      sources: block.sources.map(({ source, parts }) => ({ source: this.#configured.get(source.id) ?? source, parts })),
     }));
-    this.#merger.adopt(named);
-    this.#announce();
+    this.#take({ kind: 'shared', blocks });
   }
 
   /**
@@ -121,12 +128,14 @@ export class LiveFeed {
 
   /** The pending overrides now; undefined when there are none. Their block may have landed since: compare the head. */
   state(): PendingOverrides | undefined {
-    return this.#merger.state(this.#deps.top());
+    const [frames, overrides] = pendingOverrides(this.#frames, this.#deps.top(), this.#now(), this.#maxAgeMs);
+    this.#frames = frames;
+    return overrides;
   }
 
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
   shared(): SharedOverrides<SourceName> | undefined {
-    const overrides = this.#sources && this.#merger.shared(this.#deps.top());
+    const overrides = this.#sources && sharedOverrides(this.#frames, this.#deps.top(), this.#now());
     return overrides?.length ? overrides : undefined;
   }
 
@@ -136,23 +145,19 @@ export class LiveFeed {
     this.rest();
   }
 
-  /** The same object for the same id: the merger tells sources apart by it. */
-  #nameOf(name: SourceName): SourceName {
-    const known = this.#names.get(name.id) ?? name;
-    this.#names.set(name.id, known);
-    return known;
-  }
-
-  #take(kind: LiveSourceConfig['kind'], source: SourceName, frame: Frame): FrameOutcome {
-    const outcome = this.#merger.take(source, frame, this.#deps.top());
-    this.#deps.observer?.count(kind, outcome);
-    for (const [entry, count] of frame.skipped ?? []) this.#deps.observer?.skipped(kind, entry, count);
-    if (outcome === 'used') this.#announce();
+  #takeFrame(kind: LiveSourceConfig['kind'], source: SourceName, frame: Frame): FrameOutcome {
+    const { observer, top } = this.#deps;
+    const outcome = this.#take({ kind: 'frame', source, frame, top: top() });
+    observer?.count(kind, outcome);
+    for (const [entry, count] of frame.skipped ?? []) observer?.skipped(kind, entry, count);
     return outcome;
   }
 
-  #announce(): void {
-    for (const listener of this.#listeners) listener();
+  #take(event: MergeEvent): FrameOutcome {
+    const [frames, outcome] = nextMerged(this.#frames, event, this.#now(), this.#maxAgeMs);
+    this.#frames = frames;
+    if (outcome === 'used') for (const listener of this.#listeners) listener();
+    return outcome;
   }
 }
 

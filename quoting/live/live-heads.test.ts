@@ -6,7 +6,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from '../heads/head-tracker.ts';
 import type { Frame } from './frame.ts';
-import { FrameMerger } from './frame-merger.ts';
+import { FrameMerger } from './frame-merger.fixture.ts';
 import { LiveHeads } from './live-heads.ts';
 
 const BLOCK_MS = 2_000;
@@ -69,7 +69,7 @@ function liveChain() {
   };
   const take = (blockNumber: number, venues: Frame['venues']) => {
     merger.take(
-      'source' as never,
+      { id: 'source' },
       { blockNumber: BigInt(blockNumber), timestamp: null, venues, isComplete: false },
       tracker.top,
     );

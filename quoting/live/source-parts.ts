@@ -7,7 +7,7 @@ import { addMissing, forEachShared, type MutableSlotMap, pick, type SlotMap, set
 export interface Part {
   readonly venue: Address;
   readonly sent: StateOverrides;
-  /** Of each word that counts, the number of the frame that changed it. */
+  /** Of each override that counts, the number of the frame that changed it. */
   readonly changed: SlotMap<number>;
   readonly timestamp: bigint | null;
   readonly receivedAt: number;
@@ -15,83 +15,90 @@ export interface Part {
   readonly order: number;
 }
 
-/** A word that counts, and the number of the frame that changed it. */
+/** How processes name a source to each other: `id` is the same where it is configured alike. */
+export interface SourceName {
+  readonly id: string;
+  /** Whether its overrides may be passed on. */
+  readonly republish?: boolean | undefined;
+}
+
+/** What a source sent of one block. */
+export interface SourceParts {
+  readonly source: SourceName;
+  /** Of lower blocks, to tell what is repeated. */
+  readonly earlier: readonly Part[];
+  /** Those that were renewed longest ago first. */
+  readonly parts: readonly Part[];
+  /** Whether the source sent a frame of this block. */
+  readonly isHeard: boolean;
+}
+
+/** A frame, its number, and when it arrived. */
+export interface ArrivedFrame extends Pick<Part, 'receivedAt' | 'order'> {
+  readonly frame: Frame;
+  /** What its source sent of the block below until now. */
+  readonly below: SourceParts | undefined;
+}
+
+/** An override that counts, and the number of the frame that changed it. */
 interface ChangedWord {
   readonly word: Hex;
   readonly order: number;
 }
 
+/** Nothing of a block yet. @param below what the source sent of the block below */
+export const noParts = (source: SourceName, below?: SourceParts): SourceParts => ({
+  source,
+  earlier: below ? withinBounds([...lastParts(below).values()]) : [],
+  parts: [],
+  isHeard: false,
+});
+
+/** The parts that are young enough to be used. */
+export const usedParts = (parts: readonly Part[], now: number, maxAgeMs: number): readonly Part[] =>
+  parts.filter(({ receivedAt }) => now - receivedAt <= maxAgeMs);
+
 /**
- * What a source sent of one block. Does no I/O.
+ * What a source sent of a block, with one more frame, in time that is linear in the overrides that are kept.
  *
  * Invariants:
  * 1. A frame replaces all overrides that were sent of its venues, and of all other venues if it is complete.
- * 2. Where venues differ at a slot, the word that changed last counts; of one frame, that of the venue that it names first.
- * 3. A word in whose place another one counts does so again only when its venue changes it, or the other one becomes equal:
- *    a venue that repeats an older word does not win, not even after the end of the newer one.
+ * 2. Where venues differ at a slot, the override that changed last counts; of one frame, that of the venue that it names
+ *    first.
+ * 3. An override in whose place another one counts does so again only when its venue changes it, or the other one becomes
+ *    equal: a venue that repeats an older one does not win, not even after the end of the newer one.
  */
-export class SourceParts {
-  readonly #isOld: (receivedAt: number) => boolean;
-  /** Of lower blocks, to tell what is repeated. */
-  readonly #earlier: readonly Part[];
-  /** Those that were renewed longest ago first. */
-  #parts: readonly Part[] = [];
-  /** Whether the source sent a frame of this block. */
-  isHeard = false;
+export function nextParts(before: SourceParts, arrived: ArrivedFrame, maxAgeMs: number): SourceParts {
+  const { frame, below, receivedAt, order } = arrived;
+  const { timestamp, venues, isComplete } = frame;
+  const last = lastParts(before, below);
+  const kept = isComplete ? [] : before.parts.filter(({ venue }) => !venues.has(venue));
+  const counting = countingAt(venues, usedParts(kept, receivedAt, maxAgeMs));
+  const parts = [...venues].toReversed().map(([venue, sent]): Part => {
+    const changed = count({ sent, last: last.get(venue), order }, counting);
+    return { receivedAt, order, venue, timestamp, sent, changed };
+  });
+  const all = withinBounds([...kept, ...parts.toReversed()]).map((part) => withoutReplaced(part, counting));
+  return { ...before, parts: all, isHeard: true };
+}
 
-  /**
-   * @param isOld whether what arrived then is not used any more
-   * @param below what the source sent of the block below
-   */
-  constructor(isOld: (receivedAt: number) => boolean, below?: SourceParts) {
-    this.#isOld = isOld;
-    this.#earlier = below ? withinBounds([...below.#last().values()]) : [];
-  }
-
-  /** Those that are used. */
-  get used(): readonly Part[] {
-    return this.#parts.filter(({ receivedAt }) => !this.#isOld(receivedAt));
-  }
-
-  /**
-   * Takes a frame, in time that is linear in the overrides that are kept.
-   *
-   * @param below what the source sent of the block below until now
-   */
-  take(frame: Frame, sent: Pick<Part, 'receivedAt' | 'order'>, below: SourceParts | undefined): void {
-    const { timestamp, venues, isComplete } = frame;
-    this.isHeard = true;
-    const last = this.#last(below);
-    const kept = isComplete ? [] : this.#parts.filter(({ venue }) => !venues.has(venue));
-    const slots: MutableSlotMap<Hex> = new Map();
-    for (const overrides of venues.values()) addMissing(slots, overrides);
-    /** At the slots of the frame. */
-    const counting: MutableSlotMap<ChangedWord> = new Map();
-    for (const { sent: overrides, changed, receivedAt } of kept) {
-      if (this.#isOld(receivedAt)) continue;
-      forEachShared(changed, slots, (order, account, slot) => {
-        const word = valueAt(overrides, account, slot);
-        if (word !== undefined) setAt(counting, { word, order }, account, slot);
-      });
-    }
-    const parts = [...venues].toReversed().map(([venue, overrides]): Part => {
-      const changed = count(overrides, last.get(venue), sent.order, counting);
-      return { ...sent, venue, timestamp, sent: overrides, changed };
+/** The overrides of other venues that count at the slots of a frame. */
+function countingAt(venues: Frame['venues'], others: readonly Part[]): MutableSlotMap<ChangedWord> {
+  const slots: MutableSlotMap<Hex> = new Map();
+  for (const overrides of venues.values()) addMissing(slots, overrides);
+  const counting: MutableSlotMap<ChangedWord> = new Map();
+  for (const { sent, changed } of others) {
+    forEachShared(changed, slots, (order, account, slot) => {
+      const word = valueAt(sent, account, slot);
+      if (word !== undefined) setAt(counting, { word, order }, account, slot);
     });
-    this.#parts = withinBounds([...kept, ...parts.toReversed()]).map((part) => withoutReplaced(part, counting));
   }
+  return counting;
+}
 
-  /** Takes what another process knows of the source, in place of all that it sent of this block. */
-  replace(parts: readonly Part[]): void {
-    this.isHeard = true;
-    this.#parts = parts;
-  }
-
-  /** What each venue sent last, of this block or of a lower one. */
-  #last(below?: SourceParts): ReadonlyMap<Address, Part> {
-    const parts = [...this.#earlier, ...(below ? below.#parts : []), ...this.#parts];
-    return new Map(parts.map((part) => [part.venue, part]));
-  }
+/** What each venue sent last, of this block or of a lower one. */
+function lastParts({ earlier, parts }: SourceParts, below?: SourceParts): ReadonlyMap<Address, Part> {
+  return new Map([...earlier, ...(below?.parts ?? []), ...parts].map((part) => [part.venue, part]));
 }
 
 /**
@@ -101,13 +108,11 @@ export class SourceParts {
  * @returns the number of the frame that changed each
  */
 function count(
-  overrides: StateOverrides,
-  last: Part | undefined,
-  order: number,
+  { sent, last, order }: Pick<Part, 'sent' | 'order'> & { readonly last: Part | undefined },
   counting: MutableSlotMap<ChangedWord>,
 ): SlotMap<number> {
   const changed: MutableSlotMap<number> = new Map();
-  for (const [account, slots] of overrides) {
+  for (const [account, slots] of sent) {
     for (const [slot, word] of slots) {
       const isRepeated = last !== undefined && valueAt(last.sent, account, slot) === word;
       const other = valueAt(counting, account, slot);

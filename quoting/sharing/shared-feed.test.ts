@@ -6,7 +6,7 @@ import type { LiveSourceConfig } from '../../config/live-schema.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import type { Frame } from '../live/frame.ts';
-import { FrameMerger } from '../live/frame-merger.ts';
+import { FrameMerger } from '../live/frame-merger.fixture.ts';
 import { LiveFeed } from '../live/live-feed.ts';
 import type { PendingOverrides } from '../live/sourced-block.ts';
 import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
@@ -236,7 +236,7 @@ test('property: over frames, cancels and changes of the reader all processes kno
         if (each.do === 'wait') await redis.wait(each.ms);
         if (each.do === 'frame') {
           const frame = frameOf(each.blockNumber, each.venues, each.source === 1);
-          if (redis.send(each.source, frame)) model.take(SOURCES[each.source] as LiveSourceConfig, frame, undefined);
+          if (redis.send(each.source, frame)) model.take({ id: String(each.source) }, frame);
         }
         if (each.do === 'change') {
           // The others know what the reader said last.

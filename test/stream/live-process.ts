@@ -1,7 +1,7 @@
 import { type Address, toHex } from 'viem';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
-import { FrameMerger } from '../../quoting/live/frame-merger.ts';
+import { FrameMerger } from '../../quoting/live/frame-merger.fixture.ts';
 import { LiveHeads } from '../../quoting/live/live-heads.ts';
 import { AccessLists } from '../../quoting/reads/access-lists.ts';
 import { LiveReader, type LiveReaderDeps } from '../../quoting/reads/live-reader.ts';
@@ -18,7 +18,7 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
   const now = () => chain.now;
   const committed = chain.startProcess(warmBudget, directory);
   const merger = new FrameMerger(MAX_AGE_MS, now);
-  const source = {};
+  const source = { id: 'source' };
   const top = () => committed.heads.top;
   const listeners = new Set<() => void>();
   const heads = new LiveHeads(
