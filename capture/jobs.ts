@@ -5,17 +5,8 @@ import { waitForIndex } from '../db/first-index.ts';
 import type { ReadinessCheck } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { pause } from '../runtime/pause.ts';
-
-/** Work that is repeated; runs are independent of each other. */
-export type Job = {
-  readonly name: string;
-  readonly run: () => Promise<unknown>;
-  /** Shortest pause between two runs. After a long run, the pause is longer, until runs begin `maxPauseMs` apart. */
-  readonly minPauseMs: number;
-  readonly maxPauseMs: number;
-  /** The job uses results of the others: its first run waits for theirs, but no longer than its shortest pause. */
-  readonly afterOthers?: true;
-};
+import type { Job } from './job.ts';
+import { type JobState, NEW_JOB, nextRun, type RunResult, staleness } from './job-state.ts';
 
 export type RunningJobs = {
   /** For each job, why its results are stale, if they are. */
@@ -24,12 +15,6 @@ export type RunningJobs = {
   stop(): Promise<void>;
 };
 
-/** A job is idle this many times as long as its run took, so that heavy runs leave the database room for readers. */
-const IDLE_PER_RUN = 4;
-/** Pauses that may pass without a good run before a job counts as not ready. */
-const MAX_MISSED_PAUSES = 4;
-/** Most different failures in a row that are logged. */
-const MAX_MESSAGES = 10;
 const BUCKETS_SECS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Runs all jobs concurrently, once the database has an index for them to read. Each fails and recovers alone. */
@@ -51,28 +36,24 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
     labelNames: ['job'],
     registers: [metrics],
   });
-  const goodAt = new Map<string, number>();
+  const states = new Map<string, JobState>();
   const firstIndex = waitForIndex(database, stopping.signal, {
     onWait: () => logger.info({}, 'jobs wait for the first index'),
   });
   const others = jobs.filter(({ afterOthers }) => !afterOthers).map(({ name }) => once(ended, name, stopping));
   const firstRuns = Promise.all(others).catch(() => undefined);
   const running = jobs.map(async (job) => {
-    const onRun = (ok: boolean, durationMs: number) => {
+    const onRun = (state: JobState, { failure, durationMs }: RunResult) => {
+      states.set(job.name, state);
       ended.emit(job.name);
-      duration.observe({ job: job.name, result: ok ? 'ok' : 'failed' }, durationMs / 1000);
-      if (!ok) return;
-      goodAt.set(job.name, Date.now());
-      lastGood.set({ job: job.name }, Date.now() / 1000);
+      duration.observe({ job: job.name, result: failure ? 'failed' : 'ok' }, durationMs / 1_000);
+      if (state.goodAt !== null) lastGood.set({ job: job.name }, state.goodAt / 1_000);
     };
     await firstIndex;
     if (job.afterOthers) await Promise.race([firstRuns, pause(job.minPauseMs, stopping.signal)]);
     await runJob(job, logger, onRun, stopping.signal);
   });
-  const check =
-    ({ name, maxPauseMs }: Job) =>
-    async () =>
-      staleness(goodAt.get(name), maxPauseMs * MAX_MISSED_PAUSES);
+  const check = (job: Job) => async () => staleness(states.get(job.name) ?? NEW_JOB, job, Date.now());
   return {
     checks: Object.fromEntries(jobs.map((job) => [job.name, check(job)])),
     stop: async () => {
@@ -83,44 +64,29 @@ export function startJobs(jobs: readonly Job[], database: pg.Pool, metrics: Regi
 }
 
 /**
- * Runs a job until the signal aborts, and resolves after the current run. Of failures in a row, each message is logged
- * once, and their number at the end. The next run follows after the usual pause, so a job recovers by itself when the chain or the database does.
+ * Runs a job until the signal aborts, and resolves after the current run. What it logs and how long it pauses is in
+ * `job-state.ts`: a job recovers by itself when the chain or the database does.
  *
  * @param onRun called after each run
  */
 export async function runJob(
   job: Job,
   logger: Logger,
-  onRun: (ok: boolean, durationMs: number) => void,
+  onRun: (state: JobState, result: RunResult) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let failures = 0;
-  const messages = new Set<string>();
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  let state = NEW_JOB;
+  while (!signal.aborted) {
     const startedAt = performance.now();
     const failure = await failureOf(job.run());
-    const durationMs = performance.now() - startedAt;
-    onRun(failure === null, durationMs);
-    if (failure) {
-      failures += 1;
-      const isLogged = messages.has(failure.message) || messages.size === MAX_MESSAGES;
-      if (!isLogged) logger.error({ err: failure, job: job.name }, 'job failed');
-      if (!isLogged) messages.add(failure.message);
-    } else if (failures > 0) {
-      logger.info({ job: job.name, failures }, 'job works again');
-      failures = 0;
-      messages.clear();
-    }
-    await pause(isFirst ? job.minPauseMs : pauseAfter(job, durationMs), signal);
+    const result = { failure, durationMs: performance.now() - startedAt };
+    const { state: next, log, pauseMs } = nextRun(state, result, job, Date.now());
+    state = next;
+    onRun(state, result);
+    if (log && 'failure' in log) logger.error({ err: log.failure, job: job.name }, 'job failed');
+    else if (log) logger.info({ job: job.name, failures: log.failures }, 'job works again');
+    await pause(pauseMs, signal);
   }
-}
-
-/**
- * Milliseconds to pause after a run of this duration. The first run is not measured this way: it is slow because its
- * code is new to the process.
- */
-export function pauseAfter({ minPauseMs, maxPauseMs }: Omit<Job, 'name' | 'run'>, durationMs: number): number {
-  return Math.max(Math.min(durationMs * IDLE_PER_RUN, maxPauseMs - durationMs), minPauseMs);
 }
 
 /** Gives what a promise rejects with; null when it resolves. */
@@ -129,10 +95,4 @@ async function failureOf(work: Promise<unknown>): Promise<Error | null> {
     () => null,
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
-}
-
-function staleness(goodAt: number | undefined, limitMs: number): string | null {
-  if (goodAt === undefined) return 'has not succeeded yet';
-  const ageMs = Date.now() - goodAt;
-  return ageMs > limitMs ? `last succeeded ${Math.round(ageMs / 1000)} s ago` : null;
 }

@@ -17,7 +17,7 @@ import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
-import { calibrationGauge } from './calibration/calibration-job.ts';
+import { calibrationGauge } from './calibration/calibration-report.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { startJobs } from './jobs.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';

@@ -21,7 +21,8 @@ import { type RefreshDeps, refreshListing } from '../listing/refresh-listing.ts'
 import { type CapturedSetup, CHAIN, captureStorage, startCapturedSetup } from '../packed-setup.fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
-import { calibrateFactories, calibrationGauge } from './calibration-job.ts';
+import { calibrateFactories } from './calibration-job.ts';
+import { calibrationGauge } from './calibration-report.ts';
 import { type FactoryKey, readCalibration, writeCalibration } from './calibration-rows.ts';
 
 const [, variant] = PACKED_VARIANTS;

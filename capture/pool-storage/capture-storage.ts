@@ -3,18 +3,25 @@ import type pg from 'pg';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { boundedCallsOnce } from '../../chain/contract-calls.ts';
 import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { storedLayout } from '../../protocol/layouts/adapters.ts';
+import type { CaptureChain } from '../capture-chain.ts';
+import { adaptive, type Job, jobsOfClasses } from '../job.ts';
 import { isNewer } from '../read-schedule/is-newer.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
 import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
-import { readStorage, type StoredPool, storageCalls } from './storage-read.ts';
+import { hasStoredPools, readStorage, type StoredPool, storageCalls } from './storage-read.ts';
 
 type Row = Omit<typeof poolStorages.$inferInsert, 'capturedAt'>;
 
 export type StorageCaptureDeps = PoolSchedule & { readonly database: pg.Pool };
+
+/** The reads of pools' storage. A chain without such pools has none. */
+export const storageJobs = (chain: CaptureChain): Job[] =>
+  hasStoredPools(chain.chain)
+    ? jobsOfClasses(chain.chainId, { 'pool-storage': { pace: adaptive(5), run: createStorageCapture(chain) } })
+    : [];
 
 /**
  * Makes a function that reads storage and token balances of pools of a class, where events do not report a pool's
@@ -54,10 +61,6 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
     },
   }));
 }
-
-/** Whether a chain has a factory whose pools are read by {@link createStorageCapture}. */
-export const hasStoredPools = ({ deployments }: ChainConfig): boolean =>
-  deployments.some(({ enabled, layout }) => enabled && storedLayout(layout) !== undefined);
 
 function toRow(
   chainId: number,

@@ -1,6 +1,8 @@
 import type { Address } from 'viem';
+import type { ChainConfig } from '../../config/chains-schema.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { storedLayout } from '../../protocol/layouts/adapters.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
 import type { StoredHead, StoredLayout } from '../../protocol/stored-layout.ts';
 
@@ -21,6 +23,10 @@ export type StorageRead = {
   /** Why the read is not used; null when it is. */
   readonly refusal: string | null;
 };
+
+/** Whether a chain has a factory whose pools' state is read from their storage. */
+export const hasStoredPools = ({ deployments }: ChainConfig): boolean =>
+  deployments.some(({ enabled, layout }) => enabled && storedLayout(layout) !== undefined);
 
 /** The calls whose results {@link readStorage} takes: the pool's storage, and its balances of both tokens. */
 export function storageCalls({ address, token0, token1, layout }: StoredPool): BoundedCall[] {

@@ -1,0 +1,47 @@
+import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
+import { type CaptureChain, type CaptureDeps, poolsOf } from '../capture-chain.ts';
+import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
+import { createDepthRecorder } from './record-depth.ts';
+import { recordFiatPrices } from './record-fiat-prices.ts';
+import { recordFills } from './record-fills.ts';
+import { recordLandings } from './record-landings.ts';
+import { recordQuotes } from './record-quotes.ts';
+import { writeTrends } from './write-trends.ts';
+
+/** What a chain's pools quoted and how they filled. Calls are those that price reads do not need soon. */
+export function chainHistoryJobs({
+  chain,
+  budget,
+  rpcs,
+  budgeted,
+  pools,
+  database,
+  deps,
+  logger,
+}: CaptureChain): Job[] {
+  const { chainId } = chain;
+  const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
+  const reserve = () => hasSpareCalls() && budget.reserve('funded');
+  const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, logger });
+  const quotes = { database, chainId, pools, kept: deps.file.history, recordDepth };
+  const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
+  return jobsOfChain(chainId, {
+    'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes) },
+    trends: { pace: fixed(60), run: () => writeTrends(database, chainId) },
+    fills: { pace: adaptive(5), run: () => recordFills(fills) },
+    landings: { pace: adaptive(5), run: () => recordLandings(fills) },
+  });
+}
+
+/** What tokens cost, and the trades of all chains. */
+export const historyJobs = (
+  { database, fiatMaxAgeSecs }: Pick<CaptureDeps, 'database' | 'fiatMaxAgeSecs'>,
+  chains: readonly CaptureChain[],
+): Job[] => [
+  {
+    name: 'price-history',
+    run: () => recordFiatPrices({ database, fiatMaxAgeSecs, pools: () => poolsOf(chains) }),
+    ...adaptive(5),
+  },
+  { name: 'trade-history', run: () => writeTradeMinutes(database), ...adaptive(5) },
+];
