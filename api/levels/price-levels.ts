@@ -122,7 +122,8 @@ export class PriceLevels {
       pins = chosen.map(({ address }) => requested.pin(address, 'depths', byKey));
       for (const unpin of before) unpin();
       shown = state();
-      const known = heads.known?.block;
+      const announced = heads.announced?.block;
+      const known = announced && !heads.isTooOld(announced) ? announced : null;
       const pools = chosen.filter((pool) => byKey || !isReadForKeys(this.chain.estimates.curveMethod(pool)));
       if (pools.length === 0) return known ? Buffer.from(await this.#write(query, known, [])) : null;
       if (!depths.block) return known ? 'late' : null;

@@ -24,7 +24,7 @@ let polls: number;
 let watch: IndexingWatch;
 
 const heads = {
-  get told() {
+  get announced() {
     return known && { block: headOf(known) };
   },
   head: async () => {
@@ -233,8 +233,8 @@ test('the first index of an added chain shows how far it has come, beside chains
 test('a node that does not respond delays polls of other chains by no more than its timeout', async () => {
   const two = new IndexingWatch({
     chains: [
-      { ...CHAIN, heads: { told: undefined, head: () => new Promise(() => undefined) } },
-      { ...CHAIN, chainId: 8, heads: { told: undefined, head: async () => ({ block: headOf(block(1)) }) } },
+      { ...CHAIN, heads: { announced: undefined, head: () => new Promise(() => undefined) } },
+      { ...CHAIN, chainId: 8, heads: { announced: undefined, head: async () => ({ block: headOf(block(1)) }) } },
     ],
     maxLagSecs: LIMIT_SECS,
     maxQuoteAgeMs: () => 60_000,

@@ -10,7 +10,7 @@ type Head = Pick<BlockRef, 'number' | 'timestamp'>;
 type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs' | 'deployments'> & {
   readonly heads: {
     /** The head if it is known without a call to a node. */
-    readonly told: { readonly block: Head } | undefined;
+    readonly announced: { readonly block: Head } | undefined;
     /** Calls a node if the head is not known. */
     head(): Promise<{ readonly block: Head }>;
   };
@@ -106,7 +106,7 @@ export class IndexingWatch {
 
   /** Finds the head; null when no node gives it. */
   async #headOf({ heads, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
-    if (heads.told) return pointOf(heads.told.block);
+    if (heads.announced) return pointOf(heads.announced.block);
     const ageMs = indexed && Math.abs(this.#now() - indexed.timestamp * 1_000);
     if (ageMs !== null && ageMs <= YOUNG_BLOCKS * blockTimeMs + TIMESTAMP_MS) return indexed;
     return valueOrNull(heads.head().then(({ block }) => pointOf(block)));

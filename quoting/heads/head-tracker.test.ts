@@ -106,7 +106,7 @@ test('a block that is older than is allowed is not given, and asking for it does
   chain.heads = [head(5)];
   expect(await numberAt(0)).toBe(5);
   chain.wallMs = 15_001;
-  expect([tracker.fresh(), tracker.known, tracker.told]).toEqual([undefined, undefined, tracker.current]);
+  expect([tracker.fresh(), tracker.announced]).toEqual([undefined, tracker.current]);
   for (chain.ms = 1; chain.ms < 2_000; chain.ms += 10) await expect(tracker.head()).rejects.toThrow('too old');
   expect(chain.polls).toBeLessThanOrEqual(4);
   chain.heads = [head(15)];

@@ -68,14 +68,8 @@ export class HeadTracker<H extends Headed> {
   }
 
   /** The head that nodes reported recently, however old its block is: nodes may stand still. Never starts a poll. */
-  get told(): H | undefined {
+  get announced(): H | undefined {
     return announcedHead(this.#state, this.#now());
-  }
-
-  /** The head if it is fresh. Never starts a poll. */
-  get known(): H | undefined {
-    const { told } = this;
-    return told && !this.isTooOld(told.block) ? told : undefined;
   }
 
   /** Whether a block is too old, by wall-clock time, for a quote to be given now. */
@@ -86,7 +80,7 @@ export class HeadTracker<H extends Headed> {
   /** The head if it is fresh enough to be used without waiting. Starts a poll in the background when one is due. */
   fresh(): H | undefined {
     this.#take({ kind: 'asked', waits: false });
-    return this.known;
+    return this.#readable;
   }
 
   /**
@@ -96,8 +90,8 @@ export class HeadTracker<H extends Headed> {
    */
   async head(): Promise<H> {
     const now = this.#take({ kind: 'asked', waits: true });
-    const { known } = this;
-    if (known) return known;
+    const readable = this.#readable;
+    if (readable) return readable;
     // Where nodes stand still, requests do not make polls more frequent.
     const head = isPollDue(this.#state, now) ? await this.#poll?.promise : this.current;
     if (head && !this.isTooOld(head.block)) return head;
@@ -132,6 +126,11 @@ export class HeadTracker<H extends Headed> {
   /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */
   reject({ block }: H): void {
     this.#take({ kind: 'rejected', block });
+  }
+
+  get #readable(): H | undefined {
+    const { announced } = this;
+    return announced && !this.isTooOld(announced.block) ? announced : undefined;
   }
 
   /** @returns when it happened */

@@ -133,7 +133,7 @@ test('whatever comes, a block being built is the next one or that after it, on t
         takeHead(tracker.current?.block);
         for (const head of [
           heads.current,
-          heads.known,
+          heads.announced,
           heads.fresh(),
           announced.at(-1) === heads.current ? announced.at(-1) : undefined,
         ]) {

@@ -86,12 +86,8 @@ export class LiveHeads implements Heads {
     return this.#deps.committed.top;
   }
 
-  get told(): ReportedHead | undefined {
-    return this.#on(this.#deps.committed.told);
-  }
-
-  get known(): ReportedHead | undefined {
-    return this.#on(this.#deps.committed.known);
+  get announced(): ReportedHead | undefined {
+    return this.#on(this.#deps.committed.announced);
   }
 
   fresh(): ReportedHead | undefined {

@@ -44,7 +44,7 @@ export function openLiveHeads(
   const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
-  const top = () => committed.told && committed.top;
+  const top = () => committed.announced && committed.top;
   const feed = new LiveFeed(chain, { top, observer, env, own, logger });
   return {
     heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger }),

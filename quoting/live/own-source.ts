@@ -14,7 +14,7 @@ import { signedCall } from './signed-call.ts';
 /** What the source of kind `own` needs of its chain. */
 export interface OwnSourceDeps {
   readonly rpc: ChainRpc;
-  readonly heads: Pick<Heads, 'told' | 'head'>;
+  readonly heads: Pick<Heads, 'announced' | 'head'>;
   /** Passes on the messages of `ownUpdatesChannel`. @returns ends that */
   readonly listen: (listener: (text: string) => void) => () => void;
   /** Whether nodes find writes now. */
@@ -73,7 +73,7 @@ export class OwnSource {
     if (!update || Date.now() - update.sentAtMs > OWN_BOUNDS.ageMs) return;
     const { heads, now, blockTimeMs } = this.#options;
     const isNew = this.#updates.take(update, now());
-    const head = heads.told?.block;
+    const head = heads.announced?.block;
     // The overrides of the update that it replaces end.
     if (isNew && head && !isGoodFor(update, blockAfter(head, blockTimeMs))) this.#send([venueOf(update)]);
   }
@@ -81,7 +81,7 @@ export class OwnSource {
   #tick(): void {
     const { heads, now, canTrace, blockTimeMs } = this.#options;
     if (this.#updates.isEmpty && this.#sent.length === 0) return;
-    const head = heads.told?.block;
+    const head = heads.announced?.block;
     if (!head) {
       this.#poll();
       return;
@@ -131,7 +131,7 @@ export class OwnSource {
    */
   #send(ended: readonly Address[] = []): void {
     const { heads, now, onFrame } = this.#options;
-    const head = heads.told?.block;
+    const head = heads.announced?.block;
     if (!head || this.#closed.signal.aborted) return;
     const written = this.#updates.overrides(head.hash);
     const without = [...ended, ...this.#sent].filter((venue) => !written.has(venue));

@@ -19,7 +19,7 @@ export interface BlockWarmerDeps {
   readonly chainId: number;
   readonly requested: RequestedPools;
   /** Gives the block to read at. */
-  readonly heads: Pick<Heads, 'head' | 'known' | 'onHead' | 'watch'>;
+  readonly heads: Pick<Heads, 'announced' | 'head' | 'isTooOld' | 'onHead' | 'watch'>;
   readonly snapshots: ChainSnapshots;
   readonly directory: PoolDirectory;
   readonly schedule: Pick<WarmSchedule, 'plan' | 'settle' | 'markRead'>;
@@ -278,7 +278,8 @@ export class BlockWarmer {
     const tick = () => {
       ticks += 1;
       // A run reports to clients at once that the head became too old.
-      const isOutdated = this.#done.state !== '' && !heads.known;
+      const block = heads.announced?.block;
+      const isOutdated = this.#done.state !== '' && (!block || heads.isTooOld(block));
       // Nothing else may come when the budget has calls again, or when a read that was kept becomes too old.
       if (isOutdated || (keepMs > 0 && this.#undone.length > 0) || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
