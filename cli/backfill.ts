@@ -4,6 +4,7 @@ import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment, settings } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import type { BackfillBegin } from '../db/backfill-messages.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
 import type { BackfillReport } from '../indexer/backfill/run.ts';
@@ -60,7 +61,10 @@ async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOption
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
   const refetch = chains === undefined ? null : chainIdsOf(chains, configured);
   const request = { schema, refetch, fresh: fresh === true };
-  const report = (line: BackfillReport) => printResult(json, line, `${describe(line)}\n`);
+  const report = (line: BackfillReport) => {
+    printResult(json, line, `${describe(line)}\n`);
+    if (line.type === 'begin') process.send?.(line satisfies BackfillBegin);
+  };
   // Loaded only here: modules that call chains load slowly, and the other commands do not need them.
   const { runBackfill } = await import('../indexer/backfill/run.ts');
   await runBackfill(database, configured, request, { report, interrupted: whenInterrupted() });

@@ -8,6 +8,7 @@ import { EXIT_RETRY } from '../config/app-error.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
+import { INDEXER_MESSAGES } from '../db/backfill-messages.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
@@ -89,7 +90,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   // Read by chains.ts, which Ponder's modules load afterwards.
   process.env.PONDER_FOUND_CONTRACTS = JSON.stringify(found);
   if (build) process.once('disconnect', () => process.exit(EXIT_RETRY));
-  const onBuilt = build ? () => process.send?.('complete') : undefined;
+  const onBuilt = build ? () => process.send?.(INDEXER_MESSAGES.complete) : undefined;
   process.env.PORT = String(settings.PORT);
   delete process.env.DATABASE_URL_FILE;
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
@@ -103,7 +104,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   endWithoutPort(settings.HOST, settings.PORT);
   await becomePonder(options).catch((cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
-    if (build) process.send?.('other code');
+    process.send?.(INDEXER_MESSAGES.otherCode);
     throw new ConfigError(
       `DATABASE_SCHEMA: other code, or code for other chains, wrote "${index.schema}": "npm run backfill" builds a new index`,
       { cause },

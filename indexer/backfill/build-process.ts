@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { AppError, EXIT_RETRY } from '../../config/app-error.ts';
+import { INDEXER_MESSAGES } from '../../db/backfill-messages.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 
@@ -42,19 +43,19 @@ export async function startBuild(schema: string): Promise<BuildProcess> {
     stdio: ['ignore', 2, 2, 'ipc'],
     env: { ...process.env, HOST, PORT: String(port), LOG_LEVEL: 'warn' },
   });
-  let told: unknown;
+  let sent: unknown;
   child.on('message', (message) => {
-    told = message;
+    sent = message;
   });
   const ended = once(child, 'close');
   const failure = ended.then(([exitCode]): never => {
-    throw told === 'other code' ? new OtherCodeError(exitCode) : new BuildEndedError(exitCode);
+    throw sent === INDEXER_MESSAGES.otherCode ? new OtherCodeError(exitCode) : new BuildEndedError(exitCode);
   });
   // Without a handler, Node reports the rejection as unhandled before a caller awaits it.
   failure.catch(() => undefined);
   return {
     failure,
-    isComplete: () => told === 'complete',
+    isComplete: () => sent === INDEXER_MESSAGES.complete,
     stop: async () => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);

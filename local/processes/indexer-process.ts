@@ -1,14 +1,9 @@
 import { copyFile } from 'node:fs/promises';
+import { type BackfillBegin, INDEXER_MESSAGES } from '../../db/backfill-messages.ts';
 import { startOwnProcess } from '../services/own-process.ts';
-import { ServiceError } from '../services/service-error.ts';
 import { keepRunning, START_AGAIN } from './keep-running.ts';
 import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
 
-/** How the indexer rejects an index. */
-const OTHER_CODE = /"npm run backfill" builds a new index$/m;
-/** The first line of a backfill, and that line where readers have an index. */
-const BEGUN = /^(Filling|Resuming) .*\)$/m;
-const OLD_SERVES = /^(Filling|Resuming) .* serves meanwhile/m;
 /** When readers turn to the new index, that of the old one ends too, seconds before the backfill does. */
 const FOLLOW_AGAIN_MS = 30_000;
 
@@ -22,18 +17,28 @@ const FOLLOW_AGAIN_MS = 30_000;
 export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStart['env']): Promise<ProcessPart> {
   const { CHAINS_CONFIG: chains = '' } = start.env;
   const indexedChains = `${chains}.indexed`;
+  let last: unknown;
   try {
-    const indexer = await startProcess(start);
+    const indexer = await startProcess({
+      ...start,
+      onMessage: (message) => {
+        last = message;
+      },
+    });
     await copyFile(chains, indexedChains);
     return indexer;
   } catch (error) {
-    if (!(error instanceof ServiceError && OTHER_CODE.test(error.log))) throw error;
+    if (last !== INDEXER_MESSAGES.otherCode) throw error;
   }
   const main = 'backfill';
+  let begin: BackfillBegin | undefined;
   const backfill = await startOwnProcess({
     main,
     env: backfillEnv,
-    ready: BEGUN,
+    ready: async () => begin !== undefined,
+    onMessage: (message) => {
+      begin ??= message as BackfillBegin;
+    },
     output: start.logOf(main),
     signal: start.signal,
   });
@@ -42,7 +47,7 @@ export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStar
     env: { ...start.env, CHAINS_CONFIG: indexedChains },
     signal: AbortSignal.any([start.signal, stopped]),
   });
-  const old = OLD_SERVES.test(backfill.recentOutput())
+  const old = begin?.replaces
     ? await keepRunning((stopped) => startProcess(asBefore(stopped)), { rule: () => FOLLOW_AGAIN_MS }).catch(() => null)
     : null;
   const ended = backfill.ended.then(async (how) => {

@@ -27,6 +27,8 @@ export interface ProcessStart {
   readonly ready?: '/ready' | '/health';
   /** Gives the start up. */
   readonly signal: AbortSignal;
+  /** Gets what it sends by IPC. */
+  readonly onMessage?: (message: unknown) => void;
 }
 
 /** Starts one of the project's processes on a port, and waits until it is up. */
@@ -37,6 +39,7 @@ export async function startProcess({
   port,
   ready = '/ready',
   signal,
+  onMessage,
 }: ProcessStart): Promise<ProcessPart> {
   const start = async (chosen: number): Promise<ProcessPart> => {
     const { HOST: host = HOST } = env;
@@ -49,6 +52,7 @@ export async function startProcess({
       stopTimeoutMs: STOP_TIMEOUT_MS,
       output: logOf(main),
       signal,
+      onMessage,
     });
     return { ...service, url, note: url };
   };

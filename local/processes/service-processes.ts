@@ -66,7 +66,7 @@ class StartError extends AppError {
 
   constructor(line: string, cause: ServiceError) {
     super(line, { cause });
-    this.retryable = cause.message.includes(`exit code ${EXIT_RETRY}`);
+    this.retryable = cause.exitCode === EXIT_RETRY;
   }
 }
 

@@ -14,12 +14,16 @@ export interface Command {
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Gets all output, standard output and error alike. */
   readonly output?: NodeJS.WritableStream | undefined;
+  /** Gets what a process of ours sends by IPC. */
+  readonly onMessage?: ((message: unknown) => void) | undefined;
 }
 
 export interface GuardedProcess {
   readonly pid: number;
   /** The end of its output so far. */
   readonly recentOutput: () => string;
+  /** Null while it runs, and when a signal ended it. */
+  readonly exitCode: () => number | null;
   /** Settles with a description such as `exit code 1` when the process has ended, for whatever reason. */
   readonly ended: Promise<string>;
 }
@@ -35,10 +39,11 @@ export const WHEN_GUARDED = 'read -r guarded <&3 && exec "$@" 3<&-';
  *
  * @throws ServiceError when there is no shell to start it
  */
-export async function spawnGuarded({ name, command, args, env, cwd, user, output }: Command): Promise<GuardedProcess> {
+export async function spawnGuarded(started: Command): Promise<GuardedProcess> {
+  const { name, command, args, env, cwd, user, output, onMessage } = started;
   const child = spawn('/bin/sh', ['-c', WHEN_GUARDED, name, command, ...args], {
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(onMessage ? (['ipc'] as const) : [])],
     ...(env && { env }),
     ...(cwd && { cwd }),
     ...user,
@@ -49,6 +54,7 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
     throw new ServiceError(`${name} cannot be run: ${reason.message}`, '', { cause: reason });
   }
   guard(`group ${pid}`);
+  if (onMessage) child.on('message', onMessage);
   const gate = child.stdio[3] as Writable;
   gate.on('error', () => undefined); // It ended before the write: `ended` says so.
   gate.end('guarded\n');
@@ -59,7 +65,7 @@ export async function spawnGuarded({ name, command, args, env, cwd, user, output
     release(`group ${pid}`);
     return how;
   });
-  return { pid, recentOutput, ended };
+  return { pid, recentOutput, exitCode: () => child.exitCode, ended };
 }
 
 /** Sends a signal to a process, or by a negative id to a group; a process that has ended is ignored. */

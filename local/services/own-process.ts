@@ -1,20 +1,17 @@
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { loginUrl } from './process-logins.ts';
-import { type ServiceProcess, startService } from './service-process.ts';
+import { type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
 import { createTempFolder } from './temp-folder.ts';
 
-export interface OwnProcessOptions {
+export interface OwnProcessOptions
+  extends Pick<ServiceOptions, 'startTimeoutMs' | 'stopTimeoutMs' | 'output' | 'signal' | 'onMessage'> {
   /** Name of its bundle, as `indexer`. */
   readonly main: string;
   readonly args?: readonly string[];
   /** Added to this process's environment; undefined removes a variable. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ready when this URL answers 200, or when its output matches. */
-  readonly ready: string | RegExp;
-  readonly startTimeoutMs?: number;
-  readonly stopTimeoutMs?: number;
-  readonly output?: NodeJS.WritableStream | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** Ready when this URL answers 200, when its output matches, or when the function says so. */
+  readonly ready: string | ServiceOptions['ready'];
 }
 
 /**

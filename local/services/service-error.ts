@@ -3,10 +3,13 @@ export class ServiceError extends Error {
   readonly code = 'SERVICE';
   override readonly name = 'ServiceError';
   readonly log: string;
+  /** Of a service that ended while it started. */
+  readonly exitCode: number | null;
 
-  constructor(message: string, log = '', options?: ErrorOptions) {
+  constructor(message: string, log = '', options: ErrorOptions & { readonly exitCode?: number | null } = {}) {
     super(message, options);
     this.log = log;
+    this.exitCode = options.exitCode ?? null;
   }
 
   /** Another process took the port between the choice of it and the bind. */

@@ -43,7 +43,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   const failure = await waitUntilReady(options, service);
   if (failure === undefined) return service;
   await service.stop();
-  throw new ServiceError(`${options.name} ${failure}`, service.recentOutput());
+  throw new ServiceError(`${options.name} ${failure}`, service.recentOutput(), { exitCode: service.exitCode() });
 }
 
 /**
