@@ -1,6 +1,7 @@
-import { numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
+import { numberToHex } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { isRefusal } from '../../chain/rpc-failure.ts';
+import { signedCall } from '../../chain/signed-call.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Hex, isCancel, type Submission } from '../submit/quote-update.ts';
 
@@ -44,8 +45,7 @@ export function createSimulator(
  */
 export async function simulate(rpc: ChainRpc, tx: Hex): Promise<SimulationResult> {
   try {
-    const { to, data, value = 0n, gas = 0n } = parseTransaction(tx);
-    const from = await recoverTransactionAddress({ serializedTransaction: tx as `0x02${string}` });
+    const { from, to, data, value, gas } = await signedCall(tx);
     const call = { from, to, data, value: numberToHex(value), gas: numberToHex(gas) };
     await rpc.request('eth_call', [call, 'latest', { [from]: { balance: AMPLE_BALANCE } }], () => undefined);
     return { outcome: 'success' };

@@ -9,7 +9,7 @@ import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
 import { parseOwnUpdate } from './own-update.ts';
 import { isGoodFor, OWN_BOUNDS, type OwnSender, type OwnSlot, OwnUpdates, venueOf } from './own-updates.ts';
-import { signedCall } from './signed-call.ts';
+import { traceableCall } from './traceable-call.ts';
 
 /** What the source of kind `own` needs of its chain. */
 export interface OwnSourceDeps {
@@ -109,7 +109,7 @@ export class OwnSource {
     sender.isTracing = true;
     this.#tracing += 1;
     try {
-      const call = await signedCall(update.tx, chainId);
+      const call = await traceableCall(update.tx, chainId);
       const written = call && (await traceWrites(rpc, call, hash, target, this.#closed.signal));
       const venues = written && this.#read(() => checkBounds(new Map([[slot.venue, written]])));
       this.#updates.settle(slot, update, hash, venues?.get(slot.venue));

@@ -1,5 +1,5 @@
-import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
-import type { TracedCall } from '../../chain/trace-writes.ts';
+import type { Hex } from 'viem';
+import { type SignedCall, signedCall } from '../../chain/signed-call.ts';
 
 /** An update that needs more is not traced: an oracle's write needs a few hundred thousand. */
 const MAX_GAS = 5_000_000n;
@@ -9,13 +9,7 @@ const MAX_GAS = 5_000_000n;
  *
  * @returns undefined when it is none, is of another chain, creates a contract, or may need more than 5 million gas
  */
-export async function signedCall(tx: Hex, chainId: number): Promise<TracedCall | undefined> {
-  try {
-    const { to, data = '0x', value = 0n, gas = 0n, ...rest } = parseTransaction(tx);
-    if (!to || rest.chainId !== chainId || gas > MAX_GAS) return undefined;
-    const from = await recoverTransactionAddress({ serializedTransaction: tx as TransactionSerialized });
-    return { from, to, data, value, gas };
-  } catch {
-    return undefined;
-  }
+export async function traceableCall(tx: Hex, chainId: number): Promise<SignedCall | undefined> {
+  const call = await signedCall(tx).catch(() => undefined);
+  return call?.to && call.chainId === chainId && call.gas <= MAX_GAS ? call : undefined;
 }
