@@ -4580,7 +4580,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "serverTs": 1795000004,
-                     *       "release": "0.2.0",
+                     *       "release": "0.3.0",
                      *       "node": "24.21.0",
                      *       "chains": [
                      *         {

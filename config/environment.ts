@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.ts';
 import { type Environment, readSecret } from './read-secret.ts';
-import { warnOfRemovedVariables } from './removed-settings.ts';
+import { warnOnce } from './removed-settings.ts';
 
 const PostgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'not a postgres:// URL' });
 const RedisUrl = z.url({ protocol: /^rediss?$/, error: 'not a redis:// or rediss:// URL' });
@@ -108,7 +108,8 @@ export function readEnvironment<K extends keyof typeof settings>(
   keys: readonly K[],
   env: Environment = process.env,
 ): { [P in K]: z.infer<(typeof settings)[P]> } {
-  warnOfRemovedVariables(env);
+  // Those of release 0.2 that set it would run one process without noticing.
+  if (env.API_PROCESSES) warnOnce('API_PROCESSES is no longer used: start several processes with REUSE_PORT=on');
   const entries = keys.map((key) => {
     const value = SECRETS.includes(key) ? readSecret(key, env) : env[key] || undefined;
     const parsed = settings[key].safeParse(value);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { ChainsFile } from './chains-schema.ts';
-import { warnOfRemovedVariables, withoutRemovedKeys } from './removed-settings.ts';
+import { readEnvironment } from './environment.ts';
+import { withoutRemovedKeys } from './removed-settings.ts';
 
 async function warningOf(act: () => void): Promise<string> {
   const warned = once(process, 'warning');
@@ -38,8 +39,8 @@ test('a renamed key keeps its value, with a warning that names the new one', asy
 });
 
 test('a removed environment variable that is set is reported', async () => {
-  const warning = await warningOf(() => warnOfRemovedVariables({ DIRECTORY_POLL_MS: '5' }));
-  expect(warning).toBe('ConfigWarning: DIRECTORY_POLL_MS is no longer used: the API looks for changes every 2 s');
+  const warning = await warningOf(() => readEnvironment([], { API_PROCESSES: '5' }));
+  expect(warning).toBe('ConfigWarning: API_PROCESSES is no longer used: start several processes with REUSE_PORT=on');
 });
 
 test('budgets of an old file load, with what is left of them', () => {

@@ -46,20 +46,6 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
 /** Keys of the chains file that were renamed, by path without indexes. */
 const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.minWorthUsd', 'minFundedUsd']]);
 
-/** Environment variables that no longer do anything, and what to use instead. */
-const REMOVED_VARIABLES: ReadonlyMap<string, string> = new Map([
-  ['API_PROCESSES', 'start several processes with REUSE_PORT=on, or behind a balancer'],
-  ['OPERATOR_KEY', 'the queue dashboard is gone: pamm_queue_depth says what waits'],
-  ['PRICE_STATUS_MAX_AGE_SECS', 'a price status is shown for 60 s'],
-  ['DIRECTORY_POLL_MS', 'the API looks for changes every 2 s'],
-  ['DIRECTORY_COMPARED_POOLS', 'the API reads what changed alone'],
-  ['LISTING_REPRICED_POOLS', 'a refresh of the listing computes 500 pools of less than a dollar at other prices'],
-  ['LISTING_STATEMENT_TIMEOUT_MS', 'an uncommon page of the listing has 2 s for a statement'],
-  ['LISTING_CONNECTIONS', 'two uncommon pages of the listing are read at a time'],
-  ['LISTING_TOTALS', 'the totals of the last 1000 filters are kept'],
-  ['LISTING_CACHE_MB', 'pages of the listing take up to 64 MB of an API process'],
-]);
-
 /**
  * Leaves removed keys out of a chains file, renames others, and reports each as a process warning: files written for an
  * older release still load.
@@ -78,11 +64,6 @@ export function withoutRemovedKeys(value: unknown, path = ''): unknown {
     return instead === undefined ? [[name ?? key, withoutRemovedKeys(item, at)]] : [];
   });
   return Object.fromEntries(kept);
-}
-
-/** Reports removed environment variables that are still set. */
-export function warnOfRemovedVariables(env: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, instead] of REMOVED_VARIABLES) if (env[name]) warnOnce(`${name} is no longer used: ${instead}`);
 }
 
 const warned = new Set<string>();

@@ -47,7 +47,7 @@ export type ServiceStatus = z.output<typeof ServiceStatus>;
 
 const STATUS_EXAMPLE: ServiceStatus = {
   serverTs: 1795000004,
-  release: '0.2.0',
+  release: '0.3.0',
   node: '24.21.0',
   chains: [
     {
