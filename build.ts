@@ -194,7 +194,7 @@ async function buildClientReference(ifMade = false): Promise<readonly string[]> 
   const names = await Promise.all(
     folders.map(async (folder) => (await readdir(join(PROJECT_ROOT, folder))).map((name) => join(folder, name))),
   );
-  const sources = names.flat().filter((path) => /(?<![.]test)[.]ts$|README[.]md$/.test(path));
+  const sources = names.flat().filter((path) => /(?<![.](?:test|d))[.]ts$|README[.]md$|openapi[.]json$/.test(path));
   const builtAt = statSync(join(DIST, 'client-reference/index.html'), { throwIfNoEntry: false })?.mtimeMs;
   if (ifMade && builtAt === undefined) return [];
   const changedAt = Math.max(...sources.map((path) => statSync(join(PROJECT_ROOT, path)).mtimeMs));

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
+import { SCHEMA, writeSchema } from './write-schema.ts';
 
 const CLIENT = import.meta.dirname;
 /** The package's subpaths. */
@@ -27,7 +27,8 @@ export async function buildClient(folder = join(CLIENT, 'dist')): Promise<void> 
     target: 'es2022',
     chunkNames: 'chunk-[hash]',
   });
-  const declarations = emitDeclarations();
+  await writeSchema();
+  const declarations = emitDeclarations().set(SCHEMA, await readFile(SCHEMA, 'utf8'));
   for (const path of reached(declarations, ENTRIES.map(declarationOf))) {
     const target = join(folder, relative(CLIENT, path));
     await mkdir(dirname(target), { recursive: true });
@@ -38,7 +39,7 @@ export async function buildClient(folder = join(CLIENT, 'dist')): Promise<void> 
 const declarationOf = (path: string): string => path.replace(/(?:[.]d)?[.](?:ts|js)$/, '.d.ts');
 
 /** Emits the declarations: texts by path, as if each were written next to its source. */
-function emitDeclarations(): ReadonlyMap<string, string> {
+function emitDeclarations(): Map<string, string> {
   const root = join(CLIENT, '..');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(
@@ -46,8 +47,7 @@ function emitDeclarations(): ReadonlyMap<string, string> {
     root,
   );
   delete options.tsBuildInfoFile;
-  const schema = join(CLIENT, 'schema.d.ts');
-  const texts = new Map([[schema, readFileSync(schema, 'utf8')]]);
+  const texts = new Map<string, string>();
   ts.createProgram(ENTRIES, options).emit(undefined, (path, text) =>
     texts.set(path, text.replaceAll(/(from '\.[^']*?)(?:\.d)?\.ts'/g, "$1.js'")),
   );

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Application } from 'typedoc';
+import { writeSchema } from './write-schema.ts';
 
 const CLIENT = import.meta.dirname;
 /**
@@ -14,6 +15,7 @@ const INLINE_SCRIPT = /<script>.*?<\/script>/g;
  * @throws Error when a comment links to what does not exist
  */
 export async function buildReference(folder: string): Promise<void> {
+  await writeSchema();
   const app = await Application.bootstrap({
     name: 'Client of the Pool Trading Data API',
     entryPoints: ['math', 'rest', 'simulate', 'stream'].map((name) => join(CLIENT, `${name}.ts`)),
