@@ -1,5 +1,6 @@
 import { copyFile } from 'node:fs/promises';
 import { type BackfillBegin, INDEXER_MESSAGES } from '../../db/backfill-messages.ts';
+import { exitText } from '../services/guarded-process.ts';
 import { startOwnProcess } from '../services/own-process.ts';
 import { keepRunning, START_AGAIN } from './keep-running.ts';
 import { type ProcessPart, type ProcessStart, startProcess } from './processes.ts';
@@ -52,7 +53,7 @@ export async function startIndexer(start: ProcessStart, backfillEnv: ProcessStar
     : null;
   const ended = backfill.ended.then(async (how) => {
     await old?.stop();
-    return how === 'exit code 0' ? START_AGAIN : how;
+    return how === exitText(0) ? START_AGAIN : how;
   });
   return {
     ...backfill,

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT_RETRY } from '../../config/app-error.ts';
+import { exitText } from '../services/guarded-process.ts';
 import { reasonOfEnd, ServiceError } from '../services/service-error.ts';
 import type { Part } from './supervisor.ts';
 
@@ -14,7 +16,7 @@ type Running = Part & { readonly ended: Promise<string> };
 export type RestartRule = (how: string, ends: number) => number | null;
 
 /** How a process says that it wants to be started again. */
-export const START_AGAIN = 'exit code 75';
+export const START_AGAIN = exitText(EXIT_RETRY);
 
 /** Starts again what asks for it. */
 export const whenAsked: RestartRule = (how) => (how === START_AGAIN ? 0 : null);

@@ -88,13 +88,16 @@ function collectOutput(child: ChildProcess, output: NodeJS.WritableStream | unde
   return () => tail;
 }
 
+/** How the end of a process with this exit code is described. */
+export const exitText = (code: number | null): string => `exit code ${code}`;
+
 /** How long to wait for the last lines of a process that has ended: its children may hold the pipe open. */
 const LAST_OUTPUT_MS = 200;
 
 function whenEnded(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
-      const settle = () => resolve(signal ? `signal ${signal}` : `exit code ${code}`);
+      const settle = () => resolve(signal ? `signal ${signal}` : exitText(code));
       const timer = setTimeout(settle, LAST_OUTPUT_MS);
       child.once('close', () => {
         clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, type GuardedProcess, signalProcess, spawnGuarded } from './guarded-process.ts';
+import { type Command, exitText, type GuardedProcess, signalProcess, spawnGuarded } from './guarded-process.ts';
 import { ServiceError } from './service-error.ts';
 
 interface StopOptions {
@@ -54,7 +54,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 export async function runToEnd(command: Command): Promise<void> {
   const { ended, recentOutput } = controls(await spawnGuarded(command), {});
   const how = await ended;
-  if (how !== 'exit code 0') throw new ServiceError(`${command.name} failed (${how})`, recentOutput());
+  if (how !== exitText(0)) throw new ServiceError(`${command.name} failed (${how})`, recentOutput());
 }
 
 /** Stops whatever was started here and has not ended: the last step of an orderly end. */
