@@ -37,42 +37,19 @@ export function listPool(
   const [token0, token1] = tokens;
   const shownTokens = [pricedToken(token0, PRICE_AGE.shown), pricedToken(token1, PRICE_AGE.shown)] as const;
   const { figures: shown, analytics } = computeAnalytics(state, shownTokens);
-  const sorted = sortFigures(state, tokens);
   // A delisted pool keeps the reasons that its tier had.
   const tier = facts.delisted ? 'black' : (classification?.tier ?? 'unclassified');
-  const [name0, name1] = tokens.map(({ symbol, address }) => symbol ?? address);
-  // A contract that is not configured gives no field.
   const record: StoredRecord = {
-    pair: `${name0}/${name1}`,
-    chain: deployment.chain,
-    contractVersion: deployment.contractVersion,
-    poolAddress: facts.address,
-    createdBlockNumber: facts.createdBlockNumber,
-    createdTimestamp: facts.createdTimestamp,
+    ...headFields(facts, deployment),
     ...tokenFields(facts, registry),
     ...providerFields(facts),
-    creator: facts.creator,
-    admin: facts.admin,
-    adminUsername: facts.adminUsername,
-    verifiedAdmin: facts.adminVerified,
-    adminFeeDestination: facts.adminFeeDestination,
-    spreadProtocolFeeE6: facts.protocolSpreadFeeE6,
-    spreadAdminFeeE6: facts.adminSpreadFeeE6,
-    protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
-    adminNotionalFeeE8: facts.adminNotionalFeeE8,
+    ...adminFields(facts),
     aprBps7d: shown.aprBps7d === null ? undefined : toJsonInteger(shown.aprBps7d),
     pauseLevel: facts.pauseLevel,
     curBinIdx: state.curBinIdx,
     ...extensionFields(facts.extensions, deployment),
     classificationSummary: { tierQualification: tier, reasonCodes: [...(classification?.reasonCodes ?? [])] },
-    poolFactoryAddress: deployment.poolFactory,
-    poolDeployerAddress: deployment.poolDeployer,
-    liquidityAdderAddress: deployment.liquidityAdder,
-    dataProviderAddress: deployment.dataProvider,
-    quoterAddress: deployment.quoter,
-    depositAllowlistAddress: deployment.depositAllowlist,
-    oracleValueStopLossAddress: deployment.stopLoss,
-    priceVelocityGuardAddress: deployment.priceVelocityGuard,
+    ...contractFields(deployment),
   };
   const pool: ListedPool = {
     chainId,
@@ -82,14 +59,7 @@ export function listPool(
     createdBlockNumber: facts.createdBlockNumber,
     tier,
     tierRank: TIER_RANKS[tier],
-    tvlFiat: sorted.tvlFiat,
-    volumeFiat: sorted.volumeFiat,
-    aprBps: numberOrNull(sorted.aprBps),
-    aprBps7d: numberOrNull(sorted.aprBps7d),
-    shownTvlFiat: shown.tvlFiat,
-    shownVolumeFiat: shown.volumeFiat,
-    lpFeesFiat: shown.lpFeesFiat,
-    lpFeesFiat7d: shown.lpFeesFiat7d,
+    ...figureColumns(sortFigures(state, tokens), shown),
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
     record: stringifyJson(record),
@@ -100,6 +70,61 @@ export function listPool(
   };
   return { pool, liquidityRaw: state.liquidityRaw };
 }
+
+type Deployment = NonNullable<ReturnType<OperatorRegistry['deploymentOf']>>;
+
+function headFields({ tokens, address, createdBlockNumber, createdTimestamp }: PoolFacts, deployment: Deployment) {
+  const [name0, name1] = tokens.map((token) => token.symbol ?? token.address);
+  return {
+    pair: `${name0}/${name1}`,
+    chain: deployment.chain,
+    contractVersion: deployment.contractVersion,
+    poolAddress: address,
+    createdBlockNumber,
+    createdTimestamp,
+  } satisfies Partial<StoredRecord>;
+}
+
+const adminFields = (facts: PoolFacts) =>
+  ({
+    creator: facts.creator,
+    admin: facts.admin,
+    adminUsername: facts.adminUsername,
+    verifiedAdmin: facts.adminVerified,
+    adminFeeDestination: facts.adminFeeDestination,
+    spreadProtocolFeeE6: facts.protocolSpreadFeeE6,
+    spreadAdminFeeE6: facts.adminSpreadFeeE6,
+    protocolNotionalFeeE8: facts.protocolNotionalFeeE8,
+    adminNotionalFeeE8: facts.adminNotionalFeeE8,
+  }) satisfies Partial<StoredRecord>;
+
+/** The contracts of a deployment. One that is not configured gives no field. */
+const contractFields = (deployment: Deployment) =>
+  ({
+    poolFactoryAddress: deployment.poolFactory,
+    poolDeployerAddress: deployment.poolDeployer,
+    liquidityAdderAddress: deployment.liquidityAdder,
+    dataProviderAddress: deployment.dataProvider,
+    quoterAddress: deployment.quoter,
+    depositAllowlistAddress: deployment.depositAllowlist,
+    oracleValueStopLossAddress: deployment.stopLoss,
+    priceVelocityGuardAddress: deployment.priceVelocityGuard,
+  }) satisfies Partial<StoredRecord>;
+
+/** What listings sort and filter by, at last prices, and what they show and sum up, at present ones. */
+const figureColumns = (
+  sorted: ReturnType<typeof sortFigures>,
+  shown: ReturnType<typeof computeAnalytics>['figures'],
+) => ({
+  tvlFiat: sorted.tvlFiat,
+  volumeFiat: sorted.volumeFiat,
+  aprBps: numberOrNull(sorted.aprBps),
+  aprBps7d: numberOrNull(sorted.aprBps7d),
+  shownTvlFiat: shown.tvlFiat,
+  shownVolumeFiat: shown.volumeFiat,
+  lpFeesFiat: shown.lpFeesFiat,
+  lpFeesFiat7d: shown.lpFeesFiat7d,
+});
 
 function tokenFields({ chainId, tokens: [token0, token1] }: PoolFacts, registry: OperatorRegistry) {
   const [config0, config1] = [registry.token(chainId, token0.address), registry.token(chainId, token1.address)];
