@@ -9,7 +9,8 @@ const SERVICES = [
 ];
 /** What a test file itself does. */
 const OWN_SERVICES = /from '(node:child_process|execa)'|inject\(|runMain|spawn/;
-const IMPORT = /^(?:import|export|\}).*'([.][^']+[.]ts)';$/gm;
+/** Types alone need nothing. */
+const IMPORT = /^(?:import|export|\}).*'([.][^']+(?<![.]d)[.]ts)';$/gm;
 
 /** Paths of the test files of a project, from its root. */
 export interface SplitTests {
