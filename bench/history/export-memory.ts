@@ -3,7 +3,7 @@ import { spawnGuarded } from '../../local/services/guarded-process.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { peakMemory } from '../hostile/cpu-time.ts';
+import { peakMemoryOf } from '../process-figures.ts';
 
 const LOOK_MS = 50;
 
@@ -21,7 +21,7 @@ export async function exportMemory(databaseUrl: string, from: number, to: number
   });
   let peak = 0;
   const looking = setInterval(() => {
-    const held = peakMemory(child.pid);
+    const held = peakMemoryOf(child.pid);
     // Not a number of one that has just ended.
     if (held > peak) peak = held;
   }, LOOK_MS);

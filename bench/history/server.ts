@@ -2,23 +2,20 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { historyResource } from '../../api/history/history.ts';
 import { compressed } from '../../api/http/ready-body.ts';
 import { udfResource } from '../../api/udf/udf.ts';
-import { readEnvironment } from '../../config/environment.ts';
 import { openDatabase, SHORT_STATEMENTS } from '../../db/connection.ts';
-import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { runMain } from '../../runtime/run-main.ts';
 import { tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { createBenchApp } from '../listing/bench-app.ts';
 import { CHAINS_FILE, MARKET } from '../listing/market.ts';
+import { serveMeasured } from '../serve-measured.ts';
 import { countBlocks } from './count-blocks.ts';
 import { POOL } from './pages.ts';
 
 /** The API with its history, and beside it a query of as many rows by their key through the same stack; and one that counts blocks. */
-runMain(async () => {
-  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
+serveMeasured(async ({ databaseUrl }: { readonly databaseUrl: string }) => {
   const logger = createLogger('bench', 'error');
-  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger, { settings: SHORT_STATEMENTS });
+  const { $client: database } = openDatabase(databaseUrl, 'ptd_api', logger, { settings: SHORT_STATEMENTS });
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
   const routesOf = (of: typeof database) => {
@@ -40,7 +37,5 @@ runMain(async () => {
   const counting = createBenchApp(routesOf(counted.database), (app) =>
     app.get('/public/v1/blocks', (c) => c.json(counted.take())),
   );
-  const servers = await Promise.all([bare, counting].map((app) => startServer(app, '127.0.0.1', 0)));
-  process.stdout.write(`${servers.map(({ port }) => port).join(' ')}\n`);
-  process.on('SIGTERM', () => process.exit(0));
+  return [bare, counting];
 });

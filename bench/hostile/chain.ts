@@ -1,8 +1,6 @@
 import type { Address, Hex } from 'viem';
-import { addLiquidity } from '../../devnet/actions.ts';
-import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
+import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
@@ -12,12 +10,12 @@ import {
   evenShares,
   makePool,
   type Pair,
-  priceX64,
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
 } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
+import { type CountingNode, startCountingNode } from '../counting-node.ts';
 import { putClones } from './clones.ts';
 import {
   addressOf,
@@ -29,6 +27,7 @@ import {
   type Sizes,
   untrustedTokens,
 } from './market.ts';
+import { makeOpenPool, PRICE, quoteAt } from './open-pool.ts';
 
 /** A pool that was made as any pool is, and its copies: the same but for their addresses. */
 export interface PoolGroup {
@@ -45,12 +44,11 @@ export interface HostileChain {
   readonly chainId: number;
   readonly world: QuoteWorld;
   /** Only the API reaches the node through it. */
-  readonly proxy: RpcProxy;
+  readonly node: CountingNode;
   readonly groups: readonly PoolGroup[];
   readonly pairs: readonly Pair[];
   /** The pair on which the crowd is. */
   readonly crowded: Pair;
-  readonly stop: () => Promise<void>;
 }
 
 /** What the index and the chains file have of a chain. */
@@ -60,8 +58,6 @@ const PAIRS = 4;
 const BIN_RANGE = 5;
 const BINS = evenBins(-BIN_RANGE, BIN_RANGE, 1_000);
 const SHARES = evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE);
-const PRICE = 2_000;
-const QUOTE = { bidX64: priceX64(PRICE * 0.999), askX64: priceX64(PRICE * 1.001) };
 /** The slot with a pool's provider. */
 const PROVIDER_SLOT: Hex = '0x3';
 
@@ -71,12 +67,12 @@ const PROVIDER_SLOT: Hex = '0x3';
  */
 export async function startHostileChain(chainId: number, sizes: Sizes, hasGuards: boolean): Promise<HostileChain> {
   const world = await startQuoteWorld(chainId, ['--no-request-size-limit']);
-  const proxy = await startRpcProxy(world.anvil.url);
+  const node = await startCountingNode(world.anvil.url);
   const pairs: Pair[] = [];
   while (pairs.length < PAIRS) pairs.push(await world.pair(18, 6));
   const [crowded, ...others] = pairs as [Pair, ...Pair[]];
   const groups = [
-    ...(await honestGroups(world, crowded, others, sizes.honest, hasGuards)),
+    ...(await honestGroups(world, { crowded, others, total: sizes.honest, hasGuards })),
     ...(await untrustedGroups(world, crowded, sizes)),
   ];
   for (const { served, firstClone, clones } of groups) {
@@ -84,27 +80,27 @@ export async function startHostileChain(chainId: number, sizes: Sizes, hasGuards
   }
   await putClones(world.anvil.url, crowded.token0, untrustedTokens(Math.max(sizes.inactive, sizes.burner)));
   await world.chain.client.mine({ blocks: 1 });
-  const stop = async () => {
-    await proxy.stop();
-    await world.stop();
-  };
-  return { chainId, world, proxy, groups, pairs, crowded, stop };
+  return { chainId, world, node, groups, pairs, crowded };
 }
 
 const clonesAt = (first: number, count: number): Address[] =>
   Array.from({ length: count }, (_, index) => addressOf(first + index));
 
+interface HonestPools {
+  readonly crowded: Pair;
+  readonly others: readonly Pair[];
+  readonly total: number;
+  readonly hasGuards: boolean;
+}
+
 async function honestGroups(
   world: QuoteWorld,
-  crowded: Pair,
-  others: readonly Pair[],
-  total: number,
-  hasGuards: boolean,
+  { crowded, others, total, hasGuards }: HonestPools,
 ): Promise<PoolGroup[]> {
   const groups: PoolGroup[] = [];
   let firstClone: number = FIRST_CLONE.honest;
   const add = async (pair: Pair, pools: number, isGuarded = false) => {
-    const address = isGuarded ? await guardedPool(world, pair) : await plainPool(world, pair);
+    const address = isGuarded ? await guardedPool(world, pair) : await makeOpenPool(world, pair, BIN_RANGE);
     groups.push(await groupOf(world, address, { kind: 'honest', firstClone, clones: pools - 1 }));
     firstClone += pools;
   };
@@ -124,25 +120,9 @@ async function guardedPool(world: QuoteWorld, pair: Pair): Promise<Address> {
   return (await makePool(world, { pair, price: PRICE, bins: BINS, shares: SHARES, extensions })).address;
 }
 
-/** Its provider answers anyone, so that copies have prices. */
-async function plainPool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
-  const { token0, token1 } = pair;
-  const pool = await createPool(chain, deployment, {
-    token0,
-    token1,
-    bins: BINS,
-    priceProvider: await deployManualProvider(chain, pair, QUOTE),
-    initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
-    initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(pair.decimals1),
-  });
-  const bins = [...SHARES].map(([bin, shares]) => ({ bin, shares }));
-  await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
-  return pool;
-}
-
 /** Pools without liquidity: beside the honest ones of a pair, with a provider that burns all gas, and those that just are. */
 async function untrustedGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Promise<PoolGroup[]> {
-  const quiet = await deployManualProvider(world.chain, pair, QUOTE);
+  const quiet = await deployManualProvider(world.chain, pair, quoteAt(PRICE));
   const group = async (kind: 'crowd' | 'burner' | 'inactive', address: Address, firstClone: number) =>
     groupOf(world, address, { kind, firstClone, clones: sizes[kind] - 1 });
   return [

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { scrape } from '../../test/operations/scrape.ts';
-import { Samples } from '../route/measure.ts';
+import { timeRequest } from '../../test/abuse/timed-request.ts';
+import { Samples } from '../../test/harness/samples.ts';
 import type { HostileChain } from './chain.ts';
-import { LoadResult, timeRequest } from './load.ts';
 import { routeRequests } from './requests.ts';
 
 const POLL_MS = 1_000;
-/** The loop's delay is measured by a timer that fires so often, which the delay includes. */
-const TIMER_MS = 10;
 /** Longer than a head is used after it was seen. */
 const HEAD_MS = 1_100;
 const COLD_ROUNDS = 6;
@@ -35,51 +32,33 @@ export async function countUnhealthy(database: pg.Pool): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Longest stall of a process's event loop while the work is done, milliseconds. */
-export async function longestStall(url: string, work: () => Promise<void>): Promise<number> {
-  const lagMs = async () => ((await scrape(url)).sum('nodejs_eventloop_lag_max_seconds') ?? 0) * 1_000 - TIMER_MS;
-  await lagMs(); // Restarts with each measurement.
-  let longest = 0;
-  let isDone = false;
-  const done = work().finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await Promise.race([done.catch(() => undefined), sleep(POLL_MS)]);
-    longest = Math.max(longest, await lagMs());
-  }
-  await done;
-  return longest;
-}
-
 export interface ColdRoutes {
-  readonly times: LoadResult;
+  /** Milliseconds. */
+  readonly times: Samples;
+  /** Answers that were not 200. */
+  readonly rejected: number;
   /** Most calls that one order took. */
   readonly calls: number;
 }
 
 /** Orders over the crowded pair, each at a new block of which nothing is known yet. */
 export async function measureColdRoutes(api: string, chain: HostileChain): Promise<ColdRoutes> {
-  const { world, proxy } = chain;
+  const { world, node } = chain;
   const orders = routeRequests(chain);
   // What the pools are worth is known to a process after its first requests.
   for (const order of orders) await timeRequest(api, order);
-  const times = new LoadResult();
-  let calls = 0;
-  while (times.count < COLD_ROUNDS) {
+  const times = new Samples();
+  let [calls, rejected] = [0, 0];
+  for (const order of orders.slice(0, COLD_ROUNDS)) {
     await world.chain.client.mine({ blocks: 1 });
     await sleep(HEAD_MS);
-    const before = proxy.requests.length;
-    const { ms, status } = await timeRequest(api, orders[times.count] ?? { path: '' });
+    const before = { calls: node.calls(), reads: node.reads() };
+    const { ms, status } = await timeRequest(api, order);
     times.add(ms);
-    if (status !== 200) times.rejected += 1;
-    calls = Math.max(calls, callsAmong(proxy.requests.slice(before)));
+    if (status !== 200) rejected += 1;
+    // Reads of state, and one look at the head: the API looks at it by itself as well, once a second.
+    const reads = node.reads() - before.reads;
+    calls = Math.max(calls, reads + (node.calls() - before.calls > reads ? 1 : 0));
   }
-  return { times, calls };
-}
-
-/** Reads of state, and one look at the head: the API looks at it by itself as well, once a second. */
-function callsAmong(requests: readonly { readonly method: string }[]): number {
-  const reads = requests.filter(({ method }) => method === 'eth_call').length;
-  return reads + (requests.length > reads ? 1 : 0);
+  return { times, rejected, calls };
 }

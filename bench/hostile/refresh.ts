@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { Samples } from '../route/measure.ts';
+import { Samples } from '../../test/harness/samples.ts';
+import { cpuMsOf } from '../process-figures.ts';
 import { trade } from './activity.ts';
 import type { HostileChain } from './chain.ts';
-import { serverCpuMs } from './cpu-time.ts';
-import { chainsFile } from './served-process.ts';
+import { chainsFile } from './chains-file.ts';
 
 /** Milliseconds; those after the first are medians. */
 export interface RefreshCost {
@@ -43,12 +43,12 @@ export async function measureRefresh(
   };
   await run('fiat-prices');
   const timed = async () => {
-    const [startedAt, cpuBefore, serverBefore] = [performance.now(), process.cpuUsage(), serverCpuMs(postgresPid)];
+    const [startedAt, cpuBefore, serverBefore] = [performance.now(), process.cpuUsage(), cpuMsOf(postgresPid)];
     await run('listing');
     const { user, system } = process.cpuUsage(cpuBefore);
     return {
       wallMs: performance.now() - startedAt,
-      cpuMs: (user + system) / 1_000 + serverCpuMs(postgresPid) - serverBefore,
+      cpuMs: (user + system) / 1_000 + cpuMsOf(postgresPid) - serverBefore,
     };
   };
   const { wallMs: refreshFirstMs } = await timed();
@@ -65,5 +65,5 @@ export async function measureRefresh(
   }
   jobs = startJobs();
   const { wallMs: refreshNextMs } = await timed();
-  return { refreshFirstMs, refreshNextMs, refreshMs: wall.quantile(0.5), refreshCpuMs: cpu.quantile(0.5) };
+  return { refreshFirstMs, refreshNextMs, refreshMs: wall.median, refreshCpuMs: cpu.median };
 }

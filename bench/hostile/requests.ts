@@ -1,5 +1,5 @@
+import type { LoadRequest } from '../../test/abuse/timed-request.ts';
 import type { HostileChain } from './chain.ts';
-import type { LoadRequest } from './load.ts';
 
 const BASE = '/public/v1/evm';
 const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d'];

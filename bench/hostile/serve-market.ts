@@ -1,25 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
-import type { Postgres } from '../../local/services/postgres.ts';
+import { timeRequest } from '../../test/abuse/timed-request.ts';
+import { type MeasuredProcess, startMeasuredService } from '../measured-process.ts';
+import { say } from '../print.ts';
+import { longestStall } from '../process-figures.ts';
+import { openPool, type Stores } from '../stores.ts';
 import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
-import { peakMemory } from './cpu-time.ts';
-import { timeRequest } from './load.ts';
-import { countUnhealthy, longestStall, measureColdRoutes, watchAges } from './measurements.ts';
+import { chainsFile } from './chains-file.ts';
+import { countUnhealthy, measureColdRoutes, watchAges } from './measurements.ts';
 import { measureRefresh } from './refresh.ts';
 import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests } from './requests.ts';
 import { Rounds } from './rounds.ts';
 import { seedIndex } from './seed.ts';
-import { type ServedProcess, type Setup, startProcess } from './served-process.ts';
 
-export interface MarketOptions extends Omit<Setup, 'databaseUrl'> {
-  readonly postgres: Postgres;
+export interface MarketOptions {
+  readonly stores: Stores;
+  readonly chains: readonly HostileChain[];
   readonly onlyHonest: boolean;
   /** How long prices are watched. */
   readonly seconds: number;
-  readonly say: (line: string) => void;
 }
 
 /** A market with its capture and API, and what was measured of it. Only one runs at a time: the other ones are paused. */
@@ -33,17 +35,27 @@ export interface ServedMarket {
   readonly finish: () => Promise<Figures>;
 }
 
+/** One proxy stands before it: the flood's clients have addresses of their own. */
+const SETTINGS = { LOG_LEVEL: 'warn', TRUSTED_PROXIES: '1' };
 const FIRST_ROUND_LIMIT_MS = 180_000;
 const CATCH_UP_MS = 5_000;
 const PAUSE_AGAIN_MS = 20;
 
 /** Serves one market, with or without untrusted pools, from a dedicated database, and measures it without load. */
 export async function serveMarket(options: MarketOptions): Promise<ServedMarket> {
-  const { postgres, chains, onlyHonest, seconds, say } = options;
+  const { stores, chains, onlyHonest, seconds } = options;
+  const { postgres } = stores;
   const databaseUrl = await createDatabase(postgres.url, onlyHonest ? 'honest' : 'hostile');
-  const database = new pg.Pool({ connectionString: databaseUrl, max: 6 });
-  database.on('error', () => undefined); // After a failure Postgres may end first.
-  const setup = { ...options, databaseUrl };
+  const database = openPool(databaseUrl, 6);
+  const serveApi = (warmSecs?: number) =>
+    startMeasuredService({
+      stores,
+      databaseUrl,
+      env: SETTINGS,
+      chainsFile: chainsFile(chains, ({ node }) => node.url, warmSecs),
+      hasPrecedence: true,
+      isServing: (url) => answersAll(url, chains),
+    });
   await migrate(databaseUrl);
   await seedIndex(database, databaseUrl, chains, onlyHonest);
   say('the index is filled');
@@ -51,13 +63,20 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of CPU time`);
   const ids = chains.map(({ chainId }) => chainId);
   let trading = startTrading(database, ids);
-  const capture = await startProcess(setup, 'capture', async () => true);
+  const ofCapture = chainsFile(chains, ({ world }) => world.anvil.url);
+  const capture = await startMeasuredService({
+    main: 'capture',
+    stores,
+    databaseUrl,
+    env: SETTINGS,
+    chainsFile: ofCapture,
+  });
   await firstPrices(database);
-  const api = await startProcess(setup, 'api', (url) => answersAll(url, chains));
+  const api = await serveApi();
   say(`capture and API run, the API after ${(api.startMs / 1_000).toFixed(1)} s; watching for ${seconds} s`);
   let agesP99Secs = Number.NaN;
   const stallCalmMs = await longestStall(api.url, async () => {
-    agesP99Secs = (await watchAges(database, seconds)).quantile(0.99);
+    agesP99Secs = (await watchAges(database, seconds)).p99;
   });
   const calm = { agesP99Secs, unhealthy: await countUnhealthy(database), stallCalmMs, startMs: api.startMs };
   const rounds = new Rounds(api.url, chains);
@@ -81,10 +100,10 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
       await sleep(CATCH_UP_MS);
     },
     async finish() {
-      const memory = { apiMemory: peakMemory(api.pid), captureMemory: peakMemory(capture.pid) };
+      const memory = { apiMemory: api.peakMemory(), captureMemory: capture.peakMemory() };
       await api.stop();
       // Warm reads would leave nothing to read at a new block.
-      const cold = await startProcess(setup, 'api', (url) => answersAll(url, chains), { warmSecs: 0 });
+      const cold = await serveApi(0);
       const newBlocks = await measureNewBlocks(cold, chains);
       await cold.stop();
       rounds.stop();
@@ -114,16 +133,16 @@ function startTrading(database: pg.Pool, chainIds: readonly number[]) {
   return { end: () => ending.abort(), done };
 }
 
-async function measureNewBlocks(api: ServedProcess, chains: readonly HostileChain[]) {
+async function measureNewBlocks(api: MeasuredProcess, chains: readonly HostileChain[]) {
   const [plain, guarded] = chains as readonly [HostileChain, HostileChain];
   const cold = await measureColdRoutes(api.url, plain);
   const guardedCold = await measureColdRoutes(api.url, guarded);
   return {
-    rejected: cold.times.rejected + guardedCold.times.rejected,
+    rejected: cold.rejected + guardedCold.rejected,
     coldCalls: cold.calls,
-    coldMs: cold.times.quantile(1),
+    coldMs: cold.times.max,
     guardedColdCalls: guardedCold.calls,
-    guardedColdMs: guardedCold.times.quantile(1),
+    guardedColdMs: guardedCold.times.max,
   };
 }
 
@@ -142,9 +161,8 @@ async function answersAll(url: string, chains: readonly HostileChain[]): Promise
 }
 
 async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`).finally(() => client.end());
+  const server = openPool(serverUrl, 1);
+  await server.query(`CREATE DATABASE ${name}`).finally(() => server.end());
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CACHE_BYTES } from '../../indexer/cache-size.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { cpuMsOf, peakMemoryOf } from '../process-figures.ts';
 
 const PONDER = fileURLToPath(new URL('./bin/ponder.js', import.meta.resolve('ponder')));
 const NATIVE_IMPORT = new URL('./native-import.mjs', import.meta.url).href;
@@ -16,8 +16,6 @@ const STARTED = /"msg":"Started backfill indexing"/;
 const COMPLETED = /"msg":"Completed backfill indexing across all chains","duration":([\d.]+)/;
 const POLL_MS = 10;
 const LIMIT_MS = 900_000;
-/** Linux accounts for CPU time in these. */
-const TICKS_PER_SECOND = 100;
 
 export interface IndexRun {
   /** From the first look at the cached logs to the last row written. */
@@ -76,30 +74,15 @@ export function runIndex(settings: {
 }
 
 async function measure(service: ServiceProcess): Promise<IndexRun> {
-  const cpuBefore = cpuSeconds(service.pid);
+  const cpuBefore = cpuMsOf(service.pid);
   const deadline = Date.now() + LIMIT_MS;
   for (;;) {
     const duration = COMPLETED.exec(service.recentOutput())?.[1];
     if (duration !== undefined) {
-      const cpu = cpuSeconds(service.pid) - cpuBefore;
-      return { seconds: Number(duration) / 1_000, cpuSeconds: cpu, peakMegabytes: peakMegabytes(service.pid) };
+      const cpuSeconds = (cpuMsOf(service.pid) - cpuBefore) / 1_000;
+      return { seconds: Number(duration) / 1_000, cpuSeconds, peakMegabytes: peakMemoryOf(service.pid) / 2 ** 20 };
     }
     if (Date.now() > deadline) throw new Error(`indexing took more than ${LIMIT_MS} ms\n${service.recentOutput()}`);
     await sleep(POLL_MS);
   }
-}
-
-/** CPU time that a process has used, in user and in kernel mode. */
-function cpuSeconds(pid: number): number {
-  // The name, in parentheses, may hold spaces; of what follows it, the 12th and 13th fields are the times.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-/** Most memory that a process has held, from Linux's own account of it. */
-function peakMegabytes(pid: number): number {
-  const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(found?.[1]) / 1_024;
 }

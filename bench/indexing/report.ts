@@ -1,10 +1,13 @@
 import { pollingIntervalMs } from '../../indexer/gateway/polling-interval.ts';
-import { summarize } from '../pamm/percentiles.ts';
+import { Samples } from '../../test/harness/samples.ts';
+import { print } from '../print.ts';
+import type { Verdicts } from '../verdicts.ts';
 import type { IndexRun } from './index-run.ts';
 import type { Latencies } from './latency.ts';
-import { BLOCK_TIME_SECS } from './workload.ts';
+import { BLOCK_TIME_SECS, type Layout } from './workload.ts';
 
 interface IndexingResults {
+  readonly layout: Layout;
   /** Events of pools. */
   readonly half: number;
   readonly all: number;
@@ -13,44 +16,37 @@ interface IndexingResults {
   readonly empty: readonly IndexRun[];
 }
 
-export function printIndexing({ half, all, atHalf, real, empty }: IndexingResults): void {
-  const cpu = (runs: readonly IndexRun[]) => median(runs.map(({ cpuSeconds }) => cpuSeconds));
-  const wall = (runs: readonly IndexRun[]) => median(runs.map(({ seconds }) => seconds));
-  const peak = (runs: readonly IndexRun[]) => median(runs.map(({ peakMegabytes }) => peakMegabytes));
-  print('events of pools', `${half} and ${all}`);
+export function printIndexing(results: IndexingResults, verdicts: Verdicts<'indexing'>): void {
+  const { layout, half, all, atHalf, real, empty } = results;
+  const median = (runs: readonly IndexRun[], of: keyof IndexRun) => new Samples(runs.map((run) => run[of])).median;
+  const rate = (runs: readonly IndexRun[], of: keyof IndexRun) => (all / median(runs, of)).toFixed(0);
+  const slower = (of: keyof IndexRun) => median(empty, of) / median(real, of);
+  line('events of pools', `${half} and ${all}`);
   for (const [name, runs] of Object.entries({ empty, real })) {
-    print(`${name} handlers`, `${rate(all, cpu(runs))} by CPU time, ${rate(all, wall(runs))} by wall-clock time`);
+    const [byCpu, byWall] = [rate(runs, 'cpuSeconds'), rate(runs, 'seconds')];
+    line(`${name} handlers`, `${byCpu} events/s by CPU time, ${byWall} events/s by wall-clock time`);
   }
-  print(
+  const [cpu, wall] = [slower('cpuSeconds'), slower('seconds')];
+  const figure = layout === 'packed' ? 'rate/empty handlers, packed' : 'rate/empty handlers';
+  line(
     'real / empty',
-    `${ratio(cpu(empty), cpu(real))} by CPU time, ${ratio(wall(empty), wall(real))} by wall-clock time`,
+    `${cpu.toFixed(2)} by CPU time, ${wall.toFixed(2)} by wall-clock time  ${verdicts.line(figure, cpu)}`,
   );
-  print('peak memory', `${peak(atHalf).toFixed(0)} MB at half, ${peak(real).toFixed(0)} MB at all`);
-  print('all / half', ratio(peak(real), peak(atHalf)));
+  const [before, after] = [median(atHalf, 'peakMegabytes'), median(real, 'peakMegabytes')];
+  line('peak memory', `${before.toFixed(0)} MB at half, ${after.toFixed(0)} MB at all`);
+  line('all / half', `${(after / before).toFixed(2)}  ${verdicts.line('memory, all/half', after / before)}`);
 }
 
-export function printLatency({ indexed, listed }: Latencies): void {
+export function printLatency(latencies: Latencies): void {
   const interval = pollingIntervalMs(BLOCK_TIME_SECS * 1_000);
-  print('looks at the head', `every ${interval} ms, a block every ${BLOCK_TIME_SECS} s`);
-  for (const [name, times] of Object.entries({ 'receipt to row': indexed, 'receipt to listing': listed })) {
-    const { count, p50, p99, max } = summarize(times);
-    print(name, `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, longest ${max.toFixed(0)} ms of ${count}`);
+  line('looks at the head', `every ${interval} ms, a block every ${BLOCK_TIME_SECS} s`);
+  for (const [name, times] of [
+    ['receipt to row', latencies.indexed],
+    ['receipt to listing', latencies.listed],
+  ] as const) {
+    const { count, median, p99, max } = new Samples(times);
+    line(name, `p50 ${median.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, longest ${max.toFixed(0)} ms of ${count}`);
   }
 }
 
-function print(name: string, figures: string): void {
-  process.stdout.write(`${name.padEnd(20)} ${figures}\n`);
-}
-
-function rate(events: number, seconds: number): string {
-  return `${(events / seconds).toFixed(0)} events/s`;
-}
-
-function ratio(a: number, b: number): string {
-  return (a / b).toFixed(2);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
+const line = (name: string, figures: string): void => print(`${name.padEnd(20)} ${figures}`);

@@ -14,6 +14,8 @@ import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 
 export type Layout = keyof typeof eventLayouts;
 
+export const isLayout = (name: string): name is Layout => Object.hasOwn(eventLayouts, name);
+
 export interface LoadedChain {
   readonly anvil: Anvil;
   readonly chain: DevChain;

@@ -1,25 +1,19 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { WebSocket } from 'ws';
-import { runMain } from '../../runtime/run-main.ts';
 import { createWebSocketServer } from '../../runtime/web-sockets.ts';
+import { serveMeasured } from '../serve-measured.ts';
 
-/**
- * A process of its own: the least that sending a frame to all connections can cost. A POST gives the bytes of a frame, which
- * it sends to each. Prints its port.
- */
-runMain(async () => {
+/** The least that sending a frame to all connections can cost. A POST gives the bytes of a frame, which it sends to each. */
+serveMeasured(async () => {
   const sockets = createWebSocketServer();
   const open = new Set<WebSocket>();
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const frame = Buffer.concat(parts);
-      for (const socket of open) socket.send(frame, { binary: false });
-      response.end();
-    });
+  const server = createServer(async (request, response) => {
+    const frame = await buffer(request);
+    for (const socket of open) socket.send(frame, { binary: false });
+    response.end();
   });
   server.on('upgrade', (request, tcp, head) => {
     sockets.handleUpgrade(request, tcp, head, (socket) => {
@@ -27,8 +21,6 @@ runMain(async () => {
       socket.on('close', () => open.delete(socket));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
-  process.on('SIGTERM', () => process.exit(0));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return [(server.address() as AddressInfo).port];
 });

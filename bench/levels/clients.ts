@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { WebSocket } from 'ws';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { answerOrders } from '../../test/abuse/order-process.ts';
+import { sendPaced } from '../../test/abuse/paced.ts';
 import { malformedMessage } from '../../test/takers/malformed.ts';
-import { answerOrders } from '../order-process.ts';
 
 /** Opens WebSockets, says what they got since they were last counted, or sends malformed calls at a pace. */
 export type ClientOrder =
@@ -19,10 +19,8 @@ export interface Counted {
   readonly frames: number;
   readonly bytes: number;
 }
-export interface Attack {
-  /** Responses by HTTP status or code of JSON-RPC. */
-  readonly seen: Readonly<Record<string, number>>;
-}
+/** Responses by HTTP status or code of JSON-RPC. */
+export type Seen = Readonly<Record<string, number>>;
 
 const MAX_OPEN = 32;
 const sockets = new Set<WebSocket>();
@@ -55,31 +53,17 @@ async function open(url: string, connections: number): Promise<void> {
   }
 }
 
-async function attack({ url, messages, perSecond }: Extract<ClientOrder, { do: 'attack' }>): Promise<Attack> {
+async function attack({ url, messages, perSecond }: Extract<ClientOrder, { do: 'attack' }>): Promise<Seen> {
   const random = seededRandom(28);
   const dispatcher = new Agent({ connections: MAX_OPEN });
   const seen: Record<string, number> = {};
-  const open = new Set<Promise<void>>();
-  const startedAt = performance.now();
-  const send = () => {
-    const sent = request(url, { method: 'POST', body: malformedMessage(random), dispatcher })
-      .then(async ({ statusCode, body }) => {
-        const code = /"code":(-?\d+)/.exec(await body.text())?.[1] ?? '';
-        const key = `${statusCode} ${code}`.trim();
-        seen[key] = (seen[key] ?? 0) + 1;
-      })
-      .finally(() => open.delete(sent));
-    open.add(sent);
+  const send = async () => {
+    const { statusCode, body } = await request(url, { method: 'POST', body: malformedMessage(random), dispatcher });
+    const code = /"code":(-?\d+)/.exec(await body.text())?.[1] ?? '';
+    const key = `${statusCode} ${code}`.trim();
+    seen[key] = (seen[key] ?? 0) + 1;
   };
-  for (let sent = 0; sent < messages; ) {
-    const due = ((performance.now() - startedAt) / 1_000) * perSecond;
-    while (sent < Math.min(due, messages) && open.size < MAX_OPEN) {
-      send();
-      sent += 1;
-    }
-    await sleep(5);
-  }
-  await Promise.all(open);
+  await sendPaced({ perSecond, maxOpen: MAX_OPEN, goesOn: (sent) => sent < messages }, send);
   await dispatcher.close();
-  return { seen };
+  return seen;
 }

@@ -1,42 +1,59 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
+import { timeRequest } from '../../test/abuse/timed-request.ts';
+import { Samples } from '../../test/harness/samples.ts';
 
 /** Clients that ask without pause, each on a connection of its own. */
 const CLIENTS = 4;
+const ROUNDS = 5;
 
 const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
 
-/** Asks for a path over and over. @returns milliseconds from the request to its last byte */
-export async function measure(base: string, path: string, requests: number): Promise<number[]> {
-  const times: number[] = [];
+/** @throws Error unless it is answered with 200 */
+export async function get(url: string, path: string): Promise<{ readonly ms: number; readonly bytes: number }> {
+  const { status, ...answer } = await timeRequest(url, { path }, agent);
+  if (status !== 200) throw new Error(`${status} ${path}`);
+  return answer;
+}
+
+/** Asks for a path over and over, and adds the milliseconds of each. */
+async function measure(url: string, path: string, requests: number, times: Samples): Promise<void> {
+  let sent = 0;
   const client = async () => {
-    while (times.length < requests) {
-      const startedAt = performance.now();
-      await get(`${base}${path}`);
-      times.push(performance.now() - startedAt);
-    }
+    while (sent++ < requests) times.add((await get(url, path)).ms);
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
-  return times;
 }
 
-/** @returns size of the body */
-export function get(url: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { agent }, (response) => {
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-      });
-      response.on('end', () =>
-        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`${response.statusCode} ${url}`)),
-      );
-      response.on('error', reject);
-    });
-    sent.on('error', reject).end();
-  });
+export interface Compared {
+  readonly page: Samples;
+  readonly bare: Samples;
+  /** Of the page. */
+  readonly bytes: number;
 }
 
-export function percentile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+export interface Comparison {
+  readonly path: string;
+  /** Path of what the same stack does at least. */
+  readonly bare: string;
+  /** Of each. */
+  readonly requests: number;
+  readonly untimed: number;
+}
+
+/** Times a page and a bare one in turns, so that noise falls on both. */
+export async function compare(url: string, { path, bare, requests, untimed }: Comparison): Promise<Compared> {
+  const { bytes } = await get(url, path);
+  const times = { page: new Samples(), bare: new Samples() };
+  for (const each of [path, bare]) await measure(url, each, untimed, new Samples());
+  for (let turn = 0; turn < ROUNDS; turn += 1) {
+    await measure(url, path, requests / ROUNDS, times.page);
+    await measure(url, bare, requests / ROUNDS, times.bare);
+  }
+  return { ...times, bytes };
+}
+
+/** Medians and slowest hundredths of both, and what the page takes of the bare one. */
+export function comparedCells({ page, bare }: Compared): string[] {
+  const figures = [page.median, page.p99, bare.median, bare.p99, page.median / bare.median, page.p99 / bare.p99];
+  return figures.map((value) => value.toFixed(2));
 }

@@ -65,10 +65,18 @@ export function classifyMarket({ createdBlockNumber }: { readonly createdBlockNu
   return { tier: tiers[createdBlockNumber % tiers.length] ?? 'red', reasonCodes: ['curator_unverified'] };
 }
 
-/** Swaps number `from` to `to` of every pool, evenly over the spread, each with its row of running totals. */
-export async function seedSwaps(database: pg.Pool, now: number, from: number, to: number, swapsPerPool: number) {
+/** Swaps of each pool that are added, of `perPool` that end at `now`, Unix seconds. */
+export interface SwapRange {
+  readonly now: number;
+  readonly from: number;
+  readonly to: number;
+  readonly perPool: number;
+}
+
+/** Some of the swaps of every pool, evenly over the spread, each with its row of running totals. */
+export async function seedSwaps(database: pg.Pool, { now, from, to, perPool }: SwapRange): Promise<void> {
   const { chainIds, poolsPerChain, schema } = MARKET;
-  const second = `${now - SPREAD_SECS} + (k * ${SPREAD_SECS} / ${swapsPerPool})`;
+  const second = `${now - SPREAD_SECS} + (k * ${SPREAD_SECS} / ${perPool})`;
   for (const chainId of chainIds) {
     await insertSwaps(database, {
       chainId,

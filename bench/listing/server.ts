@@ -1,19 +1,15 @@
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { compressed } from '../../api/http/ready-body.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
-import { readEnvironment } from '../../config/environment.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { runMain } from '../../runtime/run-main.ts';
+import { serveMeasured } from '../serve-measured.ts';
 import { createBenchApp } from './bench-app.ts';
 import { CHAINS_FILE } from './market.ts';
 
 /** The API with its listing, and beside it the cheapest thing that the same stack can do with the same database. */
-runMain(async () => {
-  const { DATABASE_URL } = readEnvironment(['DATABASE_URL']);
-  const logger = createLogger('bench', 'error');
-  const { $client: database } = openDatabase(DATABASE_URL, 'ptd_api', logger);
+serveMeasured(async ({ databaseUrl }: { readonly databaseUrl: string }) => {
+  const { $client: database } = openDatabase(databaseUrl, 'ptd_api', createLogger('bench', 'error'));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const routes = bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 86_400 });
   const app = createBenchApp(routes, (it) =>
@@ -26,7 +22,5 @@ runMain(async () => {
       return c.json(rows[0]);
     }),
   );
-  const server = await startServer(app, '127.0.0.1', 0);
-  process.stdout.write(`${server.port}\n`);
-  process.on('SIGTERM', () => process.exit(0));
+  return [app];
 });

@@ -1,6 +1,6 @@
-import { get } from 'node:http';
 import type { Address } from 'viem';
-import { millisecondsNow } from '../stream/now.ts';
+import { connectSse } from '../../test/stream/stream-connection.ts';
+import { millisecondsNow } from '../now.ts';
 
 interface ShownQuote {
   readonly poolAddress: Address;
@@ -19,48 +19,36 @@ export interface StreamReader {
 }
 
 /** Opens the stream of pools, with depth. */
-export function readStream(base: string, pools: readonly Address[]): StreamReader {
+export function readStream(url: string, chainId: number, pools: readonly Address[]): StreamReader {
   const bids = new Map<Address, string>();
   let listener: () => void = () => undefined;
   let messages = 0;
-  let rest = '';
-  const sent = get(`${base}/stream?pools=${pools.join(',')}`, { agent: false }, (response) => {
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      const frames = (rest + chunk).split('\n\n');
-      rest = frames.pop() ?? '';
-      for (const frame of frames) {
-        const [, data = '{}'] = /^data: (.*)$/m.exec(frame) ?? [];
-        const { quotes = [] } = JSON.parse(data) as { quotes?: readonly ShownQuote[] };
-        for (const { poolAddress, bidAdj } of quotes) bids.set(poolAddress, bidAdj);
-        if (quotes.length > 0) messages += 1;
-      }
-      listener();
-    });
-    response.on('error', () => undefined);
-  });
-  sent.on('error', () => undefined);
+  const message = (_event: string, _id: string, data: string) => {
+    const { quotes = [] } = JSON.parse(data) as { quotes?: readonly ShownQuote[] };
+    for (const { poolAddress, bidAdj } of quotes) bids.set(poolAddress, bidAdj);
+    if (quotes.length > 0) messages += 1;
+    listener();
+  };
+  const { close } = connectSse(url, { chainId, pools, depth: true }, { message, ended: () => undefined });
   return {
     bids,
     messages: () => messages,
     onMessage: (each) => {
       listener = each;
     },
-    close: () => sent.destroy(),
+    close,
   };
 }
 
 const PAUSE_MS = 5;
 const LIMIT_MS = 10_000;
 
-/** Asks for a quote until it shows another bid than before. @returns the bid, and when it came */
-export async function awaitOtherBid(
-  url: string,
-  before: string,
-): Promise<{ readonly bid: string; readonly at: number }> {
+/** Asks for a quote until it shows another bid than before. @returns when it came, as {@link millisecondsNow} */
+export async function awaitOtherBid(url: string, before: string): Promise<number> {
   const until = millisecondsNow() + LIMIT_MS;
   while (millisecondsNow() < until) {
     const { bidAdj } = (await (await fetch(url)).json()) as ShownQuote;
-    if (bidAdj !== before) return { bid: bidAdj, at: millisecondsNow() };
+    if (bidAdj !== before) return millisecondsNow();
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   throw new Error('the quote did not change within 10 s');

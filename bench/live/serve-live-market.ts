@@ -1,11 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WarmBudgetConfig } from '../../config/read-budget-schema.ts';
 import type { LiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import { seededRandom } from '../../devnet/traffic/random.ts';
+import { timeRequest } from '../../test/abuse/timed-request.ts';
+import { Samples } from '../../test/harness/samples.ts';
 import { BLOCK_MS, builderSource } from '../../test/live/live-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
-import { startMeasuredServer } from '../measured-server.ts';
+import { type MeasuredProcess, type MeasuredScript, startMeasuredScript } from '../measured-process.ts';
 
 /** More calls than a bench makes: latencies are measured without waits for the budget. */
 const UNLIMITED = { callsPerMinute: 100_000 };
+const PAUSE_MS = 10;
+const random = seededRandom(28);
 
 /**
  * Serves a live market in a process of its own, which reads the chain through this URL.
@@ -16,18 +22,33 @@ export function serveLiveMarket(
   market: LiveMarket,
   rpcUrl: string,
   warmBudget: { callsPerMinute?: number } = UNLIMITED,
-) {
+): Promise<MeasuredScript> {
   const { chain, deployment, packed, pools } = market;
   const config = chainConfig(chain.chainId, [rpcUrl], {
     blockTimeMs: BLOCK_MS,
     wsUrls: [chain.rpcUrl.replace(/^http/, 'ws')],
     warmBudget: WarmBudgetConfig.parse(warmBudget),
   });
-  const live = builderSource(market);
-  const task = {
-    chain: { ...config, live },
+  return startMeasuredScript(new URL('./server.ts', import.meta.url), {
+    chain: { ...config, live: builderSource(market) },
     pools: pools.map(({ address, layout }) => ({ address, layout })),
     deployments: { flat: deployment, packed },
-  };
-  return startMeasuredServer(new URL('./server.ts', import.meta.url), { BENCH_TASK: JSON.stringify(task) });
+  });
+}
+
+/** Times quotes of any pools, one after the other. @throws Error when one is not answered with 200 */
+export async function timeQuotes(
+  { pools, chain }: LiveMarket,
+  { url }: MeasuredProcess,
+  isOver: () => boolean,
+): Promise<Samples> {
+  const times = new Samples();
+  while (!isOver()) {
+    const path = `/public/v1/evm/${chain.chainId}/${random.pick(pools).address}/bid_ask`;
+    const { ms, status } = await timeRequest(url, { path });
+    if (status !== 200) throw new Error(`a quote: ${status}`);
+    times.add(ms);
+    await sleep(PAUSE_MS);
+  }
+  return times;
 }

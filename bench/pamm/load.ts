@@ -51,7 +51,7 @@ export function createPoster(bases: readonly string[]) {
       call.on('error', reject).end(body);
     });
   };
-  return { post, submitted, close: () => agent.destroy() };
+  return { post, submitted };
 }
 
 /** Sends updates straight from this process to every builder: the best that is possible. */
@@ -62,7 +62,7 @@ export async function createDirectSender(urls: readonly string[]) {
     sentAt.set(updateKey(update), nowNs());
     for (const socket of sockets) socket.send(encodeUpdate(update));
   };
-  return { send, sentAt, close: () => sockets.forEach((socket) => void socket.terminate()) };
+  return { send, sentAt };
 }
 
 function openSocket(url: string): Promise<WebSocket> {

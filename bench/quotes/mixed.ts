@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { startPostgres } from '../../local/services/postgres.ts';
-import { startRedis } from '../../local/services/redis.ts';
-import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { stillQuotes } from '../../test/quotes/quote-world.ts';
-import { fillIndex } from '../hostile/seed.ts';
-import { chainsFile } from '../hostile/served-process.ts';
-import { Samples } from '../route/measure.ts';
-import { type ApiSetup, type ServedApi, serveApi, serveProcess } from '../serve-api.ts';
-import { type StreamChain, startStreamChain } from '../stream/market.ts';
-import { startQuoteServer } from './start-server.ts';
+import { Samples } from '../../test/harness/samples.ts';
+import { eventually } from '../../test/pamm/eventually.ts';
+import { print } from '../print.ts';
+import type { StreamChain } from '../stream/market.ts';
+import { type StreamWorld, startStreamWorld } from '../stream/world.ts';
+import type { Verdicts } from '../verdicts.ts';
+import { serveQuotes } from './serve-quotes.ts';
 
 const CHAIN_ID = 31_337;
 const CONNECTIONS = 50;
@@ -26,42 +22,25 @@ type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonl
  * The service as it is run, beside a bare Hono route that sends the same bytes: the slowest hundredth of a mix of quotes,
  * a page and a batch.
  */
-export async function measureMixed(seconds: number): Promise<void> {
-  const [postgres, redis, folder, chain] = await Promise.all([
-    startPostgres(),
-    startRedis(),
-    createTempFolder('mixed'),
-    startStreamChain(CHAIN_ID),
-  ]);
-  const { bare, stop: stopBare } = await startQuoteServer(chain.node.url, chain.world.deployment, []);
-  try {
-    await fillIndex(postgres.url, [chain]);
-    const setup = { folder, databaseUrl: postgres.url, redisUrl: redis.url, chainsFile: chainsFileOf(chain) };
-    const mix = requestsOf(chain);
-    const one = await serveApi(setup);
-    await fillListing(setup, one);
-    await copyAnswers(one.url, bare, mix);
-    const services = [bare, one.url].map((url) => ({ url, p99: new Samples() }));
-    for (const { url } of services) await run(url, mix, { amount: WARM_UP_REQUESTS });
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const { url, p99 } of services) p99.add(await run(url, mix, { duration: seconds / ROUNDS }));
-    }
-    await one.stop();
-    const [bareP99 = 0, ownP99 = 0] = services.map(({ p99 }) => p99.quantile(0.5));
-    print(
-      `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${(ownP99 / bareP99).toFixed(2)} (target <= 3)`,
-    );
-  } finally {
-    await stopBare();
-    await chain.stop();
-    await Promise.all([postgres.stop(), redis.stop(), folder.remove()]);
+export async function measureMixed(seconds: number, verdicts: Verdicts<'quotes'>): Promise<void> {
+  const world = await startStreamWorld([CHAIN_ID]);
+  const [chain] = world.chains;
+  const server = await serveQuotes({ rpcUrl: chain.node.url, deployment: chain.world.deployment, pools: [] });
+  const mix = requestsOf(chain);
+  const one = await world.serve(30);
+  await fillListing(world, one.url);
+  await copyAnswers(one.url, server.bare, mix);
+  const services = [server.bare, one.url].map((url) => ({ url, p99: new Samples() }));
+  for (const { url } of services) await run(url, mix, { amount: WARM_UP_REQUESTS });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { url, p99 } of services) p99.add(await run(url, mix, { duration: seconds / ROUNDS }));
   }
-}
-
-const print = (line: string) => process.stdout.write(`${line}\n`);
-
-function chainsFileOf(chain: StreamChain): ReturnType<typeof chainsFile> {
-  return { ...chainsFile([chain], ({ node }) => node.url), quotes: { ...stillQuotes, warmSecs: 30 } };
+  const [bareP99 = 0, ownP99 = 0] = services.map(({ p99 }) => p99.median);
+  const ratio = ownP99 / bareP99;
+  print(
+    `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${ratio.toFixed(2)} (${verdicts.line('mix/bare, p99', ratio)})`,
+  );
+  await Promise.all([one.stop(), server.stop(), chain.stop()]);
 }
 
 function requestsOf({ pools }: StreamChain): readonly Request[] {
@@ -79,19 +58,14 @@ function requestsOf({ pools }: StreamChain): readonly Request[] {
 }
 
 /** Lets capture fill the listing, until the API shows a whole page of it. */
-async function fillListing(setup: ApiSetup, { url }: ServedApi): Promise<void> {
-  const capture = await serveProcess('capture', setup);
+async function fillListing({ serve }: StreamWorld, url: string): Promise<void> {
+  const capture = await serve(undefined, 'capture');
   const isFull = async () => {
     const response = await fetch(`${url}${PAGE}`);
     return response.ok && ((await response.json()) as { data: unknown[] }).data.length === 50;
   };
-  try {
-    for (const deadline = Date.now() + LISTING_LIMIT_MS; !(await isFull()); await sleep(500)) {
-      if (Date.now() > deadline) throw new Error('capture lists nothing');
-    }
-  } finally {
-    await capture.stop();
-  }
+  await eventually(isFull, LISTING_LIMIT_MS);
+  await capture.stop();
 }
 
 async function copyAnswers(from: string, bare: string, mix: readonly Request[]): Promise<void> {

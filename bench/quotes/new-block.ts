@@ -1,12 +1,15 @@
 import type { Address } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
+import { print } from '../print.ts';
+import type { FigureOf, Verdicts } from '../verdicts.ts';
 import { callGas } from './call-gas.ts';
 
 export interface NewBlockBench {
   readonly chain: DevChain;
   readonly proxy: RpcProxy;
   readonly api: string;
+  readonly verdicts: Verdicts<'quotes'>;
 }
 
 const ROUNDS = 3;
@@ -23,18 +26,19 @@ export interface NewBlockCost {
 /** Prints what a batch costs at new blocks: the most calls, the most expensive call of the first, the times. */
 export async function measureNewBlock(
   bench: NewBlockBench,
-  name: string,
   pools: readonly Address[],
-  target: number,
+  { name, figure }: { readonly name: string; readonly figure: FigureOf<'quotes'> },
 ): Promise<void> {
+  const { verdicts } = bench;
   const { calls, gas, times } = await newBlockCost(bench, pools);
-  const shown = times.map((time) => `${Math.round(time)} ms`).join(', ');
-  process.stdout.write(
-    `${name}: ${calls} calls (target <= ${target}), most expensive ${inMillions(Math.max(...gas))} M gas (target < 50), ${shown}\n`,
+  const most = Math.max(...gas) / 1e6;
+  print(
+    `${name}: ${calls} calls (${verdicts.line(figure, calls)}), ` +
+      `most expensive ${most.toFixed(1)} M gas (${verdicts.line('gas of a call, M', most)}), ${inMilliseconds(times)}`,
   );
 }
 
-export const inMillions = (gas: number): string => (gas / 1e6).toFixed(1);
+export const inMilliseconds = (times: readonly number[]) => times.map((time) => `${Math.round(time)} ms`).join(', ');
 
 export async function newBlockCost(bench: NewBlockBench, pools: readonly Address[]): Promise<NewBlockCost> {
   const { proxy, chain } = bench;

@@ -1,18 +1,18 @@
 import { Hono } from 'hono';
+import type { Address } from 'viem';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
 import { type RoutedChain, routeResource } from '../../api/route/route.ts';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
-import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
-import type { BenchMarket } from './market.ts';
+import { type BenchMarket, CHAIN_ID, type WarmMarket } from './market.ts';
 
 /** The route endpoint alone, over a market whose pools are known. */
 export function benchApp(
   market: BenchMarket,
-  { chainId }: ChainConfig,
   snapshots: RoutedChain['snapshots'],
   estimates = new ChainDepthEstimates(),
 ): Hono {
@@ -22,12 +22,31 @@ export function benchApp(
     throw error;
   });
   const table = new PoolTable(market.pools);
+  const chain = { chainId: CHAIN_ID, snapshots, estimates, requested: new RequestedPools({ warmMs: 0 }) };
   const bound = bindRoutes(routeResource, {
-    chains: new Map([[chainId, { chainId, snapshots, estimates, requested: new RequestedPools({ warmMs: 0 }) }]]),
+    chains: new Map([[CHAIN_ID, chain]]),
     directory: { table: async () => table },
   });
   mountHandlers(app, bound);
   return app;
+}
+
+/** Snapshots of a market that are in memory. @param observe is called with the pools of each read */
+export function warmSnapshots(
+  { snapshots }: WarmMarket,
+  observe: (pools: readonly ServedPool[]) => void = () => undefined,
+): RoutedChain['snapshots'] {
+  return {
+    depths: async (pools) => {
+      observe(pools);
+      const read = new Map<Address, DepthSnapshot>();
+      for (const { address } of pools) {
+        const snapshot = snapshots.get(address);
+        if (snapshot) read.set(address, snapshot);
+      }
+      return read;
+    },
+  };
 }
 
 export interface TimedAnswer {
@@ -40,10 +59,10 @@ export interface TimedAnswer {
 }
 
 /** Sends an order and waits for the answer. */
-export async function timeOrder(app: Hono, chainId: number, body: string): Promise<TimedAnswer> {
+export async function timeOrder(app: Hono, body: string): Promise<TimedAnswer> {
   const start = performance.now();
   const cpuStart = process.cpuUsage();
-  const response = await app.request(`/public/v1/evm/${chainId}/route`, { method: 'POST', body });
+  const response = await app.request(`/public/v1/evm/${CHAIN_ID}/route`, { method: 'POST', body });
   const text = await response.text();
   const cpu = process.cpuUsage(cpuStart);
   const wallMs = performance.now() - start;

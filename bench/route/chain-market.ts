@@ -1,9 +1,9 @@
-import { type Address, numberToHex } from 'viem';
+import { type Address, type Hex, numberToHex } from 'viem';
 import { addLiquidity, deployToken, fundAccounts } from '../../devnet/actions.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { createPool } from '../../devnet/pools.ts';
-import { deployManualProvider } from '../../devnet/providers.ts';
+import { deployManualProvider, type PricedPair } from '../../devnet/providers.ts';
 import type { PoolToken, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { type BenchMarket, CHAIN_ID, servedPool } from './market.ts';
 import type { MarketPlan, PlannedPool } from './market-plan.ts';
@@ -24,7 +24,8 @@ export async function deployMarket(rpcUrl: string, plan: MarketPlan): Promise<Be
     const [token0, token1] = [planned.token0, planned.token1].map((token) => tokens[plan.tokens.indexOf(token)]);
     if (!token0 || !token1) throw new RangeError('a pool of unplanned tokens');
     const pair = { token0: token0.address, token1: token1.address };
-    const address = await deployPool(chain, deployment, planned, pair, pools.length);
+    const salt = numberToHex(pools.length + 1, { size: 32 });
+    const address = await deployPool(chain, deployment, planned, { ...pair, salt });
     pools.push(servedPool(planned, address, token0, token1));
   }
   return { tokens, pools };
@@ -34,8 +35,7 @@ async function deployPool(
   chain: DevChain,
   deployment: Deployment,
   planned: PlannedPool,
-  pair: { readonly token0: Address; readonly token1: Address },
-  index: number,
+  pair: PricedPair & { readonly salt: Hex },
 ): Promise<Address> {
   const numbers = Array.from({ length: planned.highestBin - planned.lowestBin + 1 }, (_, i) => planned.lowestBin + i);
   const amount1 = (planned.priceE12 * 10n ** BigInt(planned.token1.decimals)) / 10n ** 12n;
@@ -46,7 +46,6 @@ async function deployPool(
     initialAmount0PerShareE18: 10n ** BigInt(planned.token0.decimals),
     initialAmount1PerShareE18: amount1 > 0n ? amount1 : 1n,
     curBinDistFromProvidedPriceE6: planned.lowerDistE6,
-    salt: numberToHex(index + 1, { size: 32 }),
   });
   const shares = planned.token0PerBinE6 * 10n ** 12n;
   const bins = numbers.map((bin) => ({ bin, shares }));

@@ -1,8 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import pg from 'pg';
+import type pg from 'pg';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -16,12 +14,17 @@ import {
   setIndexedBlock,
 } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import { formatTable } from './measure.ts';
+import { eventually } from '../../test/pamm/eventually.ts';
+import { print, printTable } from '../print.ts';
+import { collectGarbage } from '../serve-measured.ts';
+import { openPool } from '../stores.ts';
+import type { Verdicts } from '../verdicts.ts';
 
 const FACTORY = seedAddress(0xfac);
 const CHAIN_IDS = [1, 2];
 const FIRST_POOL = 1_000_000;
 const FIRST_TOKEN = 500_000_000;
+const LIMIT_MS = 600_000;
 const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
 const { chains } = parseChainsFile(
   {
@@ -35,69 +38,56 @@ const { chains } = parseChainsFile(
   },
   'bench',
 );
-const collectGarbage = (() => {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-})();
-
 /**
  * The pool catalog over many pools, of which each has a token of its own: time, CPU time and longest stall of
  * this process while it starts, stands still, meets new pools and another index, and the memory that it takes.
  */
-export async function benchDirectory(pools: number, write: (line: string) => void): Promise<void> {
-  const postgres = await startPostgres();
-  const client = new pg.Client({ connectionString: postgres.url });
-  try {
-    await migrate(postgres.url);
-    await client.connect();
-    await createOnchainTables(client);
-    await seedMarket(client, postgres.url, pools);
-    await measureDirectory(client, postgres.url, pools, write);
-  } finally {
-    await client.end();
-    await postgres.stop();
-  }
-}
-
-async function measureDirectory(client: pg.Client, url: string, pools: number, write: (line: string) => void) {
+export async function benchDirectory(pools: number, verdicts: Verdicts<'route'>): Promise<void> {
+  const { url } = await startPostgres();
+  const client = openPool(url, 1);
+  await migrate(url);
+  await createOnchainTables(client);
+  await seedMarket(client, url, pools);
   const logger = createLogger('bench', 'warn');
-  const database = openDatabase(url, 'ptd_api', logger);
-  const catalog = new PoolCatalog({ database, chains, logger });
+  const catalog = new PoolCatalog({ database: openDatabase(url, 'ptd_api', logger), chains, logger });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   const has = async (pool: number) => (await catalog.table()).find(1, seedAddress(pool)) !== undefined;
-  const isRemoved = async (pool: number) => !(await has(pool));
-  const rows = [await timed('start', delays, async () => void (await catalog.table()))];
+  const phases = [await timed('start', delays, async () => void (await catalog.table()))];
   collectGarbage();
-  const bytes = process.memoryUsage().heapUsed - before;
-  rows.push(await timed('10 s without changes', delays, () => sleep(10_000)));
-  rows.push(
+  const bytes = (process.memoryUsage().heapUsed - before) / pools;
+  phases.push(await timed('10 s without changes', delays, () => sleep(10_000)));
+  phases.push(
     await timed('1,000 new pools', delays, async () => {
       await copyPools(client, FIRST_POOL, 1_000, pools);
-      await until(() => has(FIRST_POOL + pools + 1_000));
+      await eventually(() => has(FIRST_POOL + pools + 1_000), LIMIT_MS);
     }),
   );
-  rows.push(
+  phases.push(
     await timed('another index', delays, async () => {
       await client.query(`DELETE FROM ${ONCHAIN_SCHEMA}.pool WHERE address = $1`, [seedAddress(FIRST_POOL + 2)]);
       await publishLiveViews(client);
-      await until(() => isRemoved(FIRST_POOL + 2));
+      await eventually(async () => !(await has(FIRST_POOL + 2)), LIMIT_MS);
     }),
   );
   catalog.stop();
-  await database.$client.end();
-  write(`pool catalog, ${pools} pools (target: no stall above 20 ms, under 1,000 bytes a pool)`);
-  write(formatTable(['', 'seconds', 'processor seconds', 'longest stall ms', 'of it processor ms'], rows));
-  write(`memory: ${Math.round(bytes / pools)} bytes a pool`);
+  const stall = Math.max(...phases.map(({ stallMs }) => stallMs));
+  print(`pool catalog, ${pools} pools`);
+  printTable(
+    ['', 'seconds', 'CPU seconds', 'longest stall ms', 'of it CPU ms'],
+    phases.map(({ cells }) => cells),
+  );
+  print(`longest stall: ${stall.toFixed(1)} ms (${verdicts.line('catalog, longest stall ms', stall)})`);
+  print(`memory: ${Math.round(bytes)} bytes a pool (${verdicts.line('catalog, bytes a pool', bytes)})`);
 }
 
 async function timed(
   name: string,
   delays: ReturnType<typeof monitorEventLoopDelay>,
   work: () => Promise<void>,
-): Promise<string[]> {
+): Promise<{ readonly stallMs: number; readonly cells: string[] }> {
   // What was done before this has its stall behind it.
   await sleep(50);
   delays.reset();
@@ -108,8 +98,9 @@ async function timed(
   const seconds = (performance.now() - start) / 1_000;
   const { user, system } = process.cpuUsage(cpu);
   await sleep(50);
-  const cells = [seconds, (user + system) / 1e6, delays.max / 1e6, turns.stop()];
-  return [name, ...cells.map((cell) => cell.toFixed(cell < 10 ? 2 : 1))];
+  const stallMs = delays.max / 1e6;
+  const cells = [seconds, (user + system) / 1e6, stallMs, turns.stop()];
+  return { stallMs, cells: [name, ...cells.map((cell) => cell.toFixed(cell < 10 ? 2 : 1))] };
 }
 
 /** Reports the most CPU time between two turns of the event loop, ms: a stall without what other processes took. */
@@ -129,11 +120,7 @@ function watchTurns(): { stop: () => number } {
   };
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20);
-}
-
-async function seedMarket(client: pg.Client, url: string, pools: number): Promise<void> {
+async function seedMarket(client: pg.Pool, url: string, pools: number): Promise<void> {
   const seeder = openSeeder(url);
   for (const chainId of CHAIN_IDS) {
     for (const number of [0x70, 0x71]) await seedToken(seeder.db, { chainId, address: seedAddress(number) });
@@ -146,7 +133,7 @@ async function seedMarket(client: pg.Client, url: string, pools: number): Promis
 }
 
 /** Adds pools like the first one, evenly over the chains, each with a token of its own beside one of two hubs. */
-async function copyPools(client: pg.Client, first: number, count: number, behind: number): Promise<void> {
+async function copyPools(client: pg.Pool, first: number, count: number, behind: number): Promise<void> {
   const address = (number: string) => `'0x' || lpad(to_hex(${number}), 40, '0')`;
   const { rows } = await client.query<{ readonly column_name: string }>(
     "SELECT column_name FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'pool' ORDER BY ordinal_position",

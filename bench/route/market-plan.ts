@@ -1,3 +1,4 @@
+import type { Random } from '../../devnet/traffic/random.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 
@@ -41,14 +42,12 @@ const DECIMALS = [6, 8, 18];
 /** Worth of all liquidity of a side of a pool, in USD. */
 const SIDE_USD = { least: 20_000, most: 2_000_000 };
 
-const pick = (random: () => number, count: number) => Math.floor(random() * count);
-
 /** A market of pools around fair prices, no two alike. */
-export function planMarket(shape: MarketShape, random: () => number): MarketPlan {
+export function planMarket(shape: MarketShape, random: Random): MarketPlan {
   const tokens = Array.from({ length: shape.tokens }, (_, index) => ({
     symbol: `T${index}`,
     decimals: DECIMALS[index % DECIMALS.length] ?? 18,
-    usd: 10 ** (random() * 5 - 1),
+    usd: 10 ** (random.fraction() * 5 - 1),
   }));
   const pools = Array.from({ length: shape.pools }, () => {
     const [a, b] = twoTokens(shape, random);
@@ -59,19 +58,19 @@ export function planMarket(shape: MarketShape, random: () => number): MarketPlan
   return { tokens, pools };
 }
 
-function twoTokens(shape: MarketShape, random: () => number): [number, number] {
-  const a = random() < HUB_SHARE ? pick(random, shape.hubs) : pick(random, shape.tokens);
+function twoTokens(shape: MarketShape, random: Random): [number, number] {
+  const a = random.fraction() < HUB_SHARE ? random.integer(0, shape.hubs - 1) : random.integer(0, shape.tokens - 1);
   for (;;) {
-    const b = pick(random, shape.tokens);
+    const b = random.integer(0, shape.tokens - 1);
     if (b !== a) return [a, b];
   }
 }
 
-function planPool(token0: PlannedToken, token1: PlannedToken, binsPerSide: number, random: () => number): PlannedPool {
-  const sideUsd = SIDE_USD.least * (SIDE_USD.most / SIDE_USD.least) ** random();
-  const priceE12 = BigInt(Math.floor((token0.usd / token1.usd) * (0.999 + random() * 0.002) * 1e12));
+function planPool(token0: PlannedToken, token1: PlannedToken, binsPerSide: number, random: Random): PlannedPool {
+  const sideUsd = SIDE_USD.least * (SIDE_USD.most / SIDE_USD.least) ** random.fraction();
+  const priceE12 = BigInt(Math.floor((token0.usd / token1.usd) * (0.999 + random.fraction() * 0.002) * 1e12));
   const midX64 = (priceE12 * Q64) / 10n ** 12n;
-  const halfSpread = midX64 / BigInt(2_000 + pick(random, 8_000));
+  const halfSpread = midX64 / BigInt(random.integer(2_000, 9_999));
   return {
     token0,
     token1,
@@ -79,8 +78,8 @@ function planPool(token0: PlannedToken, token1: PlannedToken, binsPerSide: numbe
     quote: { bidX64: midX64 - halfSpread, askX64: midX64 + halfSpread },
     lowestBin: -binsPerSide,
     highestBin: binsPerSide - 1,
-    lengthE6: 300 + pick(random, 4_000),
-    lowerDistE6: pick(random, 2_000) - 1_000,
+    lengthE6: random.integer(300, 4_299),
+    lowerDistE6: random.integer(-1_000, 999),
     token0PerBinE6: BigInt(Math.ceil((sideUsd / binsPerSide / token0.usd) * 1e6)),
   };
 }

@@ -19,15 +19,19 @@ export interface WarmMarket extends BenchMarket {
   readonly snapshots: ReadonlyMap<Address, DepthSnapshot>;
 }
 
-const address = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
+export const numberedAddress = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
 
 /** Healthy pools as planned, whose depth is computed as for real ones. */
 export function warmMarket(plan: MarketPlan): WarmMarket {
-  const tokens = plan.tokens.map(({ symbol, decimals }, index) => ({ address: address(1 + index), symbol, decimals }));
+  const tokens = plan.tokens.map(({ symbol, decimals }, index) => ({
+    address: numberedAddress(1 + index),
+    symbol,
+    decimals,
+  }));
   const made = plan.pools.map((planned, index) => {
     const [token0, token1] = [planned.token0, planned.token1].map((token) => tokens[plan.tokens.indexOf(token)]);
     if (!token0 || !token1) throw new RangeError('a pool of unplanned tokens');
-    return snapshotOf(servedPool(planned, address(10_000 + index), token0, token1), planned);
+    return snapshotOf(servedPool(planned, numberedAddress(10_000 + index), token0, token1), planned);
   });
   return {
     tokens,

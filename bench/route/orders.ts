@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Random } from '../../devnet/traffic/random.ts';
+import type { PoolToken } from '../../quoting/pools/pool-directory.ts';
 import type { BenchMarket } from './market.ts';
 
 const Answer = z.union([
@@ -16,14 +18,23 @@ export interface AnswerKind {
   readonly candidates: number;
 }
 
-/** Body of a request for 0.3 to 3,000 whole tokens between any two tokens, in either trade type. */
-export function randomOrder({ tokens }: BenchMarket, random: () => number): string {
-  const first = Math.floor(random() * tokens.length);
-  const second = (first + 1 + Math.floor(random() * (tokens.length - 1))) % tokens.length;
-  const [tokenIn, tokenOut] = [tokens[first], tokens[second]];
-  const isExactIn = random() < 0.5;
+/** Body of a request between any two tokens, in either trade type. */
+export function randomOrder({ tokens }: BenchMarket, random: Random): string {
+  const first = random.integer(0, tokens.length - 1);
+  const second = (first + random.integer(1, tokens.length - 1)) % tokens.length;
+  return orderBetween(tokens[first], tokens[second], random, random.chance(50));
+}
+
+/** Body of a request for 0.3 to 3,000 whole tokens: as what is given, or as what is received. */
+export function orderBetween(
+  tokenIn: PoolToken | undefined,
+  tokenOut: PoolToken | undefined,
+  random: Random,
+  isExactIn = true,
+): string {
   const decimals = (isExactIn ? tokenIn : tokenOut)?.decimals ?? 18;
-  const amount = ((BigInt(Math.floor(10 ** (2.5 + random() * 4))) * 10n ** BigInt(decimals)) / 1_000n).toString();
+  const milli = BigInt(Math.floor(10 ** (2.5 + random.fraction() * 4)));
+  const amount = ((milli * 10n ** BigInt(decimals)) / 1_000n).toString();
   const amounts = isExactIn ? { amountIn: amount } : { amountOut: amount };
   return JSON.stringify({ tokenIn: tokenIn?.address, tokenOut: tokenOut?.address, ...amounts });
 }

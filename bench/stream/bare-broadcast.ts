@@ -1,16 +1,15 @@
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { z } from 'zod';
-import { startServer } from '../../runtime/http-server.ts';
-import { runMain } from '../../runtime/run-main.ts';
+import { serveMeasured } from '../serve-measured.ts';
 
 const Block = z.object({ blockNumber: z.number(), plain: z.number(), withDepth: z.number() });
 
 /**
- * A process of its own: the least that telling a block to all connections of a chain can cost. Each gets one ready text,
- * of the length that the bench gives for connections with and without depth. Prints its port.
+ * The least that telling a block to all connections of a chain can cost. Each gets one ready text, of the length that the
+ * bench gives for connections with and without depth.
  */
-runMain(async () => {
+serveMeasured(async () => {
   const streams = new Map<string, Set<SSEStreamingApi>>();
   const openOf = (chain: string, withDepth: boolean): Set<SSEStreamingApi> => {
     const key = `${chain} ${withDepth}`;
@@ -36,9 +35,7 @@ runMain(async () => {
       }
       return c.body(null, 204);
     });
-  const server = await startServer(app, '127.0.0.1', 0);
-  process.stdout.write(`${server.port}\n`);
-  process.on('SIGTERM', () => process.exit(0));
+  return [app];
 });
 
 function textOf(blockNumber: number, bytes: number): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runMain } from '../../runtime/run-main.ts';
+import { answerOrders } from '../../test/abuse/order-process.ts';
 import { connectSse } from '../../test/stream/stream-connection.ts';
-import { answerOrders } from '../order-process.ts';
 
 /** Each is answered once. */
 export type BatchOrder =

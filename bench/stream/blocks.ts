@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
+import { millisecondsNow } from '../now.ts';
 import { movePrices, type StreamChain } from './market.ts';
-import { millisecondsNow } from './now.ts';
 
 /** A block that was mined. */
 export interface Block {
@@ -46,9 +45,4 @@ export async function everySecond<T>(
     results.push(await work(turn));
   }
   return results;
-}
-
-/** Memory that a process holds in RAM, bytes. */
-export function memoryOf(pid: number): number {
-  return 1_024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverCpuMs } from '../hostile/cpu-time.ts';
-import { startMeasuredServer } from '../measured-server.ts';
-import { Samples } from '../route/measure.ts';
+import type { OrderProcess } from '../../test/abuse/order-process.ts';
+import { Samples } from '../../test/harness/samples.ts';
+import { startMeasuredScript } from '../measured-process.ts';
+import { millisecondsNow } from '../now.ts';
 import { everySecond } from './blocks.ts';
-import type { ClientProcess } from './client-process.ts';
+import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';
-import { millisecondsNow } from './now.ts';
+import type { Collected } from './readings.ts';
 
-const SOURCE = new URL('./bare-broadcast.ts', import.meta.url);
 const SETTLE_MS = 1_000;
 
 export interface BroadcastFigures {
@@ -19,49 +19,40 @@ export interface BroadcastFigures {
 
 /** The same connections, all by SSE, at a server that sends each one text of the same length every second. */
 export async function measureBroadcast(
-  clients: ClientProcess,
+  clients: OrderProcess<Order>,
   plans: readonly Plan[],
   bytes: { readonly plain: number; readonly withDepth: number },
   seconds: number,
 ): Promise<BroadcastFigures> {
-  const { pid, urls, stop } = await startMeasuredServer(SOURCE);
-  const [url = ''] = urls;
+  const { url, cpuMs } = await startMeasuredScript(new URL('./bare-broadcast.ts', import.meta.url));
   const all = plans.map((plan) => ({ ...plan, transport: 'sse' as const }));
-  try {
-    await clients.open(url, all);
-    await clients.collect();
-    const cpuBefore = serverCpuMs(pid);
-    const chainIds = [...new Set(plans.map(({ chainId }) => chainId))];
-    const sentAt = await Promise.all(
-      chainIds.map(async (chainId, index) => {
-        const offset = (1_000 * index) / chainIds.length;
-        return [
-          chainId,
-          await everySecond(seconds, offset, (turn) => broadcast(url, chainId, turn + 1, bytes)),
-        ] as const;
-      }),
-    );
-    await sleep(SETTLE_MS);
-    const cpuMs = serverCpuMs(pid) - cpuBefore;
-    const { updates } = await clients.collect();
-    await clients.close();
-    const times = new Map(sentAt);
-    const delays = new Samples();
-    for (const { connection, block, at } of updates) {
-      const plan = all[connection];
-      const sent = plan?.pace === 'good' ? times.get(plan.chainId)?.[block - 1] : undefined;
-      if (sent !== undefined) delays.add(at - sent);
-    }
-    return { delays, cpuPerSecond: cpuMs / (seconds + SETTLE_MS / 1_000) };
-  } finally {
-    await stop();
+  await clients.ask({ kind: 'open', urls: [url], plans: all });
+  await clients.ask({ kind: 'collect' });
+  const cpuBefore = cpuMs();
+  const chainIds = [...new Set(plans.map(({ chainId }) => chainId))];
+  const times = new Map<number, readonly number[]>();
+  const broadcasts = chainIds.map(async (chainId, index) => {
+    const send = (turn: number) => broadcast(`${url}/public/v1/evm/${chainId}`, turn + 1, bytes);
+    times.set(chainId, await everySecond(seconds, (1_000 * index) / chainIds.length, send));
+  });
+  await Promise.all(broadcasts);
+  await sleep(SETTLE_MS);
+  const cpuPerSecond = (cpuMs() - cpuBefore) / (seconds + SETTLE_MS / 1_000);
+  const { updates } = await clients.ask<Collected>({ kind: 'collect' });
+  await clients.ask({ kind: 'close' });
+  const delays = new Samples();
+  for (const { connection, block, at } of updates) {
+    const plan = all[connection];
+    const sent = plan?.pace === 'good' ? times.get(plan.chainId)?.[block - 1] : undefined;
+    if (sent !== undefined) delays.add(at - sent);
   }
+  return { delays, cpuPerSecond };
 }
 
-async function broadcast(url: string, chainId: number, blockNumber: number, bytes: object): Promise<number> {
+async function broadcast(base: string, blockNumber: number, bytes: object): Promise<number> {
   const at = millisecondsNow();
   const body = JSON.stringify({ blockNumber, ...bytes });
-  const response = await fetch(`${url}/public/v1/evm/${chainId}/block`, { method: 'POST', body });
+  const response = await fetch(`${base}/block`, { method: 'POST', body });
   if (response.status !== 204) throw new Error(`broadcast: ${response.status}`);
   return at;
 }

@@ -1,13 +1,13 @@
 import { runMain } from '../../runtime/run-main.ts';
+import { answerOrders } from '../../test/abuse/order-process.ts';
 import { connectSse, connectWebSocket, type StreamConnection } from '../../test/stream/stream-connection.ts';
-import { answerOrders } from '../order-process.ts';
 import type { Plan } from './connections.ts';
-import { Readings } from './readings.ts';
+import { type Collected, Readings } from './readings.ts';
 
-/** What the bench sends to the process of clients; each gets one response. */
+/** What the bench sends to the process of clients, each with one response. Connections take the servers in turns. */
 export type Order =
-  | { readonly kind: 'open'; readonly url: string; readonly plans: readonly Plan[] }
-  /** Answered with what was read since the last time. */
+  | { readonly kind: 'open'; readonly urls: readonly string[]; readonly plans: readonly Plan[] }
+  /** Answered with what was {@link Collected} since the last time. */
   | { readonly kind: 'collect' }
   | { readonly kind: 'close' };
 
@@ -24,11 +24,11 @@ runMain(async () => {
       case 'open':
         for (let start = 0; start < order.plans.length; start += BATCH) {
           const batch = order.plans.slice(start, start + BATCH);
-          clients.push(...(await Promise.all(batch.map((plan, n) => open(order.url, plan, readings, start + n)))));
+          clients.push(...(await Promise.all(batch.map((plan, n) => open(order.urls, plan, readings, start + n)))));
         }
         return null;
       case 'collect':
-        return readings.take();
+        return readings.take() satisfies Collected;
       case 'close':
         for (const client of clients) client.close();
         clients = [];
@@ -40,7 +40,8 @@ runMain(async () => {
 });
 
 /** Resolves with the first message; for a reader that never reads, when the stream is open. */
-function open(url: string, plan: Plan, readings: Readings, index: number): Promise<StreamConnection> {
+function open(urls: readonly string[], plan: Plan, readings: Readings, index: number): Promise<StreamConnection> {
+  const url = urls[index % urls.length] ?? '';
   const connect = plan.transport === 'sse' ? connectSse : connectWebSocket;
   return new Promise((resolve, reject) => {
     const connection = connect(url, plan, {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverCpuMs } from '../hostile/cpu-time.ts';
-import { Samples } from '../route/measure.ts';
-import type { ServedApi } from '../serve-api.ts';
-import { type Block, everySecond, memoryOf, mineBlocks } from './blocks.ts';
-import type { ClientProcess } from './client-process.ts';
+import type { OrderProcess } from '../../test/abuse/order-process.ts';
+import { Samples } from '../../test/harness/samples.ts';
+import type { MeasuredProcess } from '../measured-process.ts';
+import { memoryOf } from '../process-figures.ts';
+import { type Block, everySecond, mineBlocks } from './blocks.ts';
+import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';
 import type { StreamChain } from './market.ts';
 import type { Collected } from './readings.ts';
@@ -15,15 +16,17 @@ export interface CrowdFigures {
   readonly sinceRead: Samples;
   /** From the block at the node to its last answer for it. */
   readonly reads: Samples;
-  /** CPU time of the API for each second. */
+  /** CPU time of the APIs for each second. */
   readonly cpuPerSecond: number;
-  /** Mean memory of the API around the middle, and at the end, bytes. */
+  /** Mean memory of the first API around the middle, and at the end, bytes. */
   readonly memoryMiddle: number;
   readonly memoryEnd: number;
   /** Changed quotes that did not reach a client that reads well, of this many. */
   readonly lost: number;
   readonly expected: number;
   readonly callsPerBlock: number;
+  /** What the meter showed more than before. */
+  readonly meteredPerBlock: number;
   /** Mean length of an update by its block and connection: without depth, with it. */
   readonly bytesPlain: number;
   readonly bytesDepth: number;
@@ -33,40 +36,55 @@ export interface CrowdFigures {
 
 const SETTLE_MS = 3_000;
 
+export interface Crowd {
+  /** Connections take them in turns. */
+  readonly apis: readonly Pick<MeasuredProcess, 'url' | 'pid' | 'cpuMs'>[];
+  readonly clients: OrderProcess<Order>;
+  readonly chains: readonly StreamChain[];
+  readonly plans: readonly Plan[];
+  readonly seconds: number;
+  /** Before anything is measured. */
+  readonly warmUpBlocks?: number;
+  readonly meter?: () => Promise<number>;
+  /** Work while the connections are still open. */
+  readonly afterwards?: () => Promise<void>;
+}
+
 /** Opens connections, mines for this many seconds, and sees what comes. */
-export async function measureCrowd(
-  api: Pick<ServedApi, 'url' | 'pid'>,
-  clients: ClientProcess,
-  chains: readonly StreamChain[],
-  plans: readonly Plan[],
-  seconds: number,
-): Promise<CrowdFigures> {
-  await clients.open(api.url, plans);
-  await mineBlocks(chains, 3);
+export async function measureCrowd(crowd: Crowd): Promise<CrowdFigures> {
+  const { apis, clients, chains, plans, seconds, warmUpBlocks = 3, meter = async () => 0 } = crowd;
+  await clients.ask({ kind: 'open', urls: apis.map(({ url }) => url), plans });
+  await mineBlocks(chains, warmUpBlocks);
   await sleep(SETTLE_MS);
-  await clients.collect();
+  await clients.ask({ kind: 'collect' });
   const callsOf = () => chains.reduce((sum, { node }) => sum + node.calls(), 0);
-  const before = { calls: callsOf(), cpu: serverCpuMs(api.pid) };
+  const cpuOf = () => apis.reduce((sum, { cpuMs }) => sum + cpuMs(), 0);
+  const before = { calls: callsOf(), cpu: cpuOf(), metered: await meter() };
   const [blocks, memory] = await Promise.all([
     mineBlocks(chains, seconds),
-    everySecond(seconds, 0, async () => memoryOf(api.pid)),
+    everySecond(seconds, 0, async () => memoryOf(apis[0]?.pid ?? 0)),
   ]);
   await sleep(SETTLE_MS);
-  const cpuMs = serverCpuMs(api.pid) - before.cpu;
-  const calls = callsOf() - before.calls;
-  const collected = await clients.collect();
+  const used = {
+    calls: callsOf() - before.calls,
+    cpu: cpuOf() - before.cpu,
+    metered: (await meter()) - before.metered,
+  };
+  const collected = await clients.ask<Collected>({ kind: 'collect' });
+  await crowd.afterwards?.();
   const { updates: _, ...counts } = collected;
-  await clients.close();
+  await clients.ask({ kind: 'close' });
   const fifth = Math.ceil(seconds / 5);
   const middle = Math.floor((seconds - fifth) / 2);
   return {
     ...delaysOf(plans, blocks, collected),
     ...lossOf(plans, blocks, collected),
     ...bytesOf(plans, collected),
-    cpuPerSecond: cpuMs / (seconds + SETTLE_MS / 1_000),
-    memoryMiddle: mean(memory.slice(middle, middle + fifth)),
-    memoryEnd: mean(memory.slice(-fifth)),
-    callsPerBlock: calls / blocks.length,
+    cpuPerSecond: used.cpu / (seconds + SETTLE_MS / 1_000),
+    memoryMiddle: new Samples(memory.slice(middle, middle + fifth)).mean,
+    memoryEnd: new Samples(memory.slice(-fifth)).mean,
+    callsPerBlock: used.calls / blocks.length,
+    meteredPerBlock: used.metered / blocks.length,
     counts,
   };
 }
@@ -115,7 +133,5 @@ function lossOf(plans: readonly Plan[], blocks: readonly Block[], { updates }: C
 function bytesOf(plans: readonly Plan[], { updates }: Collected) {
   const lengths = (depth: boolean) =>
     updates.filter(({ connection }) => plans[connection]?.depth === depth).map(({ bytes }) => bytes);
-  return { bytesPlain: mean(lengths(false)), bytesDepth: mean(lengths(true)) };
+  return { bytesPlain: new Samples(lengths(false)).mean, bytesDepth: new Samples(lengths(true)).mean };
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,28 +1,18 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { manualProviderAbi, tokenAbi } from '../../devnet/abi.ts';
-import { addLiquidity } from '../../devnet/actions.ts';
 import { send } from '../../devnet/dev-chain.ts';
-import { createPool, evenBins } from '../../devnet/pools.ts';
-import { deployManualProvider } from '../../devnet/providers.ts';
-import {
-  evenShares,
-  type Pair,
-  priceX64,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-} from '../../test/quotes/quote-world.ts';
+import { type Pair, type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
+import { type CountingNode, startCountingNode } from '../counting-node.ts';
 import { groupOf, type PoolGroup, type SeededChain } from '../hostile/chain.ts';
 import { putClones } from '../hostile/clones.ts';
 import { addressOf, FIRST_CLONE } from '../hostile/market.ts';
-import { type CountingNode, startCountingNode } from './counting-node.ts';
+import { makeOpenPool, PRICE, quoteAt } from '../hostile/open-pool.ts';
 
 /** Sizes of groups of pools. In a block the quotes of one group change; those of the last group never do. */
 const GROUPS = [30, 30, 30, 10];
 
 /** What one transaction has room for. */
 const BIN_RANGE = 7;
-const PRICE = 2_000;
 
 /** A chain whose blocks come when the bench says so. */
 export interface StreamChain extends SeededChain {
@@ -40,7 +30,7 @@ export async function startStreamChain(chainId: number, sizes: readonly number[]
   const groups: PoolGroup[] = [];
   let firstClone: number = FIRST_CLONE.honest;
   for (const size of sizes) {
-    const address = await makePool(world, pair);
+    const address = await makeOpenPool(world, pair, BIN_RANGE);
     const group = await groupOf(world, address, { kind: 'honest', firstClone, clones: size - 1 });
     await putClones(world.anvil.url, address, clonesOf(group));
     await fundClones(world, pair, address, clonesOf(group));
@@ -79,23 +69,6 @@ async function fundClones({ chain }: QuoteWorld, pair: Pair, pool: Address, clon
     }
   }
 }
-
-async function makePool({ chain, deployment }: QuoteWorld, pair: Pair): Promise<Address> {
-  const { token0, token1, decimals0, decimals1 } = pair;
-  const pool = await createPool(chain, deployment, {
-    token0,
-    token1,
-    bins: evenBins(-BIN_RANGE, BIN_RANGE, 1_000),
-    priceProvider: await deployManualProvider(chain, pair, quoteAt(PRICE)),
-    initialAmount0PerShareE18: 10n ** BigInt(decimals0),
-    initialAmount1PerShareE18: BigInt(PRICE) * 10n ** BigInt(decimals1),
-  });
-  const bins = [...evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE)].map(([bin, shares]) => ({ bin, shares }));
-  await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
-  return pool;
-}
-
-const quoteAt = (price: number) => ({ bidX64: priceX64(price * 0.999), askX64: priceX64(price * 1.001) });
 
 /** Mines a block in which the quotes of one group change. */
 export async function movePrices(

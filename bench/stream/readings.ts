@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { millisecondsNow } from '../now.ts';
 import type { Pace } from './connections.ts';
-import { millisecondsNow } from './now.ts';
 
 const Message = z.object({
   seq: z.number(),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OrderProcess } from '../order-process.ts';
-import { Samples } from '../route/measure.ts';
+import { OrderProcess } from '../../test/abuse/order-process.ts';
+import { Samples } from '../../test/harness/samples.ts';
 import type { BatchOrder } from './batch-client.ts';
 import { everySecond, mineNext } from './blocks.ts';
 import type { StreamChain } from './market.ts';

@@ -1,5 +1,7 @@
 /** Repeatable chance. */
 export interface Random {
+  /** From 0 to 1, without 1. */
+  fraction(): number;
   /** Integer from min to max, both included. */
   integer(min: number, max: number): number;
   /** True this many times out of a hundred. */
@@ -21,6 +23,7 @@ export function seededRandom(seed: number): Random {
   };
   const integer = (min: number, max: number): number => min + (next() % (max - min + 1));
   return {
+    fraction: () => next() / 2 ** 32,
     integer,
     chance: (percent) => integer(0, 99) < percent,
     pick: (items) => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { answerOrders } from '../../bench/order-process.ts';
 import { runMain } from '../../runtime/run-main.ts';
 import { HEAVY_BODIES, HEAVY_MESSAGES } from './heavy-bodies.ts';
+import { answerOrders } from './order-process.ts';
 import { createSender } from './send.ts';
 
 export interface HeavyOrder {

@@ -1,8 +1,10 @@
-import type { LoadOrder, LoadWindow } from '../../bench/hostile/load-clients.ts';
-import { givePrecedence } from '../../bench/hostile/precedence.ts';
-import { OrderProcess } from '../../bench/order-process.ts';
+import { Samples } from '../harness/samples.ts';
 import type { HeavyOrder, HeavyResult } from './heavy-attack.ts';
 import { HEAVY_BODIES } from './heavy-bodies.ts';
+import { LoadClients, type LoadWindow } from './load.ts';
+import { OrderProcess } from './order-process.ts';
+import { givePrecedence } from './precedence.ts';
+
 import { type AbuseWorld, CHAIN } from './world.ts';
 
 export interface HeavyAttack {
@@ -25,13 +27,14 @@ export async function attackWithHeavyJson(
 ): Promise<HeavyAttack[]> {
   // As in production: what else runs on the machine must not stand for the attackers.
   givePrecedence(api.pid);
-  const client = new OrderProcess<LoadOrder>(new URL('../../bench/hostile/load-clients.ts', import.meta.url));
+  const client = new LoadClients();
   const attackers = new OrderProcess<HeavyOrder>(new URL('./heavy-attack.ts', import.meta.url));
   const requests = pools.map((pool) => ({
     path: `/public/v1/evm/${CHAIN}/${pool}/bid_ask`,
     headers: { Authorization: `Bearer ${key}` },
   }));
-  const order = { url: `http://127.0.0.1:${api.port}`, requests, clients: 2, pauseMs: 10, seconds };
+  const load = { url: `http://127.0.0.1:${api.port}`, requests, clients: 2, pauseMs: 10 };
+  const timed = () => client.forSeconds(load, seconds);
   const attacks: HeavyAttack[] = [];
   try {
     const kinds = [...Object.keys(HEAVY_BODIES), 'WebSockets'];
@@ -39,13 +42,13 @@ export async function attackWithHeavyJson(
       attackers.ask<HeavyResult>({ port: api.port, chainId: CHAIN, key, kind, seconds: forSecs });
     // Code that has run before is compiled.
     for (const kind of kinds) await attackWith(kind, seconds / 2);
-    await client.ask<LoadWindow>(order);
+    await timed();
     for (const kind of kinds) {
       const [calm, attacked, answers]: [LoadWindow[], LoadWindow[], HeavyResult[]] = [[], [], []];
       while (calm.length < rounds) {
-        calm.push(await client.ask<LoadWindow>(order));
+        calm.push(await timed());
         const attack = attackWith(kind, seconds + 1);
-        attacked.push(await client.ask<LoadWindow>(order));
+        attacked.push(await timed());
         answers.push(await attack);
       }
       attacks.push({ kind, calm, attacked, answers });
@@ -59,4 +62,4 @@ export async function attackWithHeavyJson(
 
 /** Milliseconds: the middle one of the rounds. */
 export const medianP99 = (windows: readonly LoadWindow[]): number =>
-  windows.map(({ p99 }) => p99).toSorted((a, b) => a - b)[Math.floor(windows.length / 2)] ?? Number.NaN;
+  new Samples(windows.map(({ times }) => new Samples(times).p99)).median;

@@ -1,8 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chainsFile } from '../../bench/hostile/chains-file.ts';
 import { fillIndex } from '../../bench/hostile/seed.ts';
-import { chainsFile } from '../../bench/hostile/served-process.ts';
 import { movePrices, type StreamChain, startStreamChain } from '../../bench/stream/market.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
