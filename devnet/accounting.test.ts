@@ -48,12 +48,16 @@ async function attempt(pool: RandomPool, what: Action): Promise<void> {
     const removed = (shares * BigInt(what.partE3)) / 1_000n;
     await removeLiquidity(chain, { pool: pool.address, owner: provider, bins: [{ bin, shares: removed }] });
   } else if (what.kind === 'collect') {
-    await administer(chain, deployment, untrusted, 'collectPoolFees', [pool.address]);
+    await administer(chain, deployment, { from: untrusted, functionName: 'collectPoolFees', args: [pool.address] });
   } else {
     const { bin } = binAt(what.bin);
-    await administer(chain, deployment, curator, 'setPoolAdminFees', [pool.address, what.spreadE6, what.notionalE8]);
+    await administer(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolAdminFees',
+      args: [pool.address, what.spreadE6, what.notionalE8],
+    });
     const fees = [pool.address, bin, what.addFee, Math.floor(what.addFee / 2)] as const;
-    await administer(chain, deployment, curator, 'setPoolBinAdditionalFees', fees);
+    await administer(chain, deployment, { from: curator, functionName: 'setPoolBinAdditionalFees', args: fees });
   }
 }
 

@@ -182,15 +182,20 @@ export async function extsload(chain: DevChain, pool: Address, slots: readonly H
   return decodeAbiParameters([{ type: 'bytes32[]' }], answer.data)[0];
 }
 
+/** A call of a factory. */
+export interface FactoryCall<Name, Args> {
+  readonly from: Address;
+  readonly functionName: Name;
+  readonly args: Args;
+}
+
 type AdminFunction = Exclude<ContractFunctionName<typeof factoryAbi, 'nonpayable'>, 'createPool'>;
 
-/** Any administration of the factory, as `administer(chain, deployment, curator, 'pausePool', [pool])`. */
+/** Any administration of the factory, as `{ from: curator, functionName: 'pausePool', args: [pool] }`. */
 export async function administer<F extends AdminFunction>(
   chain: DevChain,
   deployment: Pick<Deployment, 'poolFactory'>,
-  from: Address,
-  functionName: F,
-  args: ContractFunctionArgs<typeof factoryAbi, 'nonpayable', F>,
+  { from, functionName, args }: FactoryCall<F, ContractFunctionArgs<typeof factoryAbi, 'nonpayable', F>>,
 ): Promise<void> {
   const data = encodeFunctionData({ abi: factoryAbi, functionName, args } as never);
   await send(chain, { from, to: deployment.poolFactory, data });

@@ -27,7 +27,11 @@ export function poolOf({ chain, deployment, shelf }: Setup, recipe: PoolRecipe):
 
 /** Takes the protocol's notional fee off a pool. */
 export async function dropProtocolFee({ chain, deployment }: Setup, pool: Address): Promise<void> {
-  await administer(chain, deployment, chain.roles.owner, 'setPoolProtocolFee', [pool, 200_000, 0]);
+  await administer(chain, deployment, {
+    from: chain.roles.owner,
+    functionName: 'setPoolProtocolFee',
+    args: [pool, 200_000, 0],
+  });
 }
 
 /** Amounts of a simulated swap at the recipe's quote, or the name of the pool's error. */

@@ -68,19 +68,41 @@ describe('price providers', () => {
     const { curator, untrusted } = chain.roles;
     const { pool, provider } = await market.fundedPool([], { priceProviderTimelock: 3_600n });
     expect(
-      await refusalOf(administer(chain, deployment, untrusted, 'proposePoolPriceProvider', [pool, provider])),
+      await refusalOf(
+        administer(chain, deployment, {
+          from: untrusted,
+          functionName: 'proposePoolPriceProvider',
+          args: [pool, provider],
+        }),
+      ),
     ).toMatchObject({ name: 'OnlyPoolAdmin' });
     const next = await market.deployProvider();
-    await administer(chain, deployment, curator, 'proposePoolPriceProvider', [pool, next]);
+    await administer(chain, deployment, {
+      from: curator,
+      functionName: 'proposePoolPriceProvider',
+      args: [pool, next],
+    });
     expect(
-      await refusalOf(administer(chain, deployment, curator, 'executePoolPriceProviderUpdate', [pool])),
+      await refusalOf(
+        administer(chain, deployment, { from: curator, functionName: 'executePoolPriceProviderUpdate', args: [pool] }),
+      ),
     ).toMatchObject({ name: 'TimelockNotOver' });
     await chain.client.increaseTime({ seconds: 3_601 });
-    await administer(chain, deployment, curator, 'executePoolPriceProviderUpdate', [pool]);
+    await administer(chain, deployment, {
+      from: curator,
+      functionName: 'executePoolPriceProviderUpdate',
+      args: [pool],
+    });
     expect(await sellAndBuyPrices(chain, pool)).toHaveProperty('sellX64');
     const fixed = await market.fundedPool([], { priceProviderTimelock: NEVER });
     expect(
-      await refusalOf(administer(chain, deployment, curator, 'proposePoolPriceProvider', [fixed.pool, next])),
+      await refusalOf(
+        administer(chain, deployment, {
+          from: curator,
+          functionName: 'proposePoolPriceProvider',
+          args: [fixed.pool, next],
+        }),
+      ),
     ).toMatchObject({ name: 'ProviderIsImmutable' });
   });
 });
@@ -90,17 +112,19 @@ describe('a pause', () => {
     const { chain, deployment } = market.setup;
     const { curator, owner } = chain.roles;
     const { pool } = await market.fundedPool();
-    await administer(chain, deployment, curator, 'pausePool', [pool]);
+    await administer(chain, deployment, { from: curator, functionName: 'pausePool', args: [pool] });
     expect(await refusalOf(market.buy(pool, ONE))).toEqual({ name: 'PoolPaused', args: [] });
     expect(await sellAndBuyPrices(chain, pool)).toHaveProperty('sellX64');
     expect(await market.simulated(pool, false, -ONE)).toMatchObject({ name: 'SimulateSwap' });
-    await administer(chain, deployment, owner, 'protocolPausePool', [pool]);
-    expect(await refusalOf(administer(chain, deployment, curator, 'unpausePool', [pool]))).toEqual({
+    await administer(chain, deployment, { from: owner, functionName: 'protocolPausePool', args: [pool] });
+    expect(
+      await refusalOf(administer(chain, deployment, { from: curator, functionName: 'unpausePool', args: [pool] })),
+    ).toEqual({
       name: 'WrongPauseLevel',
       args: [2],
     });
-    await administer(chain, deployment, owner, 'protocolUnpausePool', [pool]);
-    await administer(chain, deployment, curator, 'unpausePool', [pool]);
+    await administer(chain, deployment, { from: owner, functionName: 'protocolUnpausePool', args: [pool] });
+    await administer(chain, deployment, { from: curator, functionName: 'unpausePool', args: [pool] });
     expect((await market.buy(pool, ONE)).amount0Delta).toBe(-ONE);
   });
 });

@@ -1,5 +1,5 @@
 import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex, type Log, parseEventLogs } from 'viem';
-import { noPriceLimit, type SwapAmounts, type SwapOrder, sendSwap } from '../actions.ts';
+import { type FactoryCall, noPriceLimit, type SwapAmounts, type SwapOrder, sendSwap } from '../actions.ts';
 import { type DevChain, send, staticCall } from '../dev-chain.ts';
 import { packedFactoryFunctions, packedPoolEvents, simulationAbis } from './abi.ts';
 import type { PackedDeployment } from './deploy.ts';
@@ -57,9 +57,7 @@ type Administration = Extract<
 export async function administerPacked<F extends Administration>(
   chain: DevChain,
   deployment: PackedDeployment,
-  from: Address,
-  functionName: F,
-  args: ContractFunctionArgs<typeof packedFactoryFunctions, 'nonpayable', F>,
+  { from, functionName, args }: FactoryCall<F, ContractFunctionArgs<typeof packedFactoryFunctions, 'nonpayable', F>>,
 ): Promise<void> {
   const data = encodeFunctionData({ abi: packedFactoryFunctions, functionName, args } as never);
   await send(chain, { from, to: deployment.poolFactory, data });

@@ -32,7 +32,11 @@ test('the asymmetry is set by the admin, up to the maximum, and stored', async (
   const { owner, curator } = chain.roles;
   const { pool } = await market.fundedPool();
   const set = (value: number) =>
-    administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [pool, value]);
+    administerPacked(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolBidAskRefAsymmetryX8',
+      args: [pool, value],
+    });
   await set(65_535);
   const logs = await chain.client.getLogs({ fromBlock: await chain.client.getBlockNumber() });
   const events = parseEventLogs({ abi: [...packedPoolEvents, ...packedFactoryEvents], logs });
@@ -41,10 +45,14 @@ test('the asymmetry is set by the admin, up to the maximum, and stored', async (
     'PoolBidAskRefAsymmetryUpdated',
   ]);
   expect(await readPackedState(chain, pool, [])).toMatchObject({ asymmetryX8: 65_535n, distanceE6: 0n });
-  await administerPacked(chain, deployment, owner, 'setMaxBidAskRefAsymmetryX8', [100]);
+  await administerPacked(chain, deployment, { from: owner, functionName: 'setMaxBidAskRefAsymmetryX8', args: [100] });
   expect(await refusalOf(set(101))).toMatchObject({ name: 'BidAskRefAsymmetryTooHigh' });
   await set(100);
-  const byUntrusted = administerPacked(chain, deployment, owner, 'setPoolBidAskRefAsymmetryX8', [pool, 1]);
+  const byUntrusted = administerPacked(chain, deployment, {
+    from: owner,
+    functionName: 'setPoolBidAskRefAsymmetryX8',
+    args: [pool, 1],
+  });
   expect(await refusalOf(byUntrusted)).toMatchObject({ name: 'OnlyPoolAdmin' });
 });
 
@@ -52,9 +60,10 @@ test('a moderator pauses and unpauses; simulations still work', async () => {
   const { chain, deployment } = market.setup;
   const { owner, untrusted } = chain.roles;
   const pool = await market.fundedPool();
-  const pause = () => administer(chain, deployment, untrusted, 'protocolPausePool', [pool.pool]);
+  const pause = () =>
+    administer(chain, deployment, { from: untrusted, functionName: 'protocolPausePool', args: [pool.pool] });
   expect(await refusalOf(pause())).toMatchObject({ name: 'OnlyProtocol' });
-  await administerPacked(chain, deployment, owner, 'setModerator', [untrusted, true]);
+  await administerPacked(chain, deployment, { from: owner, functionName: 'setModerator', args: [untrusted, true] });
   await pause();
   expect(await readPackedState(chain, pool.pool, [])).toMatchObject({ pauseLevel: 2n });
   expect(await refusalOf(market.buy(pool, ONE))).toMatchObject({ name: 'PoolPaused' });
@@ -66,9 +75,9 @@ test('collected fees of the protocol go to the fee receiver', async () => {
   const { owner, untrusted, feeDestination } = chain.roles;
   const pool = await market.fundedPool();
   await market.buy(pool, 300n * ONE);
-  await administerPacked(chain, deployment, owner, 'setFeeReceiver', [untrusted]);
+  await administerPacked(chain, deployment, { from: owner, functionName: 'setFeeReceiver', args: [untrusted] });
   const before = await balanceOf(chain, market.token1, feeDestination);
-  await administer(chain, deployment, owner, 'collectPoolFees', [pool.pool]);
+  await administer(chain, deployment, { from: owner, functionName: 'collectPoolFees', args: [pool.pool] });
   // Spread 2 to 1 for the protocol, and all of the notional fee.
   const toAdmin = (await balanceOf(chain, market.token1, feeDestination)) - before;
   expect(toAdmin).toBeGreaterThan(0n);
@@ -79,19 +88,35 @@ test('collected fees of the protocol go to the fee receiver', async () => {
 test('a new pool keeps to the limits of bin distances', async () => {
   const { chain, deployment } = market.setup;
   const provider = await market.deployProvider();
-  await administerPacked(chain, deployment, chain.roles.owner, 'setBinDistanceLimits', [-40_000n, 49_999n]);
+  await administerPacked(chain, deployment, {
+    from: chain.roles.owner,
+    functionName: 'setBinDistanceLimits',
+    args: [-40_000n, 49_999n],
+  });
   const creation = createPool(chain, deployment, market.spec(provider));
   expect(await refusalOf(creation)).toMatchObject({ name: 'InvalidParameters' });
-  await administerPacked(chain, deployment, chain.roles.owner, 'setBinDistanceLimits', [-40_000n, 50_000n]);
+  await administerPacked(chain, deployment, {
+    from: chain.roles.owner,
+    functionName: 'setBinDistanceLimits',
+    args: [-40_000n, 50_000n],
+  });
   await createPool(chain, deployment, market.spec(provider));
-  await administerPacked(chain, deployment, chain.roles.owner, 'setBinDistanceLimits', [-999_999n, 8_388_607n]);
+  await administerPacked(chain, deployment, {
+    from: chain.roles.owner,
+    functionName: 'setBinDistanceLimits',
+    args: [-999_999n, 8_388_607n],
+  });
 });
 
 test('bins lie beyond the range of an int8', async () => {
   const { chain, deployment } = market.setup;
   const provider = await market.deployProvider();
   const pool = await createPool(chain, deployment, market.spec(provider, { bins: evenBins(-140, 140, 100) }));
-  await administerPacked(chain, deployment, chain.roles.curator, 'setPoolBinAdditionalFees', [pool, 135, 7, 8]);
+  await administerPacked(chain, deployment, {
+    from: chain.roles.curator,
+    functionName: 'setPoolBinAdditionalFees',
+    args: [pool, 135, 7, 8],
+  });
   const bins = [-135, 0, 135].map((bin) => ({ bin, shares: ONE }));
   await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins });
   await market.buy({ pool, provider }, (3n * ONE) / 2n);
@@ -108,7 +133,11 @@ test('bins lie beyond the range of an int8', async () => {
 
 test('a pool may be created with an asymmetry, which no event contains', async () => {
   const { chain, deployment } = market.setup;
-  await administerPacked(chain, deployment, chain.roles.owner, 'setMaxBidAskRefAsymmetryX8', [77]);
+  await administerPacked(chain, deployment, {
+    from: chain.roles.owner,
+    functionName: 'setMaxBidAskRefAsymmetryX8',
+    args: [77],
+  });
   const spec = market.spec(await market.deployProvider());
   const creation = createPoolWithAsymmetry(chain, deployment, spec, 78);
   expect(await refusalOf(creation)).toMatchObject({ name: 'BidAskRefAsymmetryTooHigh' });

@@ -26,7 +26,11 @@ describe.each(PACKED_VARIANTS)('by the rule $rule', (variant) => {
     async (zeroForOne) => {
       const { chain, deployment } = market.setup;
       const pool = await market.fundedPool(undefined, undefined, { bins: [BIN] });
-      await administer(chain, deployment, chain.roles.curator, 'setPoolAdminFees', [pool.pool, 100_000, 50_000]);
+      await administer(chain, deployment, {
+        from: chain.roles.curator,
+        functionName: 'setPoolAdminFees',
+        args: [pool.pool, 100_000, 50_000],
+      });
       await market.buy(pool, 40n * ONE);
       const { bins, ...head } = await readPackedState(chain, pool.pool, [0]);
       const bin = bins.get(0);

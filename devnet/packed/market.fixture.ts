@@ -71,7 +71,8 @@ export class PackedMarket {
   }
 
   deployProvider(kind?: QuoteProviderKind): Promise<Address> {
-    return deployQuoteProvider(this.setup.chain, this.setup.deployment, this, quoteAround(200n), kind);
+    const { token0, token1 } = this;
+    return deployQuoteProvider(this.setup.chain, this.setup.deployment, { token0, token1, kind }, quoteAround(200n));
   }
 
   /** What a pool of this market is made with: nine bins of 1%, nothing in them. */

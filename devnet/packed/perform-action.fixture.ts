@@ -56,10 +56,18 @@ export async function performAction(
   } else if (what.kind === 'remove') {
     await removeLiquidity(chain, { pool: address, owner, bins: [liquidityChange(pool, what)] });
   } else if (what.kind === 'collect') {
-    await administer(chain, deployment, untrusted, 'collectPoolFees', [address]);
+    await administer(chain, deployment, { from: untrusted, functionName: 'collectPoolFees', args: [address] });
   } else {
     const { bin, buy, sell } = binFees(pool, what);
-    await administer(chain, deployment, curator, 'setPoolAdminFees', [address, what.spreadE6, what.notionalE8]);
-    await administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', [address, bin, buy, sell]);
+    await administer(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolAdminFees',
+      args: [address, what.spreadE6, what.notionalE8],
+    });
+    await administerPacked(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolBinAdditionalFees',
+      args: [address, bin, buy, sell],
+    });
   }
 }

@@ -17,11 +17,10 @@ export type QuoteProviderKind = 'QuoteProvider' | 'OpenQuoteProvider' | 'Extensi
 export async function deployQuoteProvider(
   chain: DevChain,
   { poolFactory }: Pick<Deployment, 'poolFactory'>,
-  pair: PricedPair,
+  { token0, token1, kind = 'QuoteProvider' }: PricedPair & { readonly kind?: QuoteProviderKind | undefined },
   quote: PackedQuote,
-  kind: QuoteProviderKind = 'QuoteProvider',
 ): Promise<Address> {
-  return deployContract(chain, kind, [pair.token0, pair.token1, poolFactory, quote]);
+  return deployContract(chain, kind, [token0, token1, poolFactory, quote]);
 }
 
 /** Sets what a provider answers; a reference of zero means that it has no price. */

@@ -67,7 +67,7 @@ export async function createPackedPool(
   if (token0 === undefined || token1 === undefined) throw new Error('no token of these decimals on the shelf');
   const { bidX64, askX64, referenceX64 } = recipe;
   const quote = { bidX64, askX64, referenceX64 };
-  const provider = await deployQuoteProvider(chain, deployment, { token0, token1 }, quote, kind);
+  const provider = await deployQuoteProvider(chain, deployment, { token0, token1, kind }, quote);
   const [initialAmount0PerShareE18, initialAmount1PerShareE18] = initialAmounts(recipe);
   const address = await createPool(chain, deployment, {
     token0,

@@ -29,19 +29,32 @@ export interface PackedVariant {
   readonly zeroAmounts: 'fill' | 'revert';
 }
 
-/** One variant for each rule but `offOutput`. Between any two settings of two values, every pair of values occurs. */
-export const PACKED_VARIANTS: readonly PackedVariant[] = [
-  variant('older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled', 'fill'),
-  variant('sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled', 'revert'),
-  variant('productOnEdges', 'sender', 'token', 'kind', 'flagsFirst', 'raw', 'revert'),
-  variant('sumOnPrice', 'noSender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill'),
-  variant('productOnPrice', 'noSender', 'token', 'kind', 'positionFirst', 'scaled', 'fill'),
-  variant('quotient', 'sender', 'kind', 'token', 'flagsFirst', 'raw', 'fill'),
-  variant('growing', 'noSender', 'token', 'token', 'positionFirst', 'raw', 'revert'),
+/** In the order of the fields of {@link PackedVariant}. */
+type Row = readonly [
+  FeeRule,
+  PackedVariant['simulation'],
+  PackedVariant['fees'],
+  PackedVariant['platformFees'],
+  PackedVariant['details'],
+  PackedVariant['deltaScale'],
+  PackedVariant['zeroAmounts'],
 ];
 
+const ROWS: readonly Row[] = [
+  ['older', 'noSender', 'token', 'token', 'flagsFirst', 'scaled', 'fill'],
+  ['sumOnEdges', 'sender', 'kind', 'token', 'positionFirst', 'scaled', 'revert'],
+  ['productOnEdges', 'sender', 'token', 'kind', 'flagsFirst', 'raw', 'revert'],
+  ['sumOnPrice', 'noSender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill'],
+  ['productOnPrice', 'noSender', 'token', 'kind', 'positionFirst', 'scaled', 'fill'],
+  ['quotient', 'sender', 'kind', 'token', 'flagsFirst', 'raw', 'fill'],
+  ['growing', 'noSender', 'token', 'token', 'positionFirst', 'raw', 'revert'],
+];
+
+/** One variant for each rule but `offOutput`. Between any two settings of two values, every pair of values occurs. */
+export const PACKED_VARIANTS: readonly PackedVariant[] = ROWS.map(variant);
+
 /** A rule of which readers can only know points: what leaves the bins is not what traders get. */
-const OFF_OUTPUT = variant('offOutput', 'sender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill');
+const OFF_OUTPUT = variant(['offOutput', 'sender', 'kind', 'kind', 'flagsFirst', 'scaled', 'fill']);
 
 /** The variant of a rule. */
 export function packedVariant(rule: FeeRule): PackedVariant {
@@ -50,14 +63,6 @@ export function packedVariant(rule: FeeRule): PackedVariant {
   return found;
 }
 
-function variant(
-  rule: FeeRule,
-  simulation: PackedVariant['simulation'],
-  fees: PackedVariant['fees'],
-  platformFees: PackedVariant['platformFees'],
-  details: PackedVariant['details'],
-  deltaScale: PackedVariant['deltaScale'],
-  zeroAmounts: PackedVariant['zeroAmounts'],
-): PackedVariant {
+function variant([rule, simulation, fees, platformFees, details, deltaScale, zeroAmounts]: Row): PackedVariant {
   return { rule, simulation, fees, platformFees, details, deltaScale, zeroAmounts };
 }

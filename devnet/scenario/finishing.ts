@@ -23,21 +23,29 @@ export async function takeFeedDown({ chain, deployment, feedIdOf }: Stage, feed:
 }
 
 export async function pause({ chain, deployment, pool }: Stage): Promise<void> {
-  await administer(chain, deployment, chain.roles.curator, 'pausePool', [pool]);
+  await administer(chain, deployment, { from: chain.roles.curator, functionName: 'pausePool', args: [pool] });
 }
 
 export async function pauseByProtocol({ chain, deployment, pool }: Stage): Promise<void> {
-  await administer(chain, deployment, chain.roles.owner, 'protocolPausePool', [pool]);
+  await administer(chain, deployment, { from: chain.roles.owner, functionName: 'protocolPausePool', args: [pool] });
 }
 
 export async function handOver({ chain, deployment, pool }: Stage): Promise<void> {
   const { curator, otherCurator } = chain.roles;
-  await administer(chain, deployment, curator, 'proposePoolAdminTransfer', [pool, otherCurator]);
-  await administer(chain, deployment, otherCurator, 'acceptPoolAdmin', [pool]);
+  await administer(chain, deployment, {
+    from: curator,
+    functionName: 'proposePoolAdminTransfer',
+    args: [pool, otherCurator],
+  });
+  await administer(chain, deployment, { from: otherCurator, functionName: 'acceptPoolAdmin', args: [pool] });
 }
 
 export async function proposeOtherProvider(stage: Stage): Promise<void> {
   const { chain, deployment, pool } = stage;
   const next = await stage.deployOtherProvider();
-  await administer(chain, deployment, chain.roles.curator, 'proposePoolPriceProvider', [pool, next]);
+  await administer(chain, deployment, {
+    from: chain.roles.curator,
+    functionName: 'proposePoolPriceProvider',
+    args: [pool, next],
+  });
 }

@@ -80,23 +80,27 @@ export async function buildPackedPart(
   for (const { address } of used) await fundAccounts(chain, deployment, address, { accounts, amount: 0n });
   const pools: ScenarioPool[] = [];
   for (const [index, plan] of PACKED_POOLS.entries()) {
-    pools.push(await buildPackedPool(chain, deployment, plan, tokens, index + 1));
+    pools.push(await buildPackedPool({ chain, deployment, tokens }, plan, index + 1));
   }
   return { deployment, pools };
 }
 
+interface PackedWorld {
+  readonly chain: DevChain;
+  readonly deployment: PackedDeployment;
+  readonly tokens: readonly ScenarioToken[];
+}
+
 async function buildPackedPool(
-  chain: DevChain,
-  deployment: PackedDeployment,
+  { chain, deployment, tokens }: PackedWorld,
   plan: PackedPlan,
-  tokens: readonly ScenarioToken[],
   number: number,
 ): Promise<ScenarioPool> {
   const [first, second] = plan.pair.map((symbol) => tokens.find((token) => token.symbol === symbol));
   if (first === undefined || second === undefined) throw new Error(`the market lacks a token of ${plan.name}`);
   const pair = { token0: first.address, token1: second.address };
   const quote = packedQuote(toX64(first.usd), toX64(second.usd));
-  const priceProvider = await deployQuoteProvider(chain, deployment, pair, quote, plan.provider);
+  const priceProvider = await deployQuoteProvider(chain, deployment, { ...pair, kind: plan.provider }, quote);
   const extensions = plan.extensions?.(deployment, priceProvider);
   const address = await createPool(chain, deployment, {
     ...pair,

@@ -58,10 +58,14 @@ export function injectionPlaces(world: AbuseWorld): readonly Place[] {
     inPath(`${EVM}/${CHAIN}/metadata?{}={}`, 200),
     inPath(`${EVM}/${CHAIN}/${pool}/bid_ask?depth={}`, 400),
     ...['bid_ask/batch', 'route', 'pamm-quote'].map((end) => inPath(`${EVM}/{}/${end}`, 400, 'POST', bearer)),
-    ...['pools', 'depth', 'other'].map((field) => inBody('bid_ask/batch', { pools: [pool], depth: true }, field, 400)),
-    { ...inBody('bid_ask/batch', {}, 'pools', 400, {}, (text) => [pool, text]), name: 'bid_ask/batch pools[1]' },
-    ...Object.keys(route).map((field) => inBody('route', route, field, 400)),
-    ...Object.keys(pamm).map((field) => inBody('pamm-quote', pamm, field, texts.includes(field) ? 400 : 422, bearer)),
+    ...['pools', 'depth', 'other'].map((field) =>
+      inBody({ end: 'bid_ask/batch', body: { pools: [pool], depth: true } }, field, 400),
+    ),
+    inBody({ end: 'bid_ask/batch', body: {}, value: (text) => [pool, text], name: 'pools[1]' }, 'pools', 400),
+    ...Object.keys(route).map((field) => inBody({ end: 'route', body: route }, field, 400)),
+    ...Object.keys(pamm).map((field) =>
+      inBody({ end: 'pamm-quote', body: pamm, headers: bearer }, field, texts.includes(field) ? 400 : 422),
+    ),
     inHeader('Authorization', 401, (text) => text),
     inHeader('Authorization', 401, (text) => `Bearer ${text}`),
     ...HEADERS.map((name) => inHeader(name, 200, (text) => text)),
@@ -81,16 +85,22 @@ function inPath(template: string, status: number, method = 'GET', headers: Heade
   };
 }
 
+interface Posted {
+  /** Of the path. */
+  readonly end: string;
+  readonly body: object;
+  readonly headers?: Headers;
+  readonly value?: (text: string) => unknown;
+  readonly name?: string;
+}
+
 function inBody(
-  end: string,
-  body: object,
+  { end, body, headers = {}, value = (text) => text, name }: Posted,
   field: string,
   status: number,
-  headers: Headers = {},
-  value: (text: string) => unknown = (text) => text,
 ): Place {
   return {
-    name: `${end} ${field}`,
+    name: `${end} ${name ?? field}`,
     status,
     request: (text) => ({
       ...EMPTY,

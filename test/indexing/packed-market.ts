@@ -105,10 +105,19 @@ export class PackedMarket {
     const { provider: owner, curator, untrusted } = chain.roles;
     if (n % 7 === 3) return addLiquidity(chain, deployment, { pool, owner, bins: [{ bin, shares: shares / 5n + 7n }] });
     if (n % 7 === 5) return removeLiquidity(chain, { pool, owner, bins: [{ bin, shares: shares / 9n + 1n }] });
-    if (n % 9 === 4) return administer(chain, deployment, untrusted, 'collectPoolFees', [pool]);
+    if (n % 9 === 4)
+      return administer(chain, deployment, { from: untrusted, functionName: 'collectPoolFees', args: [pool] });
     if (n % 11 === 2) {
-      await administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [pool, n]);
-      return administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', [pool, bin, n, 2 * n]);
+      await administerPacked(chain, deployment, {
+        from: curator,
+        functionName: 'setPoolBidAskRefAsymmetryX8',
+        args: [pool, n],
+      });
+      return administerPacked(chain, deployment, {
+        from: curator,
+        functionName: 'setPoolBinAdditionalFees',
+        args: [pool, bin, n, 2 * n],
+      });
     }
     const zeroForOne = n % 2 === 0;
     const exactInput = n % 4 < 2;

@@ -182,7 +182,11 @@ export function testListing(getWorld: () => IndexedWorld): void {
     expect(await differences()).toEqual(afterDonation);
 
     // The collection pays the donation out like a fee, and its event counts it as one.
-    await administer(devChain, scenario.deployment, devChain.roles.untrusted, 'collectPoolFees', [pool.address]);
+    await administer(devChain, scenario.deployment, {
+      from: devChain.roles.untrusted,
+      functionName: 'collectPoolFees',
+      args: [pool.address],
+    });
     expect(await differences()).toEqual(afterDonation);
   });
 }

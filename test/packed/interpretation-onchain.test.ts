@@ -32,9 +32,21 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     traded = await market.fundedPool();
     const { chain, deployment } = market.setup;
     const { curator } = chain.roles;
-    await administer(chain, deployment, curator, 'setPoolAdminFees', [traded.pool, 100_000, 50_000]);
-    await administerPacked(chain, deployment, curator, 'setPoolBidAskRefAsymmetryX8', [traded.pool, 513]);
-    await administerPacked(chain, deployment, curator, 'setPoolBinAdditionalFees', [traded.pool, -2, 700, 65_535]);
+    await administer(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolAdminFees',
+      args: [traded.pool, 100_000, 50_000],
+    });
+    await administerPacked(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolBidAskRefAsymmetryX8',
+      args: [traded.pool, 513],
+    });
+    await administerPacked(chain, deployment, {
+      from: curator,
+      functionName: 'setPoolBinAdditionalFees',
+      args: [traded.pool, -2, 700, 65_535],
+    });
     await market.buy(traded, 250n * ONE);
     await market.sell(traded, 900n * ONE);
   });

@@ -231,7 +231,7 @@ describe('refusals', () => {
   it('leave prices and simulations of a paused pool as they are', async () => {
     const { chain, deployment } = poolChain;
     const before = await pricesOf(open);
-    await administer(chain, deployment, chain.roles.curator, 'pausePool', [open.address]);
+    await administer(chain, deployment, { from: chain.roles.curator, functionName: 'pausePool', args: [open.address] });
     expect((await readState(poolChain, open)).state.pauseLevel).toBe(1);
     expect(await pricesOf(open)).toEqual(before);
     expect(await simulated(open, true)).toEqual({ kind: 'simulated', amount0Delta: 0n, amount1Delta: 0n });

@@ -171,7 +171,7 @@ test('every pool has its own status and prices, whatever gas the providers besid
   const { chain, deployment } = world;
   const [first, down, paused] = [await plainPool(), await plainPool(), await plainPool()];
   await silenceFeed(chain, deployment, down.feed, 'takeDown');
-  await administer(chain, deployment, chain.roles.curator, 'pausePool', [paused.address]);
+  await administer(chain, deployment, { from: chain.roles.curator, functionName: 'pausePool', args: [paused.address] });
   const crossed = await poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64: 5n, askX64: 5n }));
   const malicious = await maliciousPool(world, pair, { victim: first.address, gift: 1n, gasLeft: 30_000n });
   const provider = await deployManualProvider(chain, pair, { bidX64: priceX64(2), askX64: priceX64(3) });

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await silenceFeed(chain, deployment, down.feed, 'takeDown');
   await silenceFeed(chain, deployment, pausedDown.feed, 'takeDown');
   for (const { address } of [paused, pausedDown]) {
-    await administer(chain, deployment, chain.roles.curator, 'pausePool', [address]);
+    await administer(chain, deployment, { from: chain.roles.curator, functionName: 'pausePool', args: [address] });
   }
   const quoting = async (bidX64: bigint, askX64: bigint) =>
     poolBehind(world, pair, await deployManualProvider(chain, pair, { bidX64, askX64 }));

@@ -178,7 +178,11 @@ test('statuses are those of the flat layout', async () => {
   expect(await statusWith({ ...good, bidX64: good.askX64 + 1n })).toBe('pool_refused');
   expect(await statusWith({ ...good, referenceX64: good.askX64 + 1n })).toBe('pool_refused');
   expect(await statusWith({ bidX64: good.askX64, askX64: good.askX64, referenceX64: good.askX64 })).toBe('healthy');
-  await administer(chain, first.deployment, chain.roles.curator, 'pausePool', [first.address]);
+  await administer(chain, first.deployment, {
+    from: chain.roles.curator,
+    functionName: 'pausePool',
+    args: [first.address],
+  });
   await mineAndSee(packedChain, api, first);
   expect((await api.quote(first.address)).priceProviderStatus).toBe('pool_paused');
 });

@@ -65,7 +65,11 @@ export async function createRouteMarket(world: QuoteWorld): Promise<RouteMarket>
   }
   const named = Object.fromEntries(pools) as Record<PoolName, MarketPool>;
   const { chain, deployment } = world;
-  await administer(chain, deployment, chain.roles.curator, 'pausePool', [named.paused.address]);
+  await administer(chain, deployment, {
+    from: chain.roles.curator,
+    functionName: 'pausePool',
+    args: [named.paused.address],
+  });
   await silenceFeed(chain, deployment, named.silent.feed, 'takeDown');
   return { world, tokens, pools: named };
 }
