@@ -22,7 +22,7 @@ const onChain = (name: string, { number, hash }: BlockHeader): number =>
 
 const read = (reads: BlockReads, block: BlockHeader, values: Readonly<Record<string, unknown>>) => {
   for (const [name, value] of Object.entries(values)) reads.add(block, name, JSON.stringify(value));
-  return reads.drain('one').join('');
+  return reads.drain().join('');
 };
 const take = (reads: BlockReads, message: string) => reads.take(parseReads(message));
 
@@ -51,7 +51,7 @@ test('whatever is lost, repeated or late, a process finds what the chain has at 
       const blocks = [blockAt(0)];
       const sent: string[] = [];
       const send = (of: BlockReads) => {
-        sent.push(...of.drain('any'));
+        sent.push(...of.drain());
       };
       for (const each of steps) {
         const head = blocks.at(-1) as BlockHeader;
@@ -112,12 +112,12 @@ test('what failed or will not come is absent, what may come is unknown', () => {
   const block = blockAt(1);
   expect(other.find('answers:0xa', block.hash)).toBe('unknown');
   one.add(block, 'answers:0xa', null);
-  for (const message of one.drain('one')) take(other, message);
+  for (const message of one.drain()) take(other, message);
   expect([other.find('answers:0xa', block.hash), other.find('sides:0xa', block.hash)]).toEqual(['absent', 'unknown']);
   one.end(block);
-  for (const message of one.drain('one')) take(other, message);
+  for (const message of one.drain()) take(other, message);
   expect(other.find('sides:0xa', block.hash)).toBe('absent');
-  expect(one.drain('one')).toEqual([]);
+  expect(one.drain()).toEqual([]);
 });
 
 test('a message is bounded: the rest is read by each', () => {

@@ -84,14 +84,14 @@ export class BlockReads {
     return this.#blocks.has(state);
   }
 
-  /** Writes a message for each block with what was noted since the last ones. @param id of this process */
-  drain(id: string): string[] {
+  /** Writes a message for each block with what was noted since the last ones. */
+  drain(): string[] {
     const unsent = [...this.#unsent.values()];
     this.#unsent.clear();
-    return unsent.map((each) => this.#write(id, each));
+    return unsent.map((each) => this.#write(each));
   }
 
-  #write(id: string, { block, read, isOver }: Unsent): string {
+  #write({ block, read, isOver }: Unsent): string {
     const values: [name: string, digest: string, json: string][] = [];
     const [same, failed]: [[string, string][], string[]] = [[], []];
     let length = 0;
@@ -110,7 +110,7 @@ export class BlockReads {
       values.push([name, digest, json]);
       this.#last.set(name, value);
     }
-    return writeReads({ id, block, same, failed, isOver }, values);
+    return writeReads({ block, same, failed, isOver }, values);
   }
 
   /** Takes what another process published. */

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
 import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
 import { ChainReads, type Claims } from './chain-reads.ts';
 
@@ -20,9 +21,17 @@ function processes(count: number, take: Claims['take']) {
     requested.markRequested([{ address: POOL }], 'prices', false);
     const claims = { take, renew: async () => undefined, end: async () => undefined };
     const publish = (channel: 'reads' | 'requests', text: string) => {
-      for (const each of all) each.take(channel, text);
+      const signed = joinObjects(JSON.stringify({ id: `${index}` }), text);
+      for (const each of all) if (each !== reads) each.take(channel, signed);
     };
-    all.push(new ChainReads({ requested, claims, publish, onHead: () => undefined, onFailure: () => undefined }));
+    const reads: ChainReads = new ChainReads({
+      requested,
+      claims,
+      publish,
+      onHead: () => undefined,
+      onFailure: () => undefined,
+    });
+    all.push(reads);
   }
   return all;
 }

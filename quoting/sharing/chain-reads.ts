@@ -6,8 +6,8 @@ import { stateOf } from '../../chain/pending-state.ts';
 import type { SharedKind, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockReads } from './block-reads.ts';
-import { isWrittenBy, parseReads, type ReadsMessage } from './messages.ts';
-import { PeerRequests } from './peer-requests.ts';
+import { parseReads, parseReport, type ReadsMessage, writeReport } from './messages.ts';
+import { isAlone, NO_PEERS, nextPeers, type PeersEvent } from './peer-requests.ts';
 
 /** Claims of blocks by their state, which Redis keeps. */
 export interface Claims {
@@ -67,7 +67,7 @@ const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
  */
 export class ChainReads implements SharedReads {
   readonly #deps: ChainReadsDeps;
-  readonly #peers: PeerRequests;
+  #peers = NO_PEERS;
   readonly #reads = new BlockReads();
   readonly #claims = new LRUCache<string, BlockClaim>({ max: MAX_BLOCKS });
   #current: BlockClaim | undefined;
@@ -78,7 +78,6 @@ export class ChainReads implements SharedReads {
 
   constructor(deps: ChainReadsDeps) {
     this.#deps = deps;
-    this.#peers = new PeerRequests(deps.requested, () => this.#reads.forget());
   }
 
   async claim(block: BlockHeader): Promise<boolean> {
@@ -89,7 +88,7 @@ export class ChainReads implements SharedReads {
 
   async find(kind: SharedKind, block: BlockRef | BlockHeader, pool: Address): Promise<unknown> {
     const name = nameOf(kind, pool);
-    if (!this.#peers.has(pool)) return undefined;
+    if (!this.#isKnown(pool)) return undefined;
     const claim = 'parents' in block ? this.#claimOf(block) : this.#claims.get(stateOf(block));
     await claim?.decided;
     while (claim?.reader === 'other' && performance.now() - claim.since < MAX_WAIT_MS) {
@@ -145,9 +144,8 @@ export class ChainReads implements SharedReads {
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(channel: 'reads' | 'requests', text: string): void {
-    if (channel === 'requests') this.#peers.take(text);
-    // Redis sends a process its own messages, too.
-    else if (!isWrittenBy(this.#peers.id, text)) this.#takeReads(parseReads(text));
+    if (channel === 'requests') this.#nextPeers({ kind: 'report', ...parseReport(text) });
+    else this.#takeReads(parseReads(text));
   }
 
   #takeReads(message: ReadsMessage): void {
@@ -164,14 +162,13 @@ export class ChainReads implements SharedReads {
   }
 
   /** To be called when messages may have been missed. */
-  rejoin(): void {
-    this.#peers.rejoin();
+  missed(): void {
+    this.#nextPeers({ kind: 'missed' });
   }
 
   /** Publishes what clients request, renews this process's claim, and ends waits for a process that is gone. */
   async tick(): Promise<void> {
-    const report = this.#peers.report();
-    if (report !== null) this.#deps.publish('requests', report);
+    this.#nextPeers({ kind: 'own', pools: this.#deps.requested.own() });
     const claim = this.#current;
     if (claim && performance.now() - claim.since < MAX_WAIT_MS) {
       if (this.#isHeld(claim)) await this.#renew(claim);
@@ -191,7 +188,7 @@ export class ChainReads implements SharedReads {
   }
 
   async #decide(claim: BlockClaim): Promise<void> {
-    if (this.#peers.isAlone) return;
+    if (isAlone(this.#peers)) return;
     this.#current = claim;
     if (this.#lastReader !== 'own') {
       const hasFailed = performance.now() < this.#asideUntil;
@@ -231,7 +228,22 @@ export class ChainReads implements SharedReads {
   #flushNow(): void {
     clearImmediate(this.#flush);
     this.#flush = undefined;
-    for (const text of this.#reads.drain(this.#peers.id)) this.#deps.publish('reads', text);
+    for (const text of this.#reads.drain()) this.#deps.publish('reads', text);
+  }
+
+  /** Whether the other processes know that a client of any process requests this pool. */
+  #isKnown(pool: Address): boolean {
+    return !isAlone(this.#peers) && (this.#peers.reported.has(pool) || this.#deps.requested.hasElsewhere(pool));
+  }
+
+  #nextPeers(event: PeersEvent): void {
+    const { requested, publish } = this.#deps;
+    const [state, { elsewhere, isNewPeer, report }] = nextPeers(this.#peers, event, performance.now());
+    this.#peers = state;
+    if (elsewhere) requested.setElsewhere(elsewhere);
+    // It may have missed what was sent: it needs every value whole.
+    if (isNewPeer) this.#reads.forget();
+    if (report !== undefined) publish('requests', writeReport(report));
   }
 
   #wake(): void {

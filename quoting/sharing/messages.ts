@@ -3,16 +3,18 @@ import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import { HexAddress, HexBytes32, IntegerText } from '../../config/scalars.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
+import { encodeBigints } from '../../runtime/json.ts';
+import type { SharedOverrides } from '../live/shared-overrides.ts';
+import type { SourceName } from '../live/source-parts.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 6;
+export const FORMAT = 7;
 
 const digest = z.string();
 
 /** What a process read at a block since its last message. */
 const Reads = z.object({
-  id: z.string(),
   /** Names what was read: see `stateOf`. */
   state: z.string(),
   block: z.object({
@@ -29,11 +31,41 @@ const Reads = z.object({
   isOver: z.boolean(),
 });
 
+const AgeMs = z.number().nonnegative();
+const mapOf = <K, V>(key: z.ZodType<K>, value: z.ZodType<V>) =>
+  z.array(z.tuple([key, value])).transform((entries): ReadonlyMap<K, V> => new Map(entries as [K, V][]));
+const Part = z.object({
+  venue: HexAddress,
+  timestamp: IntegerText.nullable(),
+  order: z.int().positive(),
+  words: mapOf(HexAddress, mapOf(HexBytes32, z.tuple([HexBytes32, z.int().nonnegative()]))),
+  ageMs: AgeMs,
+});
+
+/**
+ * `SharedOverrides`; maps are lists of entries. That there are none is no other message: it names the blocks and sources
+ * that say so, each without parts, because what other sources said is not contradicted.
+ */
+const Overrides = z.object({
+  blocks: z
+    .array(
+      z.object({
+        blockNumber: IntegerText,
+        ageMs: AgeMs,
+        aloneMs: AgeMs,
+        sources: z.array(
+          z.object({ source: z.object({ id: z.string(), republish: z.boolean().optional() }), parts: z.array(Part) }),
+        ),
+      }),
+    )
+    .min(1),
+});
+
 /** Which pools a process has requests for. */
 const Report = z.object({
   id: z.string(),
-  /** Absent: the same as in its last report. */
-  pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).optional(),
+  /** Null: the same as in its last report. */
+  pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).nullable(),
 });
 
 export type ReadsMessage = z.infer<typeof Reads>;
@@ -41,27 +73,29 @@ export type ReadsMessage = z.infer<typeof Reads>;
 /** @throws SyntaxError or ZodError when it is malformed */
 export const parseReads = (text: string): ReadsMessage => Reads.parse(JSON.parse(text));
 
-/** Whether the process of this name wrote a message. Does not parse the message. */
-export const isWrittenBy = (id: string, text: string): boolean => text.startsWith(`{"id":"${id}"`);
-
 /** @param values name, digest and JSON of each */
 export function writeReads(
-  { id, block, ...rest }: Omit<ReadsMessage, 'values' | 'block' | 'state'> & { readonly block: BlockHeader },
+  { block, ...rest }: Omit<ReadsMessage, 'values' | 'block' | 'state'> & { readonly block: BlockHeader },
   values: readonly (readonly [name: string, digest: string, json: string])[],
 ): string {
   const { number, hash, parents, timestamp } = block;
   const at = { number: String(number), hash, timestamp: String(timestamp), parents };
   const joined = values.map(([name, digest, json]) => [name, digest, new ReadyJson(json)]);
-  return joinJson({ id, state: stateOf(block), block: at, ...rest, values: joined }).join('');
+  return joinJson({ state: stateOf(block), block: at, ...rest, values: joined }).join('');
 }
 
 /** @throws SyntaxError or ZodError when it is malformed */
-export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | undefined } {
+export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | null } {
   const { id, pools } = Report.parse(JSON.parse(text));
-  return { id, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) };
+  return { id, pools: pools?.map(([address, kind, byKey]): RequestedPool => ({ address, kind, byKey })) ?? null };
 }
 
-/** @param pools undefined: the same as in the last report */
-export function writeReport(id: string, pools: readonly RequestedPool[] | undefined): string {
-  return JSON.stringify({ id, pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) });
+/** @param pools null: the same as in the last report */
+export function writeReport(pools: readonly RequestedPool[] | null): string {
+  return JSON.stringify({ pools: pools?.map(({ address, kind, byKey }) => [address, kind, byKey]) ?? null });
 }
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parseOverrides = (text: string): SharedOverrides<SourceName> => Overrides.parse(JSON.parse(text)).blocks;
+
+export const writeOverrides = (blocks: SharedOverrides<SourceName>): string => encodeBigints({ blocks });

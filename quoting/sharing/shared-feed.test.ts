@@ -9,7 +9,8 @@ import type { Frame } from '../live/frame.ts';
 import { FrameMerger } from '../live/frame-merger.fixture.ts';
 import { LiveFeed } from '../live/live-feed.ts';
 import type { PendingOverrides } from '../live/sourced-block.ts';
-import { LEASE_MS, RENEW_MS, SharedFeed } from './shared-feed.ts';
+import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
+import { SharedFeed } from './shared-feed.ts';
 
 /* Processes that share the sources of a chain, over a bus and a lease that are those of Redis but for its failures. */
 
@@ -55,11 +56,11 @@ function startRedis() {
   let starts = 0;
   const processes = new Set<Process>();
   const sent: string[] = [];
-  const hold = async (id: string): Promise<boolean> => {
+  const findReader = async (id: string) => {
     if (now() >= lease.until) lease.holder = id;
-    if (lease.holder !== id) return false;
+    if (lease.holder !== id) return 'other';
     lease.until = now() + LEASE_MS;
-    return true;
+    return 'own';
   };
   const start = (): Process => {
     const open: Process['open'] = new Map();
@@ -78,11 +79,15 @@ function startRedis() {
     );
     const publish = (text: string) => {
       sent.push(text);
-      for (const { shared } of processes) shared.take(text);
+      for (const { shared } of processes) if (shared !== process.shared) shared.take(text);
     };
     starts += 1;
     const name = String(starts);
-    const process = { feed, open, shared: new SharedFeed({ feed, hold: () => hold(name), publish, now }) };
+    const process: Process = {
+      feed,
+      open,
+      shared: new SharedFeed({ feed, findReader: () => findReader(name), publish, now }),
+    };
     processes.add(process);
     return process;
   };
