@@ -1,4 +1,5 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { Alarm } from '../../runtime/alarm.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { toApiError } from '../errors.ts';
 import { isOutage } from '../fault.ts';
@@ -71,7 +72,7 @@ interface FeedDeps {
 /** A feed while it has readers: does at the right time what {@link nextFeed} says. */
 class RunningFeed {
   #state = newFeed<FrameReader>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #alarm = new Alarm(() => this.take({ kind: 'time' }));
   #hasEnded = false;
   readonly #stop: () => void;
 
@@ -89,9 +90,8 @@ class RunningFeed {
     const now = this.deps.now();
     const [state, { wakeAt, isMakeDue, send, silent }] = nextFeed(this.#state, event, now, this.source);
     this.#state = state;
-    clearTimeout(this.#timer);
+    this.#alarm.set(wakeAt, now);
     if (wakeAt === null) this.#end();
-    else if (Number.isFinite(wakeAt)) this.#timer = setTimeout(() => this.take({ kind: 'time' }), wakeAt - now).unref();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
     for (const reader of send?.to ?? []) reader.take(send?.frame as Buffer);

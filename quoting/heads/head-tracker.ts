@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { Alarm } from '../../runtime/alarm.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
 import { ageMs, announcedHead, type Headed, type HeadPace, isPollDue, noHeads } from './head-state.ts';
@@ -45,8 +46,7 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #wakeAt: number | null = null;
+  readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
@@ -138,7 +138,7 @@ export class HeadTracker<H extends Headed> {
     const now = this.#now();
     const [state, { taken, polled, poll, lookUp, wakeAt }] = nextHeads(this.#state, event, now, this.#pace);
     this.#state = state;
-    this.#wakeUp(wakeAt, now);
+    this.#alarm.set(wakeAt, now);
     for (const { head, branch } of taken) for (const listener of this.#listeners) listener(head, branch);
     if (polled) this.#endPoll((waiting) => waiting.resolve(polled));
     if (poll) this.#startPoll(poll);
@@ -168,18 +168,5 @@ export class HeadTracker<H extends Headed> {
     const poll = this.#poll;
     this.#poll = undefined;
     if (poll) settle(poll);
-  }
-
-  #wakeUp(wakeAt: number | null, now: number): void {
-    if (wakeAt === this.#wakeAt && this.#timer) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#wakeAt = wakeAt;
-    if (wakeAt === null || wakeAt === Number.POSITIVE_INFINITY) return;
-    const wake = () => {
-      this.#timer = undefined;
-      this.#take({ kind: 'time' });
-    };
-    this.#timer = setTimeout(wake, Math.max(0, wakeAt - now)).unref();
   }
 }

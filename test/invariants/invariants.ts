@@ -51,13 +51,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'No older block is shown than before, unless the chain went back.',
-    test: ['quoting/heads/head-tracker.test.ts', 'a node that lags never takes the head back'],
-    mutation: ['quoting/heads/head-tracker.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
+    test: ['quoting/heads/next-heads.test.ts', 'a node that lags never takes the head back'],
+    mutation: ['quoting/heads/judge-heads.ts', 'block.number > last.number ||', 'block.number !== last.number ||'],
   },
   {
     holds: 'A head is not served beyond its time.',
     test: ['quoting/heads/head-tracker.test.ts', 'a head is not served beyond its time while the chain cannot be seen'],
-    mutation: ['quoting/heads/head-tracker.ts', 'this.#now() < this.#dueAt + GRACE_MS', 'this.#current'],
+    mutation: ['quoting/heads/head-state.ts', 'now < dueAt + GRACE_MS ? current : undefined', 'current'],
   },
   {
     holds: 'Every amount inside the offered depth fills.',

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import type { Hex } from 'viem';
+import { expect, test } from 'vitest';
+import { runs } from '../../test/harness/property-seed.ts';
+import type { BlockRef } from '../chain-rpc.ts';
+import { isFeedLive, newPushState, nextPushed, type PushEvent } from './next-pushed.ts';
+
+const BLOCK_MS = 1_000;
+
+/** A block by branch and height, such as `a1`, with a timestamp in seconds. */
+const blockOf = (name: string, secs = 0): BlockRef => ({
+  number: BigInt(name.slice(1)),
+  hash: name as Hex,
+  timestamp: BigInt(secs),
+});
+
+/** A feed of two sources: 0 is fast, 1 is slow. Its clock is at zero. */
+function feedOf() {
+  const clock = { ms: 0 };
+  let state = newPushState(2, 0);
+  const take = (event: PushEvent) => {
+    const [next, effects] = nextPushed(state, event, clock.ms, BLOCK_MS);
+    state = next;
+    return effects;
+  };
+  const push = (source: number, name: string, age = 0) =>
+    take({ kind: 'pushed', source, block: blockOf(name), wallMs: age }).isNews;
+  const isLive = () => isFeedLive(state, clock.ms, BLOCK_MS);
+  return { clock, take, push, isLive };
+}
+
+test.each([
+  [
+    'each block once',
+    [
+      [0, 'a1'],
+      [1, 'a1'],
+      [1, 'a2'],
+      [0, 'a2'],
+    ],
+    ['a1', 'a2'],
+  ],
+  [
+    'no block that a slow source reports late',
+    [
+      [0, 'a1'],
+      [0, 'a3'],
+      [1, 'a2'],
+      [1, 'a3'],
+      [1, 'a4'],
+    ],
+    ['a1', 'a3', 'a4'],
+  ],
+  [
+    'a reorganisation of the source',
+    [
+      [0, 'a1'],
+      [0, 'a2'],
+      [0, 'b1'],
+      [1, 'a2'],
+      [0, 'b2'],
+    ],
+    ['a1', 'a2', 'b1', 'b2'],
+  ],
+  [
+    'of two blocks of one height the first',
+    [
+      [0, 'a1'],
+      [1, 'b1'],
+      [1, 'b2'],
+    ],
+    ['a1', 'b2'],
+  ],
+] as const)('news are: %s', (_name, pushed, news) => {
+  const { push } = feedOf();
+  expect(pushed.filter(([source, name]) => push(source, name)).map(([, name]) => name)).toEqual(news);
+});
+
+test('below a head that was polled, a head that is pushed is late', () => {
+  const { take, push } = feedOf();
+  take({ kind: 'polled', block: blockOf('a5') });
+  expect(['a3', 'a4', 'a5', 'a6'].filter((name) => push(0, name))).toEqual(['a6']);
+  take({ kind: 'polled', block: blockOf('a2') });
+  expect(push(1, 'a3')).toBe(false);
+});
+
+test('a head of a node that still loads the chain is not news, nor a sign of life', () => {
+  const { clock, take, push } = feedOf();
+  clock.ms = 29_999;
+  expect([push(0, 'a1', 30_001), push(1, 'a2', 30_000)]).toEqual([false, true]);
+  clock.ms = 30_000;
+  expect(take({ kind: 'time' }).dead).toEqual([0]);
+});
+
+test('a feed is live for two block times after news', () => {
+  const { clock, push, isLive } = feedOf();
+  expect(isLive()).toBe(false);
+  push(0, 'a1');
+  clock.ms = 1_000;
+  push(1, 'a1');
+  clock.ms = 1_999;
+  expect(isLive()).toBe(true);
+  clock.ms = 2_000;
+  expect(isLive()).toBe(false);
+});
+
+test('property: a block is news once, a lower one only from a source that went back, and silent sources are dialled', () => {
+  const step = fc.record({
+    wait: fc.integer({ min: 0, max: 20_000 }),
+    source: fc.integer({ min: 0, max: 1 }),
+    name: fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 8 })).map((parts) => parts.join('')),
+    does: fc.constantFrom('push', 'push', 'poll', 'nothing'),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const { clock, take, push } = feedOf();
+      const seen = new Set<string>();
+      const heights = [-1n, -1n];
+      const heardAt = [0, 0];
+      let highest = -1n;
+      let { wakeAt } = take({ kind: 'time' });
+      for (const { wait, source, name, does } of steps) {
+        const end = clock.ms + wait;
+        for (; wakeAt <= end; ) {
+          clock.ms = wakeAt;
+          const effects = take({ kind: 'time' });
+          expect(effects.dead).toEqual([0, 1].filter((each) => clock.ms - (heardAt[each] ?? 0) === 30_000));
+          expect(effects.dead.length).toBeGreaterThan(0);
+          for (const each of effects.dead) heardAt[each] = clock.ms;
+          wakeAt = effects.wakeAt;
+        }
+        clock.ms = end;
+        const { number } = blockOf(name);
+        if (does === 'push') {
+          const isNews = push(source, name);
+          const wentBack = number <= (heights[source] ?? -1n);
+          expect(isNews).toBe(!seen.has(name) && (number > highest || wentBack));
+          if (isNews) highest = number;
+          if (isNews) seen.add(name);
+          heights[source] = number;
+          heardAt[source] = clock.ms;
+        }
+        if (does === 'poll') {
+          take({ kind: 'polled', block: blockOf(name) });
+          if (number > highest) highest = number;
+          seen.add(name);
+        }
+        wakeAt = take({ kind: 'time' }).wakeAt;
+        expect(wakeAt).toBe(Math.min(...heardAt) + 30_000);
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});

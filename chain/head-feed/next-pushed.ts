@@ -1,0 +1,114 @@
+import type { Hex } from 'viem';
+import type { BlockRef } from '../chain-rpc.ts';
+
+/** What happened. `time`: nothing but that time passed. */
+export type PushEvent =
+  /** A socket pushed a head. `source`: its index. `wallMs`: now, as Unix milliseconds. */
+  | { readonly kind: 'pushed'; readonly source: number; readonly block: BlockRef; readonly wallMs: number }
+  /** A poll gave a head: lower heads that a socket pushes after it are late. */
+  | { readonly kind: 'polled'; readonly block: BlockRef }
+  | { readonly kind: 'time' };
+
+interface Source {
+  /** Height of the last head that it pushed. */
+  readonly height: bigint;
+  /** When it last pushed one, or was dialled. */
+  readonly heardAt: number;
+}
+
+/** All times are of one clock that never goes back, milliseconds. */
+export interface PushState {
+  readonly sources: readonly Source[];
+  /** Hashes of the last blocks that were news. */
+  readonly known: readonly Hex[];
+  readonly highest: bigint;
+  /** When a head was last news. */
+  readonly pushedAt: number;
+}
+
+export interface PushEffects {
+  /** Whether the pushed head is passed on. */
+  readonly isNews: boolean;
+  /** Sources to be dialled again. */
+  readonly dead: readonly number[];
+  /** When it needs a `time`. */
+  readonly wakeAt: number;
+}
+
+/**
+ * A socket that pushes no head for this long, and for this many block times, counts as dead and is dialled again. A
+ * block that is older than that does not count as a head: its node still loads the chain.
+ */
+const DEAD_AFTER_MS = 30_000;
+const DEAD_AFTER_BLOCKS = 10;
+/** A feed without a head for this long, and for this many block times, does not replace polls. */
+const STALE_AFTER_MS = 1_000;
+const STALE_AFTER_BLOCKS = 2;
+const REMEMBERED_HASHES = 256;
+
+const deadAfterMs = (blockTimeMs: number): number => Math.max(DEAD_AFTER_MS, DEAD_AFTER_BLOCKS * blockTimeMs);
+
+/** The state of sockets that are dialled now. */
+export const newPushState = (sources: number, now: number): PushState => ({
+  sources: Array.from({ length: sources }, () => ({ height: -1n, heardAt: now })),
+  known: [],
+  highest: -1n,
+  pushedAt: Number.NEGATIVE_INFINITY,
+});
+
+/** Whether a socket pushed a new head within two block times, at least a second. */
+export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: number): boolean =>
+  now - pushedAt < Math.max(STALE_AFTER_MS, STALE_AFTER_BLOCKS * blockTimeMs);
+
+/**
+ * What is known of the heads that the sockets of a chain's nodes push, when something happens.
+ *
+ * 1. A block is news once.
+ * 2. A block no higher than the highest is news only from a source that has pushed its height or a higher one before: the
+ *    chain of that source was reorganised, while other sources lag. Which branch counts is decided by who takes the heads:
+ *    `HeadTracker` of quotes, or Ponder.
+ * 3. A source is dialled again whenever it pushed no head for as long as a dead one.
+ */
+export function nextPushed(
+  state: PushState,
+  event: PushEvent,
+  now: number,
+  blockTimeMs: number,
+): readonly [PushState, PushEffects] {
+  const [happened, isNews] = withEvent(state, event, now, blockTimeMs);
+  const deadAt = ({ heardAt }: Source) => heardAt + deadAfterMs(blockTimeMs);
+  const dead = happened.sources.flatMap((source, index) => (now >= deadAt(source) ? [index] : []));
+  const next = dead.reduce((before, index) => withSource(before, index, { heardAt: now }), happened);
+  return [next, { isNews, dead, wakeAt: Math.min(...next.sources.map(deadAt)) }];
+}
+
+function withEvent(
+  state: PushState,
+  event: PushEvent,
+  now: number,
+  blockTimeMs: number,
+): readonly [PushState, isNews: boolean] {
+  if (event.kind === 'time') return [state, false];
+  const { block } = event;
+  const { number, hash } = block;
+  if (event.kind === 'polled') return [{ ...withKnown(state, hash), highest: maxOf(number, state.highest) }, false];
+  const isLoading = event.wallMs - Number(block.timestamp) * 1_000 > deadAfterMs(blockTimeMs);
+  const source = state.sources[event.source];
+  if (isLoading || !source) return [state, false];
+  const heard = withSource(state, event.source, { height: number, heardAt: now });
+  const isLate = number <= state.highest && number > source.height;
+  if (isLate || state.known.includes(hash)) return [heard, false];
+  return [{ ...withKnown(heard, hash), highest: number, pushedAt: now }, true];
+}
+
+const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+const withSource = (state: PushState, changed: number, by: Partial<Source>): PushState => ({
+  ...state,
+  sources: state.sources.map((source, index) => (index === changed ? { ...source, ...by } : source)),
+});
+
+const withKnown = (state: PushState, hash: Hex): PushState => ({
+  ...state,
+  known: [...state.known.filter((each) => each !== hash), hash].slice(-REMEMBERED_HASHES),
+});
