@@ -44,7 +44,7 @@ export class ChainStream {
   /** Adds a connection, without subscriptions yet. */
   open(transport: StreamTransport, hasKey: boolean): Subscriber {
     const onOver = () => this.#subscribers.delete(subscriber);
-    const subscriber = new Subscriber(transport, hasKey, this.#common, onOver);
+    const subscriber = new Subscriber({ transport, source: this.#common, onOver }, hasKey);
     this.#subscribers.add(subscriber);
     return subscriber;
   }
@@ -70,7 +70,7 @@ export class ChainStream {
     const { quotes, metrics } = this.deps;
     const chain = quotes.chain.chainId;
     for (const subscriber of this.#subscribers) {
-      if (subscriber.hasDepth === (kind === 'depths')) subscriber.flush(isNewBlock);
+      if (subscriber.hasDepth === (kind === 'depths')) subscriber.take({ kind: 'read', isNewBlock });
     }
     metrics.read.observe({ chain }, (readyAt - seenAt) / 1_000);
     metrics.written.observe({ chain }, (performance.now() - seenAt) / 1_000);
@@ -78,12 +78,13 @@ export class ChainStream {
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {
     if (chainId !== this.deps.quotes.chain.chainId) return;
-    if (!removal) for (const subscriber of this.#subscribers) subscriber.join(address);
+    if (!removal) for (const subscriber of this.#subscribers) subscriber.take({ kind: 'listed', pool: address });
     else {
       setImmediate(() => {
         // A pool that was replaced is still served.
         if (this.#common.table.find(chainId, address)) return;
-        for (const subscriber of this.#subscribers) subscriber.remove(address, removal);
+        for (const subscriber of this.#subscribers)
+          subscriber.take({ kind: 'removed', pool: address, reason: removal });
       });
     }
   }

@@ -121,7 +121,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A stream sends each state of a pool at most once, in order.',
     test: ['test/stream/slow-reader.test.ts', 'who does not read gets the latest only'],
-    mutation: ['api/stream/subscriber.ts', 'sent.version = quote.version;', ''],
+    mutation: ['api/stream/next-messages.ts', 'sent.version = quote.version;', ''],
   },
   {
     holds: 'Quotes of a client that knows its block are those of that block.',
@@ -136,8 +136,8 @@ export const INVARIANTS: readonly Invariant[] = [
     holds: 'What a stream sent of a replaced block is sent again.',
     test: ['test/stream/stream.property.test.ts', 'a client of four processes holds what REST says of its block'],
     mutation: [
-      'api/stream/subscriber.ts',
-      'for (const held of sent) if (held.sentAt >= from) held.version = isGap ? null : OUTDATED;',
+      'api/stream/next-messages.ts',
+      'for (const pool of sent) if (pool.sentAt >= from) pool.version = isGap ? null : OUTDATED;',
       '',
     ],
   },
@@ -149,7 +149,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A client that does not read costs bounded memory and time.',
     test: ['test/stream/slow-reader.test.ts', 'who does not read gets the latest only'],
-    mutation: ['api/stream/subscriber.ts', 'this.#fullSecs > MAX_FULL_SECS', 'false'],
+    mutation: ['api/stream/next-subscriber.ts', 'state.fullTicks > MAX_FULL_TICKS', 'false'],
   },
   {
     holds: 'Of a uuid, an older update never replaces a newer one.',
@@ -253,6 +253,6 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A client that resumes elsewhere keeps no live price that was withdrawn.',
     test: ['test/stream/live-resume.property.test.ts', 'a live price that the next process never saw does not stay'],
-    mutation: ['api/stream/subscriber.ts', 'if (isLive(quote)) basis = latest.mark;', ''],
+    mutation: ['api/stream/next-messages.ts', 'if (isLive(quote)) basis = latest.mark;', ''],
   },
 ];

@@ -1,0 +1,290 @@
+import fc from 'fast-check';
+import { type Address, type Hex, toHex } from 'viem';
+import { expect, test } from 'vitest';
+import { ChainTail } from '../../quoting/heads/chain-tail.ts';
+import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
+import type { QuoteKind } from '../../quoting/requested/requested-pools.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { Snapshot } from '../../quoting/types.ts';
+import { runs } from '../../test/harness/property-seed.ts';
+import { Book } from '../../test/stream/book.ts';
+import { LatestQuotes } from '../latest/latest-quotes.ts';
+import { toQuote } from '../quotes/quote-body.ts';
+import { MessageWriter } from './message-writer.ts';
+import { nextMessages } from './next-messages.ts';
+import { MAX_FULL_TICKS, MAX_IDLE_TICKS, nextSubscriber, type SubscriberEvent } from './next-subscriber.ts';
+import { type ChainView, newSubscriber } from './subscriber-state.ts';
+
+/* One connection over a chain whose blocks, reads, ticks and socket the tests set: no clock, no timer, no I/O. */
+
+const CHAIN = 7;
+const POOLS = [0, 1, 2, 3].map((number) => flatPool(100 + number, { chainId: CHAIN }));
+const ADDRESSES = POOLS.map(({ address }) => address);
+const FREE = { out: null, in: null };
+const genesis = { number: 10n, hash: toHex(0, { size: 32 }), timestamp: 0n, parents: [toHex(99, { size: 32 })] };
+
+class World {
+  readonly table = new PoolTable(POOLS);
+  readonly latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
+  readonly view: ChainView = { chainId: CHAIN, latest: this.latest, head: genesis, table: this.table };
+  readonly book = new Book();
+  state = newSubscriber();
+  /** What keeps each pool requested. */
+  pins = new Map<Address, QuoteKind>();
+  /** How many more messages its socket takes. */
+  room = Number.POSITIVE_INFINITY;
+  ticksSinceMessage = 0;
+  fullTicks = 0;
+  ends: string[] = [];
+  ended = 0;
+  #writer = this.#newWriter();
+  #branches = [ChainTail.EMPTY.endingWith(genesis)];
+  #headers = [genesis];
+  #made = 0;
+
+  get isFull(): boolean {
+    return this.room <= 0;
+  }
+
+  /** A block above the last one, or in place of the last ones, at which no pool is read yet. */
+  mine(replaced: number): void {
+    const kept = Math.max(1, this.#headers.length - replaced);
+    this.#headers.splice(kept);
+    this.#branches.splice(kept);
+    this.#made += 1;
+    const parent = this.#headers.at(-1) as typeof genesis;
+    const header = {
+      number: parent.number + 1n,
+      hash: toHex(this.#made, { size: 32 }),
+      timestamp: 0n,
+      parents: [parent.hash],
+    };
+    this.#headers.push(header);
+    this.#branches.push((this.#branches.at(-1) as ChainTail).endingWith(header));
+  }
+
+  /** Reads pools at the last block. @param prices undefined: it cannot be read */
+  read(kind: QuoteKind, prices: readonly (readonly [pool: number, price: bigint | undefined])[]): void {
+    const block = this.#headers.at(-1) as typeof genesis;
+    const isNewBlock = this.latest[kind].block?.hash !== block.hash;
+    const outcomes = new Map(
+      prices.map(([pool, price]) => [ADDRESSES[pool] as Address, outcomeOf(pool, price, block)]),
+    );
+    this.latest[kind].take(block, this.#branches.at(-1) as ChainTail, outcomes);
+    if (this.state.hasDepth === (kind === 'depths')) this.take({ kind: 'read', isNewBlock });
+  }
+
+  /** Does what a connection does. */
+  take(event: SubscriberEvent): void {
+    const { pin, release, bye, end, isFlushDue } = nextSubscriber(this.state, event, this.view);
+    for (const { pool, kind } of pin) this.pins.set(pool, kind);
+    for (const pool of release) if (!this.pins.delete(pool)) throw new Error('released twice');
+    if (bye) this.#writer.send(bye);
+    if (end) this.ends.push(end);
+    if (!isFlushDue || this.isFull) return;
+    for (const messages of nextMessages(this.state, this.view)) {
+      for (const message of messages) this.#writer.send(message);
+      if (this.isFull) return;
+    }
+  }
+
+  tick(): void {
+    this.fullTicks = this.isFull ? this.fullTicks + 1 : 0;
+    this.ticksSinceMessage += 1;
+    this.take({ kind: 'tick', isFull: this.isFull });
+  }
+
+  /** The client forgets what it has of pools. */
+  forget(pools: readonly Address[]): void {
+    for (const pool of pools) for (const held of [this.book.quotes, this.book.failed]) held.delete(pool);
+  }
+
+  /** Another connection takes the place of this one, with the same pools. */
+  reconnect(depth: boolean): void {
+    const pools = [...this.state.pools.keys()];
+    const after = this.book.lastId;
+    this.take({ kind: 'disconnected' });
+    expect(this.pins.size).toBe(0);
+    this.state = newSubscriber();
+    this.ends = [];
+    this.room = Number.POSITIVE_INFINITY;
+    [this.fullTicks, this.ticksSinceMessage] = [0, 0];
+    this.#writer = this.#newWriter();
+    this.book.reconnect();
+    this.take({ kind: 'subscribe', subscription: { pools, depth, after } });
+  }
+
+  #newWriter(): MessageWriter {
+    return new MessageWriter(CHAIN, {
+      send: (event, id, data) => {
+        expect(this.ends).toEqual([]);
+        this.book.take({ event, id, data: JSON.parse(data) });
+        this.room -= 1;
+        this.ticksSinceMessage = 0;
+        if (this.book.block !== null) this.#checkEnd();
+      },
+      unsentBytes: 0,
+      onDrain: () => undefined,
+      end: () => undefined,
+      terminate: () => undefined,
+    });
+  }
+
+  /** What a client holds after a message that ends a block is that of its block. */
+  #checkEnd(): void {
+    this.ended += 1;
+    for (const [pool, { kind }] of this.state.pools) {
+      const outcome = this.latest[kind].get(pool)?.outcome;
+      const held = this.book.quotes.get(pool)?.quote;
+      const isRead = outcome && !(outcome instanceof SnapshotError);
+      if (held) expect({ ...held, serverTs: 0 }).toEqual(isRead && { ...toQuote(outcome), serverTs: 0 });
+      if (this.book.failed.has(pool)) expect(outcome).toBeInstanceOf(SnapshotError);
+      if (this.book.isWhole) expect(held).toBeDefined();
+    }
+  }
+}
+
+function outcomeOf(index: number, price: bigint | undefined, block: { readonly hash: Hex }): Snapshot | SnapshotError {
+  if (price === undefined) return new SnapshotError('read_failed', 'the node fails');
+  const shown = { status: 'healthy', bidX64: price, askX64: price + 1n, balance0Raw: 1n, balance1Raw: 1n, depth: null };
+  const rest = {
+    readAt: 0,
+    hasSource: false,
+    hasLivePrice: false,
+    curve: null,
+    limits: { token0: FREE, token1: FREE },
+  };
+  return { pool: POOLS[index], block, fingerprint: '', ...shown, ...rest } as unknown as Snapshot;
+}
+
+const pool = fc.nat({ max: POOLS.length - 1 });
+const kind = fc.constantFrom('prices' as const, 'depths' as const);
+const price = fc.option(fc.bigInt(1n, 3n), { nil: undefined, freq: 6 });
+const allPools = fc.tuple(price, price, price, price).map((prices) => [...prices.entries()]);
+const reads = fc.oneof(fc.array(fc.tuple(pool, price), { maxLength: 6 }), allPools);
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('mine' as const), replaced: fc.constantFrom(0, 0, 0, 1, 2) }) },
+  { weight: 12, arbitrary: fc.record({ do: fc.constant('read' as const), kind, prices: reads }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('subscribe' as const),
+      pools: fc.option(fc.subarray(ADDRESSES), { nil: 'all' as const }),
+      depth: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unsubscribe' as const), pools: fc.subarray(ADDRESSES) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('list' as const, 'remove' as const), pool }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('tick' as const), times: fc.integer({ min: 1, max: 16 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('fill' as const), room: fc.nat({ max: 2 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('drain' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('reconnect' as const), depth: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('close' as const, 'disconnect' as const) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+function act(world: World, action: Step): void {
+  if (action.do === 'mine') world.mine(action.replaced);
+  if (action.do === 'read') world.read(action.kind, action.prices);
+  if (action.do === 'subscribe') {
+    const { pools, depth } = action;
+    // They are sent again.
+    world.forget(pools === 'all' ? ADDRESSES : pools);
+    world.take({ kind: 'subscribe', subscription: { pools, depth } });
+  }
+  if (action.do === 'unsubscribe') {
+    world.take({ kind: 'unsubscribe', pools: action.pools });
+    world.forget(action.pools);
+  }
+  if (action.do === 'list') {
+    const { address } = POOLS[action.pool] as (typeof POOLS)[number];
+    world.table.put(POOLS[action.pool] as (typeof POOLS)[number]);
+    world.take({ kind: 'listed', pool: address });
+  }
+  if (action.do === 'remove') {
+    const { address } = POOLS[action.pool] as (typeof POOLS)[number];
+    world.table.remove(POOLS[action.pool] as (typeof POOLS)[number], 'not_served');
+    world.take({ kind: 'removed', pool: address, reason: 'not_served' });
+  }
+  if (action.do === 'tick') for (let times = 0; times < action.times; times += 1) tick(world);
+  if (action.do === 'fill') world.room = action.room;
+  if (action.do === 'drain') {
+    world.room = Number.POSITIVE_INFINITY;
+    world.take({ kind: 'drained' });
+  }
+  if (action.do === 'reconnect') world.reconnect(action.depth);
+  if (action.do === 'close') world.take({ kind: 'close', bye: { reason: 'shutdown', retryMs: 1 } });
+  if (action.do === 'disconnect') world.take({ kind: 'disconnected' });
+}
+
+/** Lets a second pass. */
+function tick(world: World): void {
+  const { state } = world;
+  const wasOver = state.isOver;
+  world.tick();
+  if (wasOver) return;
+  expect(world.ends).toEqual(world.fullTicks > MAX_FULL_TICKS ? ['terminate'] : []);
+  const { prices, depths } = world.latest;
+  const isSameBlock = !state.hasDepth || prices.block?.hash === depths.block?.hash;
+  const areRead = [...state.pools].every(([address, each]) => world.latest[each.kind].get(address));
+  const isSpoken = state.isSubscribed && !world.isFull && !state.isOver && prices.block && isSameBlock && areRead;
+  if (isSpoken) expect(world.ticksSinceMessage).toBeLessThan(MAX_IDLE_TICKS);
+}
+
+function check(world: World): void {
+  const { state, pins, ends } = world;
+  expect(ends.length).toBe(state.isOver ? 1 : 0);
+  expect([...pins].sort()).toEqual([...state.pools].map(([address, each]) => [address, each.kind]).sort());
+  if (state.isOver) expect(pins.size).toBe(0);
+}
+
+test('property: a connection holds its pools pinned, says what is so at each end of a block, and ends once', () => {
+  let ended = 0;
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
+      const world = new World();
+      act(world, { do: 'subscribe', pools: 'all', depth: false });
+      for (const action of steps) {
+        act(world, action);
+        check(world);
+      }
+      ended += world.ended;
+    }),
+    { numRuns: runs(400) },
+  );
+  expect(ended).toBeGreaterThan(600);
+});
+
+test('a client that takes little gets each quote as it is by then, and nothing in between', () => {
+  const world = new World();
+  world.take({ kind: 'subscribe', subscription: { pools: ADDRESSES.slice(0, 1), depth: false } });
+  world.mine(0);
+  world.read('prices', [[0, 1n]]);
+  world.room = 0;
+  for (const price of [2n, 3n, 2n, 3n]) {
+    world.mine(0);
+    world.read('prices', [[0, price]]);
+  }
+  expect(world.book.events).toEqual(['snapshot']);
+  world.room = 9;
+  world.take({ kind: 'drained' });
+  expect(world.book.events).toEqual(['snapshot', 'update']);
+  expect(world.book.quotes.get(ADDRESSES[0] as Address)?.quote).toMatchObject({ bidAdj: '3' });
+});
+
+test('an idle client gets a heartbeat in the fourteenth second, one that takes nothing is terminated in the eleventh', () => {
+  const world = new World();
+  world.take({ kind: 'subscribe', subscription: { pools: ADDRESSES.slice(0, 1), depth: false } });
+  world.mine(0);
+  world.read('prices', [[0, 1n]]);
+  for (let second = 1; second < MAX_IDLE_TICKS; second += 1) world.tick();
+  expect(world.book.events).toEqual(['snapshot']);
+  world.tick();
+  expect(world.book.events).toEqual(['snapshot', 'heartbeat']);
+  world.room = 0;
+  for (let second = 1; second <= MAX_FULL_TICKS; second += 1) world.tick();
+  expect(world.ends).toEqual([]);
+  world.tick();
+  expect(world.ends).toEqual(['terminate']);
+});
