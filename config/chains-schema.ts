@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { LimitsConfig } from './limits-schema.ts';
 import { LiveConfig } from './live-schema.ts';
+import { PammConfig } from './pamm-schema.ts';
 import { QuotesConfig } from './quotes-schema.ts';
 import { ReadBudgetConfig, WarmBudgetConfig } from './read-budget-schema.ts';
 import { HexAddress, HexBytes32, Name, NaturalInt, PositiveInt, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
@@ -67,35 +68,6 @@ export const DeploymentConfig = z
     error: `this build supports the layouts ${LAYOUT_NAMES.join(', ')} only: set "enabled": false`,
     path: ['layout'],
   });
-
-export const BuilderConfig = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'a builder id has lowercase letters, digits, "-" and "_" only')
-    .describe('Name in responses, queues and metrics: lowercase letters, digits, `-`, `_`.'),
-  transport: z
-    .enum(['quote-stream', 'bundle', 'relayer'])
-    .describe(
-      '`quote-stream` (WebSocket), `bundle` (HTTP `eth_sendBundle`) or, of `bsc` alone, `relayer` (BAP-710, `ws(s)` or `http(s)`).',
-    ),
-  url: z
-    .url({ protocol: /^(wss?|https?)$/ })
-    .describe('`ws(s)` or `http(s)` URL. Keys belong into `apiKeyEnv`: what may be one is hidden and warned of.'),
-  apiKeyEnv: Name.optional().describe(
-    'Environment variable with the key; while it is unset the builder is off. Without this field no key is sent.',
-  ),
-});
-
-export const PammConfig = z
-  .strictObject({
-    kind: z.enum(['ethereum', 'bsc']).describe('Which rules hold for quote updates.'),
-    builders: z.array(BuilderConfig).describe('Endpoints that updates go to.'),
-  })
-  .superRefine(({ kind, builders }, ctx) => {
-    const relayer = builders.find(({ transport }) => transport === 'relayer');
-    if (relayer && kind !== 'bsc') ctx.addIssue(`the relayer ${relayer.id} is for chains of kind bsc only`);
-  })
-  .describe('Quote updates to block builders; a chain without it refuses them.');
 
 export const ChainConfig = z.strictObject({
   chainId: PositiveInt.describe('EVM chain id, each once.'),
@@ -211,8 +183,6 @@ export const ChainsFile = z
   });
 
 export type DeploymentConfig = z.infer<typeof DeploymentConfig>;
-export type BuilderConfig = z.infer<typeof BuilderConfig>;
-export type PammConfig = z.infer<typeof PammConfig>;
 export type ChainConfig = z.infer<typeof ChainConfig>;
 export type TokenConfig = z.infer<typeof TokenConfig>;
 export type FiatPricesConfig = z.infer<typeof FiatPricesConfig>;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { BuilderConfig, ChainsFile } from '../config/chains-schema.ts';
+import type { ChainsFile } from '../config/chains-schema.ts';
+import type { BuilderConfig } from '../config/pamm-schema.ts';
 import type { Deployment } from './deploy.ts';
 import type { PackedDeployment } from './packed/deploy.ts';
 import type { ScenarioToken } from './scenario/market.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { type ProviderResult, QueuesUnavailableError, type QuoteDispatcher } from '../../builders/submit/dispatcher.ts';
 import type { Endpoint } from '../../builders/submit/endpoints.ts';
-import type { PammConfig } from '../../config/chains-schema.ts';
 import { hasOwnSource } from '../../config/live-schema.ts';
+import type { PammConfig } from '../../config/pamm-schema.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { requiredKey } from '../auth/authenticate.ts';
 import { defineResource } from '../declaration/api-route.ts';

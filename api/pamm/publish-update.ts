@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
-import type { PammConfig } from '../../config/chains-schema.ts';
+import type { PammConfig } from '../../config/pamm-schema.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';

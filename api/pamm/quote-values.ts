@@ -1,5 +1,5 @@
 import type { Hex, QuoteUpdate } from '../../builders/submit/quote-update.ts';
-import type { PammConfig } from '../../config/chains-schema.ts';
+import type { PammConfig } from '../../config/pamm-schema.ts';
 import { badRequest } from '../errors.ts';
 import { hexDigits } from '../hex.ts';
 import type { QuoteBody } from './body-shape.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { BuilderConfig, ChainConfig } from '../../config/chains-schema.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { BuilderConfig } from '../../config/pamm-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
 import { withoutSecrets } from '../../config/url-secrets.ts';
 

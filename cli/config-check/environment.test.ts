@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { BuilderConfig } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
+import type { BuilderConfig } from '../../config/pamm-schema.ts';
 import { checkEnvironment } from './environment.ts';
 
 const [CHAIN] = parseChainsFile(

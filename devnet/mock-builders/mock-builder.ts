@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { BuilderConfig } from '../../config/chains-schema.ts';
+import type { BuilderConfig } from '../../config/pamm-schema.ts';
 import { Behaviour, type MockState } from './behaviour.ts';
 import { answerBundle } from './bundle-endpoint.ts';
 import { MockRelayer } from './mock-relayer.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { BuilderConfig } from '../../config/chains-schema.ts';
+import type { BuilderConfig } from '../../config/pamm-schema.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import type { Random } from '../../devnet/traffic/random.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
