@@ -1,4 +1,5 @@
 import { checkAlerts, checkCommands, checkEndpoints, checkForwarded, checkNode } from './check-facts.ts';
+import { checkInvariants } from './check-invariants.ts';
 import { checkBot, checkCompilers, checkPackages } from './check-packages.ts';
 import { checkFolders, checkLength, checkLinks, checkNamedPages, checkShelves } from './check-pages.ts';
 import { checkPromises, checkPromiseTests } from './check-promises.ts';
@@ -20,6 +21,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'words of docs/style.md are not used': checkWords,
   'what pages promise without exception is in test/documents/promises.ts': checkPromises,
   'each promise is in its page, and its test exists': checkPromiseTests,
+  'each invariant has a mutation that fits, and a test': checkInvariants,
   'packages are few, and have their reasons': checkPackages,
   'compilers have their versions': checkCompilers,
   'the dependency bot knows its packages': checkBot,

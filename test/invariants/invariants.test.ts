@@ -1,15 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { INVARIANTS } from './invariants.ts';
-
-const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-
-test('each mutation fits, once', () => {
-  const counts = INVARIANTS.map(({ mutation: [file, text] }) => [file, text, textOf(file).split(text).length - 1]);
-  expect(counts.filter(([, , count]) => count !== 1)).toEqual([]);
-});
 
 test('docs/build/invariants.md is made of the list: npx vitest run test/invariants -u', async () => {
   const rows = INVARIANTS.map(
