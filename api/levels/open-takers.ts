@@ -3,8 +3,8 @@ import type { QuotesByChain } from '../latest/chain-quotes.ts';
 import { servedChain } from '../request.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
+import { OverrideFrames } from './override-frames.ts';
 import { type LevelsChain, PriceLevels } from './price-levels.ts';
-import { OverrideFrames } from './state-overrides.ts';
 import type { TakersChain } from './taker-calls.ts';
 
 export interface OpenTakersDeps extends ChooseDeps {

@@ -3,6 +3,8 @@ import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { targetOf } from '../../quoting/live/target-block.ts';
+import { frameHead } from '../../quoting/live/write-frame.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
@@ -14,7 +16,7 @@ import { olderBlock } from '../http/block-headers.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { assertWildcard } from '../sockets/pool-lists.ts';
 import type { ChoosePools } from './choose-pools.ts';
-import { encodeFrame, frameHead, targetOf } from './encode-frame.ts';
+import { encodeFrame } from './encode-frame.ts';
 import { AwaitedPools, frameContents, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
 import type { FrameFeed, FrameFeeds, FrameSource } from './frame-feed.ts';
 import type { Made } from './frame-schedule.ts';
@@ -151,7 +153,8 @@ export class PriceLevels {
   }
 
   #write({ format, venue }: LevelsQuery, block: BlockRef, snapshots: readonly DepthSnapshot[]): Promise<string> {
-    return encodeFrame(format, frameHead(format, this.chain, targetOf(block, this.chain)), venue, snapshots);
+    const head = frameHead(format, this.chain.chainId, targetOf(block, this.chain), Date.now());
+    return encodeFrame(format, head, venue, snapshots);
   }
 }
 

@@ -1,10 +1,9 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { type StateOverrides, stateDiffs } from '../../chain/pending-state.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
-import { frameHead, targetOf } from './encode-frame.ts';
-import type { LevelsFormat } from './forms.ts';
+import { targetOf } from '../../quoting/live/target-block.ts';
+import { type FrameForm, frameHead, writeOverrides } from '../../quoting/live/write-frame.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { ReadAt } from './one-state.ts';
 import type { LevelsChain } from './price-levels.ts';
@@ -24,8 +23,8 @@ export class OverrideFrames {
   }
 
   /** Reads those of all venues at a state, as one JSON text. */
-  at(format: LevelsFormat): ReadAt<string> {
-    return async ({ head }) => this.#write(format, head.block, []);
+  at(form: FrameForm): ReadAt<string> {
+    return async ({ head }) => this.#write(form, head.block, []);
   }
 
   /** Says whether the chain is read, and how much is passed on at a state. */
@@ -54,27 +53,8 @@ export class OverrideFrames {
     }));
   }
 
-  #write(format: LevelsFormat, block: BlockRef, routers: readonly Address[]): string {
-    const venues = [...(block.pending?.republished ?? [])];
-    const shown = venues.filter(([venue]) => routers.length === 0 || routers.includes(venue));
-    const head = frameHead(format, this.chain, targetOf(block, this.chain));
-    return format === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
+  #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): string {
+    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), Date.now());
+    return writeOverrides(form, head, block.pending, routers);
   }
 }
-
-const builderFields = (venues: readonly (readonly [Address, StateOverrides])[]): string =>
-  venues
-    .map(([venue, overrides]) => `,"${venue}":${JSON.stringify({ stateOverride: stateDiffs(overrides) })}`)
-    .join('');
-
-function relayerFields(venues: readonly (readonly [Address, StateOverrides])[]): string {
-  const merged: Record<Address, Record<Hex, Hex>> = {};
-  // The newest venue comes first, and its overrides win.
-  for (const [, overrides] of venues.toReversed())
-    for (const [account, slots] of overrides) merged[account] = { ...merged[account], ...Object.fromEntries(slots) };
-  const listed = venues.map(([router, overrides]) => ({ router, overrides: plain(overrides) }));
-  return `"overrides":${JSON.stringify(merged)},"venues":${JSON.stringify(listed)}`;
-}
-
-const plain = (overrides: StateOverrides) =>
-  Object.fromEntries([...overrides].map(([account, slots]) => [account, Object.fromEntries(slots)]));

@@ -3,20 +3,19 @@ import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { frameHead, targetOf } from './encode-frame.ts';
+import { targetOf } from './target-block.ts';
 
 const hash: Hex = `0x${'0a'.repeat(32)}`;
 
 function chainAt(top: bigint) {
   const heads = { top };
-  const chain = { chainId: 56, blockTimeMs: 2_000, heads };
+  const chain = { blockTimeMs: 2_000, heads };
   /** The block number of a frame that was read at a block, with or without overrides of a later one. */
   const numberOf = (number: bigint, pendingNumber?: bigint): bigint => {
     const block = { number, hash, timestamp: 2n * number, parents: [] };
     const pending = { timestamp: 0n, overrides: new Map(), digest: '', receivedAt: 0 };
     const ref = pendingNumber === undefined ? block : { ...block, pending: { ...pending, blockNumber: pendingNumber } };
-    const { blockNumber } = JSON.parse(`{${frameHead('bap710', chain, targetOf(ref as BlockRef, chain))}}`);
-    return BigInt(blockNumber);
+    return targetOf(ref as BlockRef, chain).blockNumber;
   };
   return { heads, numberOf };
 }

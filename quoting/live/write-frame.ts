@@ -1,0 +1,57 @@
+import type { Address, Hex } from 'viem';
+import { type PendingState, type StateOverrides, stateDiffs, type TargetBlock } from '../../chain/pending-state.ts';
+import { maxBigint } from '../../protocol/fixed-point.ts';
+import { SLOT_CHAIN, slotAt } from './slots.ts';
+
+/** The published forms of frames: a block builder's (`parseBuilderFrame`), and that of relayers (`parseRelayerFrame`). */
+export type FrameForm = 'builder' | 'bap710';
+
+type Venues = readonly (readonly [Address, StateOverrides])[];
+
+/**
+ * The first fields of a frame, as JSON without braces. Builders name the slot, and when the frame was made in nanoseconds.
+ *
+ * @param wallMs now, as Unix milliseconds
+ */
+export function frameHead(form: FrameForm, chainId: number, target: TargetBlock, wallMs: number): string {
+  const { blockNumber, timestamp } = target;
+  if (form === 'bap710') return `"blockNumber":${blockNumber},"millisTimestamp":${wallMs}`;
+  // A slot may pass without a block.
+  const slotTime = maxBigint(timestamp, BigInt(Math.floor(wallMs / 1_000)));
+  const slot = chainId === SLOT_CHAIN ? `"slot":${slotAt(slotTime)},` : '';
+  return `${slot}"blockNumber":${blockNumber},"timestamp":${BigInt(wallMs) * 1_000_000n}`;
+}
+
+/**
+ * Writes the overrides that may be passed on as one JSON text.
+ *
+ * @param head its first fields
+ * @param routers the venues to show; none means all
+ */
+export function writeOverrides(
+  form: FrameForm,
+  head: string,
+  pending: Pick<PendingState, 'republished'> | undefined,
+  routers: readonly Address[],
+): string {
+  const venues = [...(pending?.republished ?? [])];
+  const shown = venues.filter(([venue]) => routers.length === 0 || routers.includes(venue));
+  return form === 'builder' ? `{${head}${builderFields(shown)}}` : `{${head},${relayerFields(shown)}}`;
+}
+
+const builderFields = (venues: Venues): string =>
+  venues
+    .map(([venue, overrides]) => `,"${venue}":${JSON.stringify({ stateOverride: stateDiffs(overrides) })}`)
+    .join('');
+
+function relayerFields(venues: Venues): string {
+  const merged: Record<Address, Record<Hex, Hex>> = {};
+  // The newest venue comes first, and its overrides win.
+  for (const [, overrides] of venues.toReversed())
+    for (const [account, slots] of overrides) merged[account] = { ...merged[account], ...Object.fromEntries(slots) };
+  const listed = venues.map(([router, overrides]) => ({ router, overrides: plain(overrides) }));
+  return `"overrides":${JSON.stringify(merged)},"venues":${JSON.stringify(listed)}`;
+}
+
+const plain = (overrides: StateOverrides) =>
+  Object.fromEntries([...overrides].map(([account, slots]) => [account, Object.fromEntries(slots)]));
