@@ -33,21 +33,21 @@ runBench({
       return serveMarket({ stores, chains, onlyHonest, seconds });
     };
     const alone = await serve(true);
-    await alone.pause();
+    await alone.running.pause();
     const among = await serve(false);
-    await among.pause();
+    await among.running.pause();
     say(`requests, ${rounds} rounds of each market`);
     // Alternately: machines do not keep their speed for minutes.
     for (let round = 0; round < rounds; round++) {
       for (const market of [alone, among]) {
-        await market.resume();
+        await market.running.resume();
         await market.measureRound();
-        await market.pause();
+        await market.running.pause();
       }
     }
-    await alone.resume();
+    await alone.running.resume();
     const ofAlone = await alone.finish();
-    await among.resume();
+    await among.running.resume();
     const ofAmong = await among.finish();
     print('');
     printReport(ofAlone, ofAmong, verdicts);

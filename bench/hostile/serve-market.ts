@@ -6,7 +6,6 @@ import { type MeasuredProcess, startMeasuredService } from '../measured-process.
 import { say } from '../print.ts';
 import { longestStall } from '../process-figures.ts';
 import { openPool, type Stores } from '../stores.ts';
-import { keepTrading } from './activity.ts';
 import type { HostileChain } from './chain.ts';
 import { chainsFile } from './chains-file.ts';
 import { countUnhealthy, measureColdRoutes, watchAges } from './measurements.ts';
@@ -14,6 +13,7 @@ import { measureRefresh } from './refresh.ts';
 import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests } from './requests.ts';
 import { Rounds } from './rounds.ts';
+import { RunningMarket } from './running-market.ts';
 import { seedIndex } from './seed.ts';
 
 export interface MarketOptions {
@@ -24,13 +24,11 @@ export interface MarketOptions {
   readonly seconds: number;
 }
 
-/** A market with its capture and API, and what was measured of it. Only one runs at a time: the other ones are paused. */
+/** A market with its capture and API, and what was measured of it. */
 export interface ServedMarket {
+  readonly running: RunningMarket;
   /** A round of requests. */
   readonly measureRound: () => Promise<void>;
-  readonly pause: () => Promise<void>;
-  /** Resumes, with some time to catch up. */
-  readonly resume: () => Promise<void>;
   /** Measures it at new blocks, and ends it. */
   readonly finish: () => Promise<Figures>;
 }
@@ -38,8 +36,6 @@ export interface ServedMarket {
 /** One proxy stands before it: the flood's clients have addresses of their own. */
 const SETTINGS = { LOG_LEVEL: 'warn', TRUSTED_PROXIES: '1' };
 const FIRST_ROUND_LIMIT_MS = 180_000;
-const CATCH_UP_MS = 5_000;
-const PAUSE_AGAIN_MS = 20;
 
 /** Serves one market, with or without untrusted pools, from a dedicated database, and measures it without load. */
 export async function serveMarket(options: MarketOptions): Promise<ServedMarket> {
@@ -62,75 +58,41 @@ export async function serveMarket(options: MarketOptions): Promise<ServedMarket>
   const refresh = await measureRefresh(database, chains, postgres.pid());
   say(`a refresh takes ${refresh.refreshMs.toFixed(0)} ms, ${refresh.refreshCpuMs.toFixed(0)} ms of CPU time`);
   const ids = chains.map(({ chainId }) => chainId);
-  let trading = startTrading(database, ids);
+  const running = new RunningMarket(database, ids);
   const ofCapture = chainsFile(chains, ({ world }) => world.anvil.url);
-  const capture = await startMeasuredService({
-    main: 'capture',
-    stores,
-    databaseUrl,
-    env: SETTINGS,
-    chainsFile: ofCapture,
-  });
+  const common = { stores, databaseUrl, env: SETTINGS };
+  const capture = await startMeasuredService({ ...common, main: 'capture', chainsFile: ofCapture });
   await firstPrices(database);
   const api = await serveApi();
+  for (const each of [capture, api]) running.add(each);
   say(`capture and API run, the API after ${(api.startMs / 1_000).toFixed(1)} s; watching for ${seconds} s`);
-  let agesP99Secs = Number.NaN;
-  const stallCalmMs = await longestStall(api.url, async () => {
-    agesP99Secs = (await watchAges(database, seconds)).p99;
-  });
-  const calm = { agesP99Secs, unhealthy: await countUnhealthy(database), stallCalmMs, startMs: api.startMs };
+  const calm = { ...(await measureCalm(database, api.url, seconds)), startMs: api.startMs };
   const rounds = new Rounds(api.url, chains);
   await rounds.warmUp();
-  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
-    for (const { pid } of [capture, api]) process.kill(pid, name);
+  const finish = async () => {
+    const memory = { apiMemory: api.peakMemory(), captureMemory: capture.peakMemory() };
+    await api.stop();
+    // Warm reads would leave nothing to read at a new block.
+    const cold = await serveApi(0);
+    const newBlocks = await measureNewBlocks(cold, chains);
+    await cold.stop();
+    rounds.stop();
+    await running.endTrading();
+    await capture.stop();
+    await database.end();
+    const load = rounds.figures();
+    return { ...refresh, ...calm, ...memory, ...load, ...newBlocks, rejected: load.rejected + newBlocks.rejected };
   };
-  return {
-    measureRound: () => rounds.measure(),
-    async pause() {
-      trading.end();
-      await trading.done;
-      for (signal('SIGSTOP'); await isBusy(database); signal('SIGSTOP')) {
-        signal('SIGCONT');
-        await sleep(PAUSE_AGAIN_MS);
-      }
-    },
-    async resume() {
-      signal('SIGCONT');
-      trading = startTrading(database, ids);
-      await sleep(CATCH_UP_MS);
-    },
-    async finish() {
-      const memory = { apiMemory: api.peakMemory(), captureMemory: capture.peakMemory() };
-      await api.stop();
-      // Warm reads would leave nothing to read at a new block.
-      const cold = await serveApi(0);
-      const newBlocks = await measureNewBlocks(cold, chains);
-      await cold.stop();
-      rounds.stop();
-      trading.end();
-      await trading.done;
-      await capture.stop();
-      await database.end();
-      const load = rounds.figures();
-      return { ...refresh, ...calm, ...memory, ...load, ...newBlocks, rejected: load.rejected + newBlocks.rejected };
-    },
-  };
+  return { running, measureRound: () => rounds.measure(), finish };
 }
 
-/** Whether a statement runs or a transaction is open. One that is paused would make all that comes after it look unseen to refreshes. */
-async function isBusy(database: pg.Pool): Promise<boolean> {
-  const { rowCount } = await database.query(
-    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'
-       AND state <> 'idle' AND pid <> pg_backend_pid()`,
-  );
-  return rowCount !== 0;
-}
-
-function startTrading(database: pg.Pool, chainIds: readonly number[]) {
-  const ending = new AbortController();
-  const done = keepTrading(database, chainIds, ending.signal);
-  done.catch(() => undefined); // `pause` and `finish` report it. If the bench fails before, it must not hide that error.
-  return { end: () => ending.abort(), done };
+/** What shows without load. */
+async function measureCalm(database: pg.Pool, url: string, seconds: number) {
+  let agesP99Secs = Number.NaN;
+  const stallCalmMs = await longestStall(url, async () => {
+    agesP99Secs = (await watchAges(database, seconds)).p99;
+  });
+  return { agesP99Secs, stallCalmMs, unhealthy: await countUnhealthy(database) };
 }
 
 async function measureNewBlocks(api: MeasuredProcess, chains: readonly HostileChain[]) {

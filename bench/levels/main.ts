@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
-import { seededRandom } from '../../devnet/traffic/random.ts';
+import { type LiveMarket, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
 import { OrderProcess } from '../../test/abuse/order-process.ts';
 import type { Samples } from '../../test/harness/samples.ts';
 import { serveLiveMarket, timeQuotes } from '../live/serve-live-market.ts';
+import { update } from '../live/updates.ts';
 import { type MeasuredProcess, startMeasuredScript } from '../measured-process.ts';
 import { print } from '../print.ts';
 import { runBench } from '../run-bench.ts';
@@ -16,7 +16,6 @@ const EVERY_MS = 500;
 const CALM_MS = 20_000;
 /** Of 100 addresses, as many as the default quota lets through. */
 const PER_SECOND = 500;
-const random = seededRandom(28);
 
 interface Run {
   readonly market: LiveMarket;
@@ -45,15 +44,9 @@ a bare broadcast of the same bytes. Then quotes while malformed calls of JSON-RP
   },
 });
 
-/** Gives pools new prices for the block that is being built, all in one frame, again and again. @returns ends that */
-function changePrices({ builder, pools }: LiveMarket, count: number): () => void {
-  const change = async () => {
-    const changed = pools.slice(0, count);
-    const price = () => priceAround(BigInt(random.integer(190, 210)));
-    for (const update of await Promise.all(changed.map((pool) => pool.maker.sign(builder.block(), price()))))
-      builder.submit(update);
-  };
-  const timer = setInterval(() => void change(), EVERY_MS);
+/** Gives pools new prices, all in one frame, again and again. @returns ends that */
+function changePrices(market: LiveMarket, count: number): () => void {
+  const timer = setInterval(() => void update(market, market.pools.slice(0, count)), EVERY_MS);
   return () => clearInterval(timer);
 }
 

@@ -1,9 +1,9 @@
-import { Agent, request } from 'node:http';
 import { WebSocket } from 'ws';
 import { encodeUpdate } from '../../builders/deliver/stream/quote-stream-codec.ts';
 import { updateKey } from '../../builders/deliver/stream/stream-codec.ts';
 import type { QuoteUpdate } from '../../builders/submit/quote-update.ts';
 import { nowNs } from '../../devnet/mock-builders/behaviour.ts';
+import { timeRequest } from '../../test/abuse/timed-request.ts';
 import { newUuid, signedTx, updateOf } from '../../test/pamm/sample-updates.ts';
 
 export const CHAIN = 31337;
@@ -27,29 +27,22 @@ export async function createUpdates(): Promise<() => QuoteUpdate> {
   };
 }
 
-/** Posts one update and notes when its bytes were handed to the socket. */
+/** Posts one update and notes when it was handed over. */
 export function createPoster(bases: readonly string[]) {
-  const agent = new Agent({ keepAlive: true });
   const submitted: Submitted = { sentAt: new Map(), statuses: new Map() };
   let turn = 0;
-  const post = (update: QuoteUpdate): Promise<void> => {
+  const post = async (update: QuoteUpdate): Promise<void> => {
     const body = JSON.stringify({
       tx: update.tx,
       blockNumber: Number(update.blockNumber),
       replacementUuid: update.replacementUuid,
       replacementSeqNumber: Number(update.replacementSeqNumber),
     });
-    const url = `${bases[turn++ % bases.length]}/public/v1/evm/${CHAIN}/pamm-quote`;
-    const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer any', 'Content-Length': body.length };
+    const headers = { 'Content-Type': 'application/json', Authorization: 'Bearer any' };
+    const path = `/public/v1/evm/${CHAIN}/pamm-quote`;
     submitted.sentAt.set(updateKey(update), nowNs());
-    return new Promise((resolve, reject) => {
-      const call = request(url, { method: 'POST', headers, agent }, (response) => {
-        const status = response.statusCode ?? 0;
-        submitted.statuses.set(status, (submitted.statuses.get(status) ?? 0) + 1);
-        response.resume().on('end', resolve);
-      });
-      call.on('error', reject).end(body);
-    });
+    const { status } = await timeRequest(bases[turn++ % bases.length] ?? '', { path, body, headers });
+    submitted.statuses.set(status, (submitted.statuses.get(status) ?? 0) + 1);
   };
   return { post, submitted };
 }

@@ -2,6 +2,7 @@ import type { Address } from 'viem';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
 import { print } from '../print.ts';
+import { timeBatch } from '../time-batch.ts';
 import type { FigureOf, Verdicts } from '../verdicts.ts';
 import { callGas } from './call-gas.ts';
 
@@ -59,12 +60,5 @@ export async function newBlockCost(bench: NewBlockBench, pools: readonly Address
 export async function batchAtNewBlock({ chain, api }: NewBlockBench, pools: readonly Address[]): Promise<number> {
   await chain.client.mine({ blocks: 1 });
   await new Promise((resolve) => setTimeout(resolve, HEAD_MS));
-  const start = performance.now();
-  const response = await fetch(`${api}/bid_ask/batch`, { method: 'POST', body: JSON.stringify({ pools }) });
-  const text = await response.text();
-  const time = performance.now() - start;
-  if (response.status !== 200 || text.includes('"error"')) {
-    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
-  }
-  return time;
+  return timeBatch(api, pools);
 }

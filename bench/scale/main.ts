@@ -15,7 +15,6 @@ import type { Verdicts } from '../verdicts.ts';
 const GROUPS = [60, 60, 60, 20];
 const STREAMS_PER_PROCESS = 2;
 const WARM_UP_BLOCKS = 8;
-const START_LIMIT_MS = 120_000;
 /** Numbers of processes that have targets. */
 const [FEW, MANY] = [4, 8];
 
@@ -55,7 +54,6 @@ async function measure(
   const apis = await Promise.all(Array.from({ length: processes }, () => serve()));
   const redis = new Redis(stores.redis.url);
   const [chain] = chains;
-  await Promise.all(apis.map(({ url }) => serves(url, chain)));
   const streams = STREAMS_PER_PROCESS * processes;
   const { chainId, pools } = chain;
   const plans = Array.from(
@@ -78,14 +76,6 @@ async function measure(
   redis.disconnect();
   await Promise.all(apis.map(({ stop }) => stop()));
   return { ...crowd, processes, changedBytesPerBlock };
-}
-
-/** Resolves when it answers a quote. */
-async function serves(url: string, { chainId, pools }: StreamChain): Promise<void> {
-  for (const deadline = Date.now() + START_LIMIT_MS; Date.now() < deadline; await sleep(500)) {
-    if ((await fetch(`${url}/public/v1/evm/${chainId}/${pools[0]?.[0]}/bid_ask`)).status === 200) return;
-  }
-  throw new Error(`${url} does not serve`);
 }
 
 async function netBytes(redis: Redis): Promise<number> {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { runMain } from '../../runtime/run-main.ts';
 import { answerOrders } from '../../test/abuse/order-process.ts';
 import { connectSse } from '../../test/stream/stream-connection.ts';
+import { timeBatch } from '../time-batch.ts';
 
 /** Each is answered once. */
 export type BatchOrder =
@@ -36,7 +37,7 @@ runMain(async () => {
   answerOrders<BatchOrder>(async (order) => {
     if (order.kind === 'time') {
       if (order.afterBlock !== undefined) await untilSent(order.afterBlock);
-      return timeBatch(order);
+      return timeBatch(`${order.url}/public/v1/evm/${order.chainId}`, order.pools, false);
     }
     connectSse(
       order.url,
@@ -53,15 +54,3 @@ runMain(async () => {
     return null;
   });
 });
-
-async function timeBatch({ url, chainId, pools }: BatchTarget): Promise<number> {
-  const startedAt = performance.now();
-  const body = JSON.stringify({ pools, depth: false });
-  const response = await fetch(`${url}/public/v1/evm/${chainId}/bid_ask/batch`, { method: 'POST', body });
-  const text = await response.text();
-  const ms = performance.now() - startedAt;
-  if (response.status !== 200 || text.includes('"error"')) {
-    throw new Error(`batch: ${response.status} ${text.slice(0, 200)}`);
-  }
-  return ms;
-}

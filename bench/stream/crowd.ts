@@ -35,6 +35,8 @@ export interface CrowdFigures {
 }
 
 const SETTLE_MS = 3_000;
+/** In which the last block is read. */
+const READ_MS = 1_000;
 
 export interface Crowd {
   /** Connections take them in turns. */
@@ -64,12 +66,10 @@ export async function measureCrowd(crowd: Crowd): Promise<CrowdFigures> {
     mineBlocks(chains, seconds),
     everySecond(seconds, 0, async () => memoryOf(apis[0]?.pid ?? 0)),
   ]);
-  await sleep(SETTLE_MS);
-  const used = {
-    calls: callsOf() - before.calls,
-    cpu: cpuOf() - before.cpu,
-    metered: (await meter()) - before.metered,
-  };
+  await sleep(READ_MS);
+  const [calls, metered] = [callsOf() - before.calls, (await meter()) - before.metered];
+  await sleep(SETTLE_MS - READ_MS);
+  const cpu = cpuOf() - before.cpu;
   const collected = await clients.ask<Collected>({ kind: 'collect' });
   await crowd.afterwards?.();
   const { updates: _, ...counts } = collected;
@@ -80,11 +80,11 @@ export async function measureCrowd(crowd: Crowd): Promise<CrowdFigures> {
     ...delaysOf(plans, blocks, collected),
     ...lossOf(plans, blocks, collected),
     ...bytesOf(plans, collected),
-    cpuPerSecond: used.cpu / (seconds + SETTLE_MS / 1_000),
+    cpuPerSecond: cpu / (seconds + SETTLE_MS / 1_000),
     memoryMiddle: new Samples(memory.slice(middle, middle + fifth)).mean,
     memoryEnd: new Samples(memory.slice(-fifth)).mean,
-    callsPerBlock: used.calls / blocks.length,
-    meteredPerBlock: used.metered / blocks.length,
+    callsPerBlock: calls / blocks.length,
+    meteredPerBlock: metered / blocks.length,
     counts,
   };
 }

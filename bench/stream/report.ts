@@ -18,61 +18,40 @@ export interface Figures {
 export function printReport(figures: Figures, verdicts: Verdicts<'stream'>): void {
   const { connections, crowd, alone, broadcast, warmed, cold } = figures;
   const p = (samples: Samples) => `${samples.median.toFixed(0)} / ${samples.p99.toFixed(0)}`;
-  const judged = (figure: FigureOf<'stream'>, value: number) => [
-    verdicts.text(figure),
-    verdicts.verdict(figure, value),
-  ];
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(0);
+  const judged = (row: readonly [string, string, string?], figure: FigureOf<'stream'>, value: number): string[] => {
+    const [name, shown, bare = ''] = row;
+    return [name, shown, bare, verdicts.text(figure), verdicts.verdict(figure, value)];
+  };
+  const cpu = [crowd, broadcast, alone].map(({ cpuPerSecond }) => cpuPerSecond.toFixed(0));
+  const [cpuOfCrowd = '', cpuOfBroadcast = '', cpuAlone = ''] = cpu;
+  const cpuRatio = crowd.cpuPerSecond / broadcast.cpuPerSecond;
+  const growth = crowd.memoryEnd / crowd.memoryMiddle;
+  const { breaks, closed, events } = crowd.counts;
   const beyondOne = crowd.callsPerBlock - alone.callsPerBlock;
+  const [lost, batch] = [`changed quotes lost, of ${crowd.expected}`, 'batch of 100 requested pools at a new block'];
   printTable(
     ['', `${connections} connections`, 'bare broadcast', 'target', ''],
     [
       ['head at the node to update received, p50 / p99 ms', p(crowd.sinceHead), p(broadcast.delays)],
       ['  of it the chain read', p(crowd.reads)],
-      [
-        '  after the chain read',
-        p(crowd.sinceRead),
-        '',
-        ...judged('update after chain read, p99 ms', crowd.sinceRead.p99),
-      ],
-      [
-        'CPU time of a second, ms',
-        crowd.cpuPerSecond.toFixed(0),
-        broadcast.cpuPerSecond.toFixed(0),
-        ...judged('CPU/bare broadcast', crowd.cpuPerSecond / broadcast.cpuPerSecond),
-      ],
-      ['  with one connection of each kind', alone.cpuPerSecond.toFixed(0)],
+      judged(['  after the chain read', p(crowd.sinceRead)], 'update after chain read, p99 ms', crowd.sinceRead.p99),
+      judged(['CPU time of a second, ms', cpuOfCrowd, cpuOfBroadcast], 'CPU/bare broadcast', cpuRatio),
+      ['  with one connection of each kind', cpuAlone],
       ['memory in the middle, MB', megabytes(crowd.memoryMiddle)],
-      [
-        '  at the end',
-        megabytes(crowd.memoryEnd),
-        '',
-        ...judged('memory, end/middle', crowd.memoryEnd / crowd.memoryMiddle),
-      ],
-      [`changed quotes lost, of ${crowd.expected}`, `${crowd.lost}`, '', ...judged('quotes lost', crowd.lost)],
-      [
-        'messages out of their sequence',
-        `${crowd.counts.breaks}`,
-        '',
-        ...judged('messages out of sequence', crowd.counts.breaks),
-      ],
+      judged(['  at the end', megabytes(crowd.memoryEnd)], 'memory, end/middle', growth),
+      judged([lost, `${crowd.lost}`], 'quotes lost', crowd.lost),
+      judged(['messages out of their sequence', `${breaks}`], 'messages out of sequence', breaks),
       ['chain calls of a block', crowd.callsPerBlock.toFixed(1)],
-      [
-        '  more than with one connection of each kind',
-        beyondOne.toFixed(1),
-        '',
-        ...judged('calls a block beyond one connection', beyondOne),
-      ],
-      [
-        'batch of 100 requested pools at a new block, p50 / p99 ms',
-        p(warmed),
-        '',
-        ...judged('requested batch, new block, p99 ms', warmed.p99),
-      ],
+      judged(
+        ['  more than with one connection of each kind', beyondOne.toFixed(1)],
+        'calls a block beyond one connection',
+        beyondOne,
+      ),
+      judged([`${batch}, p50 / p99 ms`, p(warmed)], 'requested batch, new block, p99 ms', warmed.p99),
       ['  the same without warming', p(cold)],
     ],
   );
-  const { closed, events } = crowd.counts;
   const list = (of: Readonly<Record<string, number>>) =>
     Object.entries(of)
       .map(([name, count]) => `${name} ${count}`)

@@ -1,3 +1,4 @@
+import { timeRequest } from '../../test/abuse/timed-request.ts';
 import { chainsFile } from '../hostile/chains-file.ts';
 import { fillIndex } from '../hostile/seed.ts';
 import { type MeasuredProcess, type ServiceSetup, startMeasuredService } from '../measured-process.ts';
@@ -41,7 +42,15 @@ export async function startStreamWorld(
       })),
       stream: { connectionsPerAddress: 5_000 },
     };
-    return startMeasuredService({ main, stores, databaseUrl: stores.postgres.url, chainsFile: chainsFileContent });
+    const [{ chainId, pools }] = chains as [StreamChain];
+    const quote = `/public/v1/evm/${chainId}/${pools[0]?.[0]}/bid_ask`;
+    return startMeasuredService({
+      main,
+      stores,
+      databaseUrl: stores.postgres.url,
+      chainsFile: chainsFileContent,
+      isServing: async (url) => main === 'capture' || (await timeRequest(url, { path: quote })).status === 200,
+    });
   };
   return { stores, chains: chains as [StreamChain, ...StreamChain[]], serve };
 }
