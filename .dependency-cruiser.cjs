@@ -152,6 +152,13 @@ module.exports = {
       to: { circular: true },
     },
     {
+      name: 'nothing uses bench',
+      comment: 'What tests share with benches is in test/.',
+      severity: 'error',
+      from: { pathNot: '^bench/' },
+      to: { path: '^bench/' },
+    },
+    {
       name: 'resources do not use each other',
       comment: 'What two of them need is no handler of one: it has a file of its own.',
       severity: 'error',

@@ -3,11 +3,11 @@ import { startRedis } from '../../local/services/redis.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import type { LoadRequest } from '../../test/abuse/timed-request.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { chainsFile } from '../hostile/chains-file.ts';
-import { seedChains } from '../hostile/seed.ts';
+import { chainsFile } from '../../test/many-pools/chains-file.ts';
+import { seedChains } from '../../test/many-pools/seed.ts';
+import { startStreamChain } from '../../test/many-pools/stream-chain.ts';
 import { CHAINS_FILE, MARKET } from '../listing/market.ts';
 import { startMeasuredService } from '../measured-process.ts';
-import { startStreamChain } from '../stream/market.ts';
 
 const CHAIN_ID = 31_337;
 const QUOTED_POOLS = 10;

@@ -1,10 +1,19 @@
-import type { Address, Hex } from 'viem';
+import type { Address } from 'viem';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
-import { flatStorage } from '../../protocol/layouts/flat/storage.ts';
-import { stateSlots } from '../../protocol/layouts/storage.ts';
-import type { PoolState } from '../../protocol/pool-state.ts';
-import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { putClones } from '../../test/many-pools/clones.ts';
+import { type CountingNode, startCountingNode } from '../../test/many-pools/counting-node.ts';
+import { makeOpenPool, PRICE, quoteAt } from '../../test/many-pools/open-pool.ts';
+import { groupOf, type PoolGroup, type SeededChain } from '../../test/many-pools/pool-groups.ts';
+import {
+  addressOf,
+  CANDIDATES,
+  FIRST_CLONE,
+  FIRST_INACTIVE,
+  GUARDED,
+  type Sizes,
+  untrustedTokens,
+} from '../../test/many-pools/pool-kinds.ts';
 import { gasHogPool, poolBehind } from '../../test/quotes/hostile-pools.ts';
 import {
   evenShares,
@@ -14,52 +23,16 @@ import {
   SHARES_OF_ONE,
   startQuoteWorld,
 } from '../../test/quotes/quote-world.ts';
-import { servedPool } from '../../test/quotes/served-pool.ts';
-import { type CountingNode, startCountingNode } from '../counting-node.ts';
-import { putClones } from './clones.ts';
-import {
-  addressOf,
-  CANDIDATES,
-  FIRST_CLONE,
-  FIRST_INACTIVE,
-  GUARDED,
-  type PoolKind,
-  type Sizes,
-  untrustedTokens,
-} from './market.ts';
-import { makeOpenPool, PRICE, quoteAt } from './open-pool.ts';
 
-/** A pool that was made as any pool is, and its copies: the same but for their addresses. */
-export interface PoolGroup {
-  readonly kind: PoolKind;
-  readonly served: ServedPool;
-  readonly state: PoolState;
-  readonly priceProvider: Address;
-  /** Number of the first copy's address. */
-  readonly firstClone: number;
-  readonly clones: number;
-}
-
-export interface HostileChain {
-  readonly chainId: number;
-  readonly world: QuoteWorld;
+export interface HostileChain extends SeededChain {
   /** Only the API reaches the node through it. */
   readonly node: CountingNode;
-  readonly groups: readonly PoolGroup[];
-  readonly pairs: readonly Pair[];
-  /** The pair on which the crowd is. */
-  readonly crowded: Pair;
 }
-
-/** What the index and the chains file have of a chain. */
-export type SeededChain = Pick<HostileChain, 'chainId' | 'world' | 'groups' | 'pairs' | 'crowded'>;
 
 const PAIRS = 4;
 const BIN_RANGE = 5;
 const BINS = evenBins(-BIN_RANGE, BIN_RANGE, 1_000);
 const SHARES = evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE);
-/** The slot with a pool's provider. */
-const PROVIDER_SLOT: Hex = '0x3';
 
 /**
  * A node with all pools on it. On the crowded pair of one chain the honest candidates are plain, on that of another most
@@ -130,16 +103,4 @@ async function untrustedGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Pro
     await group('burner', await gasHogPool(world, pair), FIRST_CLONE.burner),
     await group('inactive', await poolBehind(world, pair, quiet), FIRST_INACTIVE),
   ];
-}
-
-export async function groupOf(
-  { chain, deployment }: QuoteWorld,
-  address: Address,
-  group: Pick<PoolGroup, 'kind' | 'firstClone' | 'clones'>,
-): Promise<PoolGroup> {
-  const served = await servedPool(chain, deployment, address);
-  const wordAt = async (slot: Hex): Promise<Hex> => (await chain.client.getStorageAt({ address, slot })) ?? '0x0';
-  const words = await Promise.all(stateSlots(served.immutables).map(wordAt));
-  const priceProvider: Address = `0x${(await wordAt(PROVIDER_SLOT)).slice(-40)}`;
-  return { ...group, served, priceProvider, state: flatStorage.decodeState(served.immutables, words) };
 }

@@ -1,8 +1,8 @@
+import { sizesOf } from '../../test/many-pools/pool-kinds.ts';
 import { print, say } from '../print.ts';
 import { runBench } from '../run-bench.ts';
 import { startStores } from '../stores.ts';
 import { startHostileChain } from './chain.ts';
-import { sizesOf } from './market.ts';
 import { printReport } from './report.ts';
 import { serveMarket } from './serve-market.ts';
 

@@ -3,10 +3,10 @@ import { captureJobs } from '../../capture/capture-jobs.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { Samples } from '../../test/harness/samples.ts';
+import { trade } from '../../test/many-pools/activity.ts';
+import { chainsFile } from '../../test/many-pools/chains-file.ts';
 import { cpuMsOf } from '../process-figures.ts';
-import { trade } from './activity.ts';
 import type { HostileChain } from './chain.ts';
-import { chainsFile } from './chains-file.ts';
 
 /** Milliseconds; those after the first are medians. */
 export interface RefreshCost {

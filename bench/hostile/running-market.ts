@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { keepTrading } from '../../test/many-pools/activity.ts';
 import type { MeasuredProcess } from '../measured-process.ts';
-import { keepTrading } from './activity.ts';
 
 const CATCH_UP_MS = 5_000;
 const PAUSE_AGAIN_MS = 20;

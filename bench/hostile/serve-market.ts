@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import { timeRequest } from '../../test/abuse/timed-request.ts';
+import { chainsFile } from '../../test/many-pools/chains-file.ts';
+import { seedIndex } from '../../test/many-pools/seed.ts';
 import { type MeasuredProcess, startMeasuredService } from '../measured-process.ts';
 import { say } from '../print.ts';
 import { longestStall } from '../process-figures.ts';
 import { openPool, type Stores } from '../stores.ts';
 import type { HostileChain } from './chain.ts';
-import { chainsFile } from './chains-file.ts';
 import { countUnhealthy, measureColdRoutes, watchAges } from './measurements.ts';
 import { measureRefresh } from './refresh.ts';
 import type { Figures } from './report.ts';
 import { pageRequests, quoteRequests } from './requests.ts';
 import { Rounds } from './rounds.ts';
 import { RunningMarket } from './running-market.ts';
-import { seedIndex } from './seed.ts';
 
 export interface MarketOptions {
   readonly stores: Stores;

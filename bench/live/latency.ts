@@ -3,7 +3,7 @@ import type { LiveMarket } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { Samples } from '../../test/harness/samples.ts';
-import { millisecondsNow } from '../now.ts';
+import { millisecondsNow } from '../../test/many-pools/now.ts';
 import { awaitOtherBid, readStream, type StreamReader } from './readings.ts';
 import { update } from './updates.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveMarket, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
 import type { Samples } from '../../test/harness/samples.ts';
+import { type CountingNode, startCountingNode } from '../../test/many-pools/counting-node.ts';
 import { staleShare } from '../../test/stream/stale-share.ts';
-import { type CountingNode, startCountingNode } from '../counting-node.ts';
 import type { MeasuredProcess } from '../measured-process.ts';
 import { print } from '../print.ts';
 import { runBench } from '../run-bench.ts';

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
+import { millisecondsNow } from '../../test/many-pools/now.ts';
 import { connectSse } from '../../test/stream/stream-connection.ts';
-import { millisecondsNow } from '../now.ts';
 
 interface ShownQuote {
   readonly poolAddress: Address;

@@ -1,8 +1,8 @@
 import autocannon from 'autocannon';
 import { Samples } from '../../test/harness/samples.ts';
+import type { StreamChain } from '../../test/many-pools/stream-chain.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { print } from '../print.ts';
-import type { StreamChain } from '../stream/market.ts';
 import { type StreamWorld, startStreamWorld } from '../stream/world.ts';
 import type { Verdicts } from '../verdicts.ts';
 import { serveQuotes } from './serve-quotes.ts';

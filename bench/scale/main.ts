@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { OrderProcess } from '../../test/abuse/order-process.ts';
+import type { StreamChain } from '../../test/many-pools/stream-chain.ts';
 import { print, printTable } from '../print.ts';
 import { runBench } from '../run-bench.ts';
 import { everySecond, mineNext } from '../stream/blocks.ts';
 import type { Order } from '../stream/clients.ts';
 import type { Plan } from '../stream/connections.ts';
 import { type CrowdFigures, measureCrowd } from '../stream/crowd.ts';
-import type { StreamChain } from '../stream/market.ts';
 import { type StreamWorld, startStreamWorld } from '../stream/world.ts';
 import type { Verdicts } from '../verdicts.ts';
 

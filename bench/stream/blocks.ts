@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { millisecondsNow } from '../now.ts';
-import { movePrices, type StreamChain } from './market.ts';
+import { millisecondsNow } from '../../test/many-pools/now.ts';
+import { movePrices, type StreamChain } from '../../test/many-pools/stream-chain.ts';
 
 /** A block that was mined. */
 export interface Block {

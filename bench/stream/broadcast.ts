@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderProcess } from '../../test/abuse/order-process.ts';
 import { Samples } from '../../test/harness/samples.ts';
+import { millisecondsNow } from '../../test/many-pools/now.ts';
 import { startMeasuredScript } from '../measured-process.ts';
-import { millisecondsNow } from '../now.ts';
 import { everySecond } from './blocks.ts';
 import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';

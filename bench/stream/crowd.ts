@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OrderProcess } from '../../test/abuse/order-process.ts';
 import { Samples } from '../../test/harness/samples.ts';
+import type { StreamChain } from '../../test/many-pools/stream-chain.ts';
 import type { MeasuredProcess } from '../measured-process.ts';
 import { memoryOf } from '../process-figures.ts';
 import { type Block, everySecond, mineBlocks } from './blocks.ts';
 import type { Order } from './clients.ts';
 import type { Plan } from './connections.ts';
-import type { StreamChain } from './market.ts';
 import type { Collected } from './readings.ts';
 
 /** What a number of connections took and cost. Times in milliseconds. */

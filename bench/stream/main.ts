@@ -1,11 +1,11 @@
 import { OrderProcess } from '../../test/abuse/order-process.ts';
+import type { StreamChain } from '../../test/many-pools/stream-chain.ts';
 import { say } from '../print.ts';
 import { runBench } from '../run-bench.ts';
 import { measureBroadcast } from './broadcast.ts';
 import type { Order } from './clients.ts';
 import { type Plan, planConnections } from './connections.ts';
 import { measureCrowd } from './crowd.ts';
-import type { StreamChain } from './market.ts';
 import { printReport } from './report.ts';
 import { measureCold, measureWarmed } from './rest.ts';
 import { startStreamWorld } from './world.ts';

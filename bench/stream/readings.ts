@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { millisecondsNow } from '../now.ts';
+import { millisecondsNow } from '../../test/many-pools/now.ts';
 import type { Pace } from './connections.ts';
 
 const Message = z.object({

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OrderProcess } from '../../test/abuse/order-process.ts';
 import { Samples } from '../../test/harness/samples.ts';
+import type { StreamChain } from '../../test/many-pools/stream-chain.ts';
 import type { BatchOrder } from './batch-client.ts';
 import { everySecond, mineNext } from './blocks.ts';
-import type { StreamChain } from './market.ts';
 
 /** Longer than a head is used after it was seen. */
 const HEAD_MS = 600;

@@ -1,9 +1,9 @@
 import { timeRequest } from '../../test/abuse/timed-request.ts';
-import { chainsFile } from '../hostile/chains-file.ts';
-import { fillIndex } from '../hostile/seed.ts';
+import { chainsFile } from '../../test/many-pools/chains-file.ts';
+import { fillIndex } from '../../test/many-pools/seed.ts';
+import { type StreamChain, startStreamChain } from '../../test/many-pools/stream-chain.ts';
 import { type MeasuredProcess, type ServiceSetup, startMeasuredService } from '../measured-process.ts';
 import { type Stores, startStores } from '../stores.ts';
-import { type StreamChain, startStreamChain } from './market.ts';
 
 /** Chains, and stores whose index has their pools. */
 export interface StreamWorld {

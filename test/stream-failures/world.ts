@@ -1,9 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chainsFile } from '../../bench/hostile/chains-file.ts';
-import { fillIndex } from '../../bench/hostile/seed.ts';
-import { movePrices, type StreamChain, startStreamChain } from '../../bench/stream/market.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { startRedis } from '../../local/services/redis.ts';
@@ -11,6 +8,9 @@ import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { KillableServer } from '../chaos/servers.ts';
 import { SupervisedProcess } from '../chaos/supervised-process.ts';
+import { chainsFile } from '../many-pools/chains-file.ts';
+import { fillIndex } from '../many-pools/seed.ts';
+import { movePrices, type StreamChain, startStreamChain } from '../many-pools/stream-chain.ts';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
 import { Truth } from './truth.ts';
 

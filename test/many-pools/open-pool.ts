@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { createPool, evenBins } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
-import { evenShares, type Pair, priceX64, type QuoteWorld, SHARES_OF_ONE } from '../../test/quotes/quote-world.ts';
+import { evenShares, type Pair, priceX64, type QuoteWorld, SHARES_OF_ONE } from '../quotes/quote-world.ts';
 
 /** token1 per whole token0. */
 export const PRICE = 2_000;

@@ -2,11 +2,11 @@ import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
-import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
-import { openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { createOnchainTables } from '../harness/onchain-tables.ts';
+import { openSeeder, type Seeder, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { addHistory, advanceIndex } from './activity.ts';
-import type { PoolGroup, SeededChain } from './chain.ts';
-import { SCHEMA, untrustedTokenSql } from './market.ts';
+import type { PoolGroup, SeededChain } from './pool-groups.ts';
+import { SCHEMA, untrustedTokenSql } from './pool-kinds.ts';
 
 const STAMP = { blockNumber: 1, blockTimestamp: 1 };
 

@@ -1,12 +1,12 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { manualProviderAbi, tokenAbi } from '../../devnet/abi.ts';
 import { send } from '../../devnet/dev-chain.ts';
-import { type Pair, type QuoteWorld, startQuoteWorld } from '../../test/quotes/quote-world.ts';
-import { type CountingNode, startCountingNode } from '../counting-node.ts';
-import { groupOf, type PoolGroup, type SeededChain } from '../hostile/chain.ts';
-import { putClones } from '../hostile/clones.ts';
-import { addressOf, FIRST_CLONE } from '../hostile/market.ts';
-import { makeOpenPool, PRICE, quoteAt } from '../hostile/open-pool.ts';
+import { type Pair, type QuoteWorld, startQuoteWorld } from '../quotes/quote-world.ts';
+import { putClones } from './clones.ts';
+import { type CountingNode, startCountingNode } from './counting-node.ts';
+import { makeOpenPool, PRICE, quoteAt } from './open-pool.ts';
+import { groupOf, type PoolGroup, type SeededChain } from './pool-groups.ts';
+import { addressOf, FIRST_CLONE } from './pool-kinds.ts';
 
 /** Sizes of groups of pools. In a block the quotes of one group change; those of the last group never do. */
 const GROUPS = [30, 30, 30, 10];

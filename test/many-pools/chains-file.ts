@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ChainsFile } from '../../config/chains-schema.ts';
-import { stillQuotes } from '../../test/quotes/quote-world.ts';
-import type { SeededChain } from './chain.ts';
+import { stillQuotes } from '../quotes/quote-world.ts';
+import type { SeededChain } from './pool-groups.ts';
 
 const BLOCK_TIME_MS = 1_000;
 const BASE_USD = 2_000;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
-import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { SCHEMA } from './market.ts';
+import { setIndexedBlock } from '../harness/onchain-tables.ts';
+import { SCHEMA } from './pool-kinds.ts';
 
 /** What a swap adds to the running totals of its pool. */
 const SWAP: Readonly<Partial<Record<TotalName, bigint>>> = {
