@@ -2,7 +2,9 @@ import { type Address, type Hex, numberToHex, zeroAddress } from 'viem';
 import { z } from 'zod';
 import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import { type BoundedCall, encodeBoundedCalls } from '../protocol/bounded-calls/bounded-calls.ts';
-import type { BlockRef, ChainRpc } from './chain-rpc.ts';
+import type { ChainRpc } from './chain-rpc.ts';
+import { blockParam } from './eth-call.ts';
+import type { ReadContext } from './read-context.ts';
 
 /** The storage that calls read: slots by account, in lowercase. */
 export type AccessList = ReadonlyMap<Address, ReadonlySet<Hex>>;
@@ -24,15 +26,14 @@ const PROGRAM_GAS = 500_000;
  */
 export function readAccessList(
   rpc: Pick<ChainRpc, 'requestOptional'>,
-  { hash }: Pick<BlockRef, 'hash'>,
+  { block, signal }: ReadContext,
   calls: readonly BoundedCall[],
-  signal?: AbortSignal,
 ): Promise<AccessList> {
   const gas = calls.reduce((sum, { gasLimit }) => sum + gasLimit, PROGRAM_GAS);
   const program = { from: zeroAddress, data: encodeBoundedCalls(calls), gas: numberToHex(gas) };
   return rpc.requestOptional(
     'eth_createAccessList',
-    [program, { blockHash: hash }],
+    [program, blockParam(block)],
     (answer) => Answer.parse(answer),
     signal,
   );

@@ -1,38 +1,13 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
-import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { OutageLog } from '../runtime/outage-log.ts';
-import { type BlockState, blockOverrides, stateDiffs } from './pending-state.ts';
+import { requestChecked, throughBreaker } from './checked-request.ts';
+import { blockParam, callParams, type EthCall, reserveCall } from './eth-call.ts';
+import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
+import type { BlockHeader, CallContext } from './read-context.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
-
-/** A block that calls are made at. */
-export interface BlockRef extends BlockState {
-  readonly number: bigint;
-  /** For a scheduled read, takes a call from its budget; false stops the call. Absent for all other reads. */
-  readonly reserve?: () => boolean;
-}
-
-/** A block with the hashes of blocks below it. */
-export interface BlockHeader extends BlockRef {
-  /** Hashes of the blocks below it, the nearest first: at least one. */
-  readonly parents: readonly Hex[];
-}
-
-/** Code put at addresses for the time of one call. */
-export type CodeOverrides = ReadonlyMap<Address, Hex>;
-
-export interface EthCall {
-  readonly from?: Address;
-  /** Absent where `data` is creation code: the result is then what its constructor returns. */
-  readonly to?: Address;
-  readonly data: Hex;
-  /** Gas limit of the call. */
-  readonly gas: bigint;
-  readonly block: BlockRef | 'latest';
-  readonly overrides?: CodeOverrides | undefined;
-}
 
 /** A call that waited for so long when its caller's deadline passed counts as one that no node answered. */
 const MIN_WAIT_MS = 1_000;
@@ -45,29 +20,6 @@ export interface ReportedHead {
   readonly block: BlockHeader;
   readonly endpoint: RpcEndpoint | null;
 }
-
-export const quantity = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,64}$/)
-  .transform(BigInt);
-/** A block, or the header of one, as nodes write it. */
-export const BlockAnswer = z
-  .object({ number: quantity, hash: HexBytes32, timestamp: quantity, parentHash: HexBytes32 })
-  .transform(({ parentHash, ...block }): BlockHeader => ({ ...block, parents: [parentHash] }));
-const HexData = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
-  .transform((data) => data as Hex);
-const Log = z.object({
-  address: HexAddress,
-  topics: z.array(HexBytes32),
-  data: HexData,
-  blockNumber: quantity,
-  blockHash: HexBytes32,
-  logIndex: quantity.transform(Number),
-});
-
-export type ChainLog = z.infer<typeof Log>;
 
 /**
  * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open.
@@ -96,7 +48,7 @@ export class ChainRpc {
     check: (result: unknown) => T,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#firstGood((endpoint) => requestChecked(endpoint, method, params, check, signal), signal);
+    return this.#firstGood((endpoint) => requestChecked(endpoint, { method, params, check, signal }), signal);
   }
 
   /**
@@ -116,7 +68,7 @@ export class ChainRpc {
     for (const endpoint of this.endpoints) {
       if (endpoint.breaker.isOpen) continue;
       try {
-        return await requestChecked(endpoint, method, params, check, signal);
+        return await requestChecked(endpoint, { method, params, check, signal });
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
         last = error;
@@ -165,14 +117,12 @@ export class ChainRpc {
    */
   async logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly ChainLog[]> {
     const filter = { address: addresses, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
-    return this.request('eth_getLogs', [filter], (result) => z.array(Log).parse(result));
+    return this.request('eth_getLogs', [filter], (result) => z.array(LogAnswer).parse(result));
   }
 
   /** The heads of all nodes that answer; empty when no node does. */
   async heads(signal?: AbortSignal): Promise<ReportedHead[]> {
-    const requests = this.endpoints.map((endpoint) =>
-      this.#callEndpoint(endpoint, () => requestHead(endpoint, signal)),
-    );
+    const requests = this.endpoints.map((endpoint) => throughBreaker(endpoint, () => requestHead(endpoint, signal)));
     const answers = await Promise.allSettled(requests);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
@@ -184,9 +134,9 @@ export class ChainRpc {
    * @param check decodes the result, as in {@link request}
    * @throws RpcFailure of the last node asked
    */
-  async call<T>(call: EthCall, check: (result: Hex) => T, signal?: AbortSignal): Promise<T> {
-    reserveCall(call.block);
-    return this.request('eth_call', callParams(call), (result) => check(HexData.parse(result)), signal);
+  async call<T>(call: EthCall, check: (result: Hex) => T): Promise<T> {
+    reserveCall(call);
+    return this.request('eth_call', callParams(call), (result) => check(HexData.parse(result)), call.signal);
   }
 
   /**
@@ -194,9 +144,10 @@ export class ChainRpc {
    *
    * @throws RpcFailure of the last node asked
    */
-  async code(address: Address, block: BlockRef | 'latest', signal?: AbortSignal): Promise<Hex> {
-    reserveCall(block);
-    return this.request('eth_getCode', [address, blockParam(block)], (result) => HexData.parse(result), signal);
+  async code(address: Address, at: CallContext): Promise<Hex> {
+    reserveCall(at);
+    const params = [address, blockParam(at.block)];
+    return this.request('eth_getCode', params, (result) => HexData.parse(result), at.signal);
   }
 
   async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -204,7 +155,7 @@ export class ChainRpc {
     let last = allPaused();
     for (const endpoint of this.endpoints) {
       try {
-        const result = await this.#callEndpoint(endpoint, attempt);
+        const result = await throughBreaker(endpoint, attempt);
         this.#outage?.worked();
         return result;
       } catch (error) {
@@ -215,18 +166,6 @@ export class ChainRpc {
     const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
     if (last.isNodeFault || last.code === 'paused' || isLate) this.#outage?.failed(last);
     throw last;
-  }
-
-  async #callEndpoint<T>(endpoint: RpcEndpoint, attempt: (endpoint: RpcEndpoint) => Promise<T>): Promise<T> {
-    if (!endpoint.breaker.tryPass()) throw new RpcFailure('paused', `${endpoint.label} is paused after failures`);
-    try {
-      const result = await attempt(endpoint);
-      endpoint.breaker.succeeded();
-      return result;
-    } catch (error) {
-      report(endpoint, error);
-      throw error;
-    }
   }
 }
 
@@ -250,51 +189,10 @@ export function openChainRpc(
 const isTimeout = (signal: AbortSignal | undefined): boolean =>
   signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
 
-function report({ breaker }: RpcEndpoint, error: unknown): void {
-  if (error instanceof RpcFailure && error.code === 'aborted') breaker.givenUp();
-  else if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
-  else if (error.code === 'wrong_chain') breaker.open();
-  else breaker.failed();
-}
-
 async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
-  const block = await requestChecked(endpoint, 'eth_getBlockByNumber', ['latest', false], readBlock, signal);
+  const params = ['latest', false];
+  const block = await requestChecked(endpoint, { method: 'eth_getBlockByNumber', params, check: readBlock, signal });
   return { block, endpoint };
 }
 
 const readBlock = (result: unknown): BlockHeader => BlockAnswer.parse(result);
-
-async function requestChecked<T>(
-  endpoint: RpcEndpoint,
-  method: string,
-  params: readonly unknown[],
-  check: (result: unknown) => T,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  const result = await endpoint.request(method, params, signal);
-  try {
-    return check(result);
-  } catch (error) {
-    if (error instanceof RpcFailure) throw error;
-    throw new RpcFailure('malformed', `${endpoint.label} answered ${method} with data that does not decode`);
-  }
-}
-
-function callParams({ gas, block, overrides, ...call }: EthCall): unknown[] {
-  const params: unknown[] = [{ ...call, gas: `0x${gas.toString(16)}` }, blockParam(block)];
-  const pending = block === 'latest' ? undefined : block.pending;
-  const diffs = pending ? stateDiffs(pending.overrides) : {};
-  if (!overrides && !pending) return params;
-  const code = [...(overrides ?? [])].map(([address, it]) => [address, { ...diffs[address], code: it }]);
-  params.push({ ...diffs, ...Object.fromEntries(code) });
-  if (pending) params.push(blockOverrides(pending));
-  return params;
-}
-
-/** @throws RpcFailure `exhausted` when the budget of a scheduled read has no call left */
-function reserveCall(block: BlockRef | 'latest'): void {
-  if (block === 'latest' || block.reserve?.() !== false) return;
-  throw new RpcFailure('exhausted', 'the read budget is exhausted');
-}
-
-const blockParam = (block: BlockRef | 'latest') => (block === 'latest' ? block : { blockHash: block.hash });

@@ -1,6 +1,6 @@
 import { type Address, numberToHex } from 'viem';
 import type { BoundedCall } from '../protocol/bounded-calls/bounded-calls.ts';
-import { boundedCallsOnce, boundedCallsWithCode, type ChainTarget } from './contract-calls.ts';
+import { boundedCalls, boundedCallsOnce, type ChainTarget } from './isolated-calls.ts';
 import type { PendingState } from './pending-state.ts';
 import { isRefusal, RpcFailure } from './rpc-failure.ts';
 
@@ -33,8 +33,8 @@ export async function overrideSupport(target: ChainTarget, signal?: AbortSignal)
   };
   const code = new Map([[EMPTY, STOP] as const]);
   const [state, stateAndBlock] = await Promise.all([
-    boundedCallsWithCode(target, block, [[CALL]], code, signal).then(({ isApplied }) => isApplied),
-    boundedCallsOnce(target, { ...block, pending }, [], signal).then(() => true, isNotApplied),
+    boundedCalls(target, { block, code, signal }, [[CALL]]).then(({ isApplied }) => isApplied),
+    boundedCallsOnce(target, { block: { ...block, pending }, signal }, []).then(() => true, isNotApplied),
   ]);
   return { state, stateAndBlock };
 }

@@ -32,7 +32,7 @@ async function writesOf(code: Hex, call: { readonly value?: bigint } = {}) {
   await chain.client.mine({ blocks: 1 });
   const { hash } = await chain.client.getBlock();
   const traced = { from: FROM, to: AT, data: '0x', value: 0n, gas: 200_000n, ...call } as const;
-  const words = await traceWrites(rpcOf(anvil.url), traced, hash, PENDING);
+  const words = await traceWrites(rpcOf(anvil.url), traced, { hash, target: PENDING });
   return Object.fromEntries([...words].map(([account, slots]) => [account, Object.fromEntries(slots)]));
 }
 
@@ -68,6 +68,6 @@ test('nodes trace if one of them does, with overrides', async () => {
 
 test('an unknown block is refused', async () => {
   const call = { from: FROM, to: AT, data: '0x', value: 0n, gas: 100_000n } as const;
-  const unknown = traceWrites(rpcOf(anvil.url), call, word(1n), PENDING);
+  const unknown = traceWrites(rpcOf(anvil.url), call, { hash: word(1n), target: PENDING });
   await expect(unknown).rejects.toMatchObject({ code: 'refused' });
 });

@@ -28,22 +28,23 @@ const CLOCK: TracedCall = {
 /** A block and a time that no chain has. */
 const CLOCK_BLOCK = { blockNumber: 2n ** 40n, timestamp: 2n ** 40n } as const;
 
+/** Where a call is traced. */
+export interface TraceContext {
+  /** Hash of the block whose state it runs on. */
+  readonly hash: Hex | 'latest';
+  /** Number and time of the block that it sees. */
+  readonly target: TargetBlock;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Finds the storage that a call would write, by `debug_traceCall`. A call that reverts writes none. Balances, nonces and
  * code are left out, and so are accounts that destroy themselves.
  *
- * @param hash block whose state it runs on
- * @param pending number and time of the block that it sees
  * @throws RpcFailure of the last node asked: `refused` also where no node has the method
  */
-export function traceWrites(
-  rpc: ChainRpc,
-  call: TracedCall,
-  hash: Hex,
-  pending: TargetBlock,
-  signal?: AbortSignal,
-): Promise<StateOverrides> {
-  return trace(rpc, call, { blockHash: hash }, pending, (overrides) => overrides, signal);
+export function traceWrites(rpc: ChainRpc, call: TracedCall, context: TraceContext): Promise<StateOverrides> {
+  return trace(rpc, call, context, (overrides) => overrides);
 }
 
 /**
@@ -58,7 +59,7 @@ export async function canTraceWrites(rpc: ChainRpc, signal?: AbortSignal): Promi
     throw new RpcFailure('ignored', 'a node ignores the overrides of debug_traceCall');
   };
   try {
-    return await trace(rpc, CLOCK, 'latest', CLOCK_BLOCK, check, signal);
+    return await trace(rpc, CLOCK, { hash: 'latest', target: CLOCK_BLOCK, signal }, check);
   } catch (error) {
     if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'ignored')) return false;
     throw error;
@@ -68,14 +69,13 @@ export async function canTraceWrites(rpc: ChainRpc, signal?: AbortSignal): Promi
 function trace<T>(
   rpc: ChainRpc,
   { from, to, data, value, gas }: TracedCall,
-  block: 'latest' | { readonly blockHash: Hex },
-  pending: TargetBlock,
+  { hash, target, signal }: TraceContext,
   check: (overrides: StateOverrides) => T,
-  signal: AbortSignal | undefined,
 ): Promise<T> {
   const call = { from, ...(to && { to }), data, value: numberToHex(value), gas: numberToHex(gas) };
   const tracer = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } };
-  const params = [call, block, { ...tracer, blockOverrides: blockOverrides(pending) }];
+  const block = hash === 'latest' ? hash : { blockHash: hash };
+  const params = [call, block, { ...tracer, blockOverrides: blockOverrides(target) }];
   return rpc.requestOptional('debug_traceCall', params, (result) => check(writesOf(Diff.parse(result))), signal);
 }
 

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
-import { boundedCallsOnce, type ChainTarget } from '../chain/contract-calls.ts';
 import { listPools } from '../chain/discovery/read-factory.ts';
+import { boundedCallsOnce, type ChainTarget } from '../chain/isolated-calls.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';
 import { type Recognition, recognise, recognitionCalls } from '../protocol/layouts/recognition.ts';
 
@@ -57,7 +57,7 @@ export async function layoutsOf(target: ChainTarget, pools: readonly Address[]) 
 async function recogniseAll(target: ChainTarget, pools: readonly Address[]): Promise<(Recognition | null)[]> {
   const found: (Recognition | null)[] = [];
   for (const pool of pools) {
-    const { results } = await boundedCallsOnce(target, 'latest', recognitionCalls(pool));
+    const { results } = await boundedCallsOnce(target, { block: 'latest' }, recognitionCalls(pool));
     found.push(recognise(results));
   }
   return found;

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
-import type { MulticallTarget } from '../chain/contract-calls.ts';
 import { readFactory } from '../chain/discovery/read-factory.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
+import type { MulticallTarget } from '../chain/multicall.ts';
 import { RpcFailure } from '../chain/rpc-failure.ts';
 import { AppError } from '../config/app-error.ts';
 import type { ChainConfig, DeploymentConfig } from '../config/chains-schema.ts';

@@ -1,4 +1,5 @@
-import type { BlockHeader, ChainRpc } from '../chain/chain-rpc.ts';
+import type { ChainRpc } from '../chain/chain-rpc.ts';
+import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { Logger } from '../runtime/logger.ts';

@@ -1,5 +1,5 @@
-import type { BlockRef } from '../chain/chain-rpc.ts';
 import { blockOverrides, stateDiffs, stateOf } from '../chain/pending-state.ts';
+import type { BlockRef } from '../chain/read-context.ts';
 import type { Snapshot } from './types.ts';
 
 /** `live`: in the block that is being built; `committed`: at the last block of the chain. */

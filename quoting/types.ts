@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../chain/chain-rpc.ts';
+import type { ReportedHead } from '../chain/chain-rpc.ts';
+import type { BlockRef, ReadContext } from '../chain/read-context.ts';
 import type { CurveSearch, SearchedCurve } from '../protocol/curve-search.ts';
 import type { Depth } from '../protocol/depth.ts';
 import type { TradingSides } from '../protocol/guards/side-claim.ts';
@@ -87,12 +88,15 @@ export interface ChainSnapshots {
   depths(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap<DepthSnapshot>>;
 }
 
+/** A head, and the budget of a scheduled read at it. */
+export type HeadContext = ReportedHead & Pick<ReadContext, 'reserve'>;
+
 export interface ReadOptions {
   /** Ends the wait: pools that are not read by then get `timed_out`. Their reads continue for other requests. */
   readonly signal?: AbortSignal;
   /**
    * Reads at this head only. If its block is not the newest that was taken, all pools get `timed_out`. Pools share
-   * calls only with pools read at the same object, since its block may have a budget of its own.
+   * calls only with pools read with the same budget.
    */
-  readonly at?: ReportedHead;
+  readonly at?: HeadContext;
 }

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 
 export const BLOCK_HEADERS = ['X-Block-Number', 'X-Block-Hash', 'X-Block-Age-Ms', 'X-Quote-Basis'] as const;
 /** Only on quotes in the block that is being built. */

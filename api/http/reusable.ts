@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { setBlockHeaders } from './block-headers.ts';
 import { type ReadyBody, sendCached, sendReady } from './ready-body.ts';
 

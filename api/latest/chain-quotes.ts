@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, PoolTable } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';

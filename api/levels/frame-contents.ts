@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { BlockTooOldError, isExhausted, SnapshotError } from '../../quoting/snapshot-error.ts';

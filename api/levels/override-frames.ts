@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';

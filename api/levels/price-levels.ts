@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead } from '../../quoting/live/write-frame.ts';

@@ -1,5 +1,5 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { finalityBlocks } from '../../chain/finality.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';

@@ -1,4 +1,4 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { overridesOf } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot, SnapshotMap } from '../../quoting/types.ts';

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 
 /** What a client has after the message of an id: quotes of all its pools. */
 export interface MessageId {

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-directory.ts';
 import type { QuoteKind } from '../../quoting/requested/requested-pools.ts';

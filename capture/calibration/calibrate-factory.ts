@@ -1,8 +1,7 @@
-import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { isRefusal } from '../../chain/rpc-failure.ts';
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CalibrationChain, Finding } from '../../protocol/calibration.ts';
 import { calibrateMark } from '../../protocol/guards/calibrate-mark.ts';
 import { STOP_LOSS_MARK } from '../../protocol/guards/observed-marks.ts';
@@ -75,13 +74,13 @@ export function calibrationChain(target: ChainTarget): CalibrationChain {
     logs: (addresses, fromBlock, toBlock) => rpc.logs(addresses, fromBlock, toBlock),
     call: async (block, to, data, code) => {
       try {
-        const overrides = code === undefined ? {} : { overrides: new Map([[to, code]]) };
-        return await rpc.call({ to, data, gas: CALL_GAS_CAP, block, ...overrides }, (answer) => answer);
+        const overrides = code === undefined ? undefined : new Map([[to, code]]);
+        return await rpc.call({ to, data, block, code: overrides }, (answer) => answer);
       } catch (error) {
         if (isRefusal(error)) return null;
         throw error;
       }
     },
-    attempts: async (block, calls) => (await boundedCallsOnce(target, block, calls)).results,
+    attempts: async (block, calls) => (await boundedCallsOnce(target, { block }, calls)).results,
   };
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
-import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
@@ -12,7 +12,7 @@ import { PoolMaker } from '../../quoting/pools/pool-maker.ts';
 import { createPoolReader } from '../../quoting/reads/create-pool-reader.ts';
 import type { PoolReader } from '../../quoting/reads/pool-reader.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import { CLOSED_ASK_X64, CLOSED_BID_X64 } from '../../quoting/types.ts';
+import { CLOSED_ASK_X64, CLOSED_BID_X64, type HeadContext } from '../../quoting/types.ts';
 import { encodeBigints } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
@@ -50,9 +50,9 @@ const insertDepth = loadStatement('./insert-depth.sql', import.meta.url);
  */
 export function createDepthRecorder({ database, chain, rpc, reserve, logger }: DepthDeps): RecordDepth {
   const { chainId, multicall3 } = chain;
-  const head = async (): Promise<ReportedHead> => {
+  const head = async (): Promise<HeadContext> => {
     const { block, endpoint } = await rpc.head();
-    return { block: { ...block, reserve }, endpoint };
+    return { block, endpoint, reserve };
   };
   const reader = createPoolReader({
     target: { rpc, chainId, multicall3 },
@@ -99,10 +99,10 @@ async function servedPools(
 }
 
 /** Reads a sample of one pool. @returns null when the pool does not trade, or does not show its depth */
-async function readSample(reader: PoolReader, at: ReportedHead, pool: ServedPool): Promise<DepthSample | null> {
+async function readSample(reader: PoolReader, at: HeadContext, pool: ServedPool): Promise<DepthSample | null> {
   try {
     const prices = await reader.prices(at, { pool });
-    const found = await reader.curve(prices);
+    const found = await reader.curve(at, prices);
     if (!found || (found.trading.bids === null && found.trading.asks === null)) return null;
     const { block, bidX64, askX64 } = prices;
     // A side that is closed by a token has no price from which distances could be measured.

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Address, Hex } from 'viem';
-import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCalls, boundedCallsWithCode } from '../../chain/contract-calls.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import { boundedCalls } from '../../chain/isolated-calls.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { fillCalls, providerQuoteCall, stubs } from '../../quoting/calls/probe-calls.ts';
@@ -69,14 +70,14 @@ async function quotedOutputs(
   const known = swaps.flatMap((swap) => pools.get(swap.pool) ?? []);
   const code = stubs(known, ({ priceProvider }) => priceProvider);
   const quoteCalls = known.map((pool) => [providerQuoteCall(pool)]);
-  const { isApplied, answers: quotes } = await boundedCallsWithCode(target, parent, quoteCalls, code);
+  const { isApplied, answers: quotes } = await boundedCalls(target, { block: parent, code }, quoteCalls);
   const swapCalls = swaps.map(({ pool: address, zeroForOne, inRaw }, index) => {
     const [quote] = quotes[index]?.results ?? [];
     const pool = pools.get(address);
     return isApplied && quote && pool ? fillCalls(pool, quote, { zeroForOne, input: BigInt(inRaw) }) : [];
   });
   if (swapCalls.every((calls) => calls.length === 0)) return swaps.map(() => null);
-  const answers = await boundedCalls(target, parent, swapCalls);
+  const { answers } = await boundedCalls(target, { block: parent }, swapCalls);
   return swaps.map(({ pool, zeroForOne, inRaw }, index) => {
     const layout = pools.get(pool)?.layout;
     const results = answers[index]?.results;

@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem';
 import { z } from 'zod';
-import { quantity } from '../../chain/chain-rpc.ts';
+import { quantity } from '../../chain/node-answers.ts';
 import { HexBytes32 } from '../../config/scalars.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { FillDeps } from './record-fills.ts';

@@ -1,7 +1,8 @@
 import type { Address } from 'viem';
-import type { BlockHeader, ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
 import { openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';

@@ -1,6 +1,6 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { withoutOverrides } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall, BoundedResult } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -43,7 +43,7 @@ export async function readLivePrices(
   pools: readonly CommittedRead[],
 ): Promise<(LiveRead | undefined)[]> {
   if (pools.length === 0) return [];
-  const send = (block: BlockRef) => (calls: readonly BoundedCall[]) => boundedCallsOnce(target, block, calls);
+  const send = (block: BlockRef) => (calls: readonly BoundedCall[]) => boundedCallsOnce(target, { block }, calls);
   try {
     const read = await runWithinBudget(kind, pools.map(liveCalls), { budget, send: send(head.block) });
     const isPriced = read.map((answer) => answer?.results[0]?.success === true);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { BudgetedRpc } from '../../chain/read-schedule/budgeted-rpc.ts';
 import { poolStorages } from '../../db/schema/operator.ts';
 import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
@@ -45,7 +45,7 @@ export function createStorageCapture(deps: StorageCaptureDeps): (kind: CaptureCl
     send: async (calls) => {
       const rpc = rpcs[kind];
       const { block } = await new BudgetedRpc(rpc, budget, kind).head();
-      return { ...(await boundedCallsOnce({ rpc, chainId }, block, calls)), block };
+      return { ...(await boundedCallsOnce({ rpc, chainId }, { block }, calls)), block };
     },
     store: async (read) => {
       const rows = read.map(({ pool, results, answer }) =>

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { MAX_READ_GAS, type ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
@@ -60,7 +60,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
     (kind) => {
       const target = { rpc: rpcs[kind], chainId };
       const readAt = async (block: BlockRef | 'latest', calls: readonly BoundedCall[], head: LiveBlock | null) => ({
-        ...(await boundedCallsOnce(target, block, calls)),
+        ...(await boundedCallsOnce(target, { block }, calls)),
         head,
       });
       return {

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
+import type { BlockRef, CodeOverrides } from '../../chain/read-context.ts';
 import type { ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import { type BoundedAnswer, type BoundedCall, CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
@@ -61,7 +61,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   };
   return createPoolReads(deps, takePools, (kind) => {
     const sendAt = (block: BlockRef | 'latest', code?: CodeOverrides) => (calls: readonly BoundedCall[]) =>
-      boundedCallsOnce({ rpc: rpcs[kind], chainId }, block, calls, undefined, CALL_GAS_CAP, code);
+      boundedCallsOnce({ rpc: rpcs[kind], chainId }, { block, code }, calls);
     const quoteAt = (block: BlockRef | 'latest') => (calls: readonly BoundedCall[]) =>
       sendAt(block, new Map(calls.map(({ target: pool }) => [pool, stubCode.get(pool) ?? '0x'])))(calls);
     /** Simulates the swaps of pools at the block of their quotes, and notes what guards reject. */

@@ -1,6 +1,5 @@
 import { type Address, maxUint256 } from 'viem';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
-import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import { closedSides, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
@@ -28,7 +27,7 @@ export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClas
     callsOf: ({ address, token0, token1 }) => [token0, token1].map((token) => transferCall(address, token, maxUint256)),
     send: (calls) => {
       const code = transferCode(calls.map(({ target }) => target));
-      return boundedCallsOnce({ rpc: rpcs[kind], chainId }, 'latest', calls, undefined, CALL_GAS_CAP, code);
+      return boundedCallsOnce({ rpc: rpcs[kind], chainId }, { block: 'latest', code }, calls);
     },
     store: async (probed) =>
       probed.map(({ pool: { address }, results }) => {

@@ -59,7 +59,7 @@ export async function discoverContracts(
   const made: ReadonlySet<Address> = maker === null ? new Set() : await madeBy(rpc, maker);
   const unproven = extensions.filter((address) => !made.has(address)).slice(0, MAX_UNPROVEN);
   const looked = [...extensions.filter((address) => made.has(address)), ...unproven];
-  const codes = await Promise.all(looked.map((address) => rpc.code(address, 'latest')));
+  const codes = await Promise.all(looked.map((address) => rpc.code(address, { block: 'latest' })));
   const { factories, unsearchedProviders } = await providerFactories(rpc, providers);
   const candidates = [
     ...looked.map((address, at) => [address, roleInCode(codes[at] ?? '0x', layout)] as const),

@@ -1,11 +1,11 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex, sliceHex, zeroAddress } from 'viem';
 import { factoryFunctions as abi } from '../../protocol/abi/factory.ts';
-import { CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { decodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { immutablesAbi, scaleCall } from '../../protocol/layouts/immutables.ts';
 import { HEAD_DATA } from '../../protocol/layouts/storage.ts';
-import type { ChainRpc, EthCall } from '../chain-rpc.ts';
-import { type MulticallTarget, multicall } from '../contract-calls.ts';
+import type { ChainRpc } from '../chain-rpc.ts';
+import type { EthCall } from '../eth-call.ts';
+import { type MulticallTarget, multicall } from '../multicall.ts';
 import { findCreation, makerOf } from './creation.ts';
 import { type Discovery, discoverContracts, type FoundContract } from './discover-contracts.ts';
 
@@ -83,8 +83,9 @@ export async function listPools(
     .filter((index) => index >= FIRST_POOL && index < next)
     .map((index) => encodeFunctionData({ abi, functionName: 'idxToPool', args: [index] }))
     .map((data) => [{ target: factory, data, gas: CALL_GAS }]);
-  const answers = (await multicall(target, 'latest', calls)).flat();
-  return answers
+  const { results } = await multicall(target, { block: 'latest' }, calls);
+  return results
+    .flat()
     .map(({ data }) => decodeFunctionResult({ abi, functionName: 'idxToPool', data }))
     .map((pool) => pool.toLowerCase() as Address);
 }
@@ -96,15 +97,15 @@ export async function listPools(
  */
 export async function nextPoolIndex(rpc: ChainRpc, to: Address, block: EthCall['block']): Promise<bigint | null> {
   const data = encodeFunctionData({ abi, functionName: 'nextPoolIdx' });
-  const answer = await rpc.call({ to, data, gas: CALL_GAS_CAP, block }, (it) => it);
+  const answer = await rpc.call({ to, data, block }, (it) => it);
   return answer === '0x' ? null : decodeFunctionResult({ abi, functionName: 'nextPoolIdx', data: answer });
 }
 
 /** Extensions of pools, and their providers, which are in their storage, or immutables. */
 async function contractsOf(target: MulticallTarget, pools: readonly Address[]): Promise<PoolContracts[]> {
   const groups = pools.map((pool) => [scaleCall, HEAD_DATA].map((data) => ({ target: pool, data, gas: CALL_GAS })));
-  const answers = await multicall(target, 'latest', groups);
-  return answers.map(([immutables, head]) => namedContracts(immutables?.data ?? '0x', head?.data ?? '0x'));
+  const { results } = await multicall(target, { block: 'latest' }, groups);
+  return results.map(([immutables, head]) => namedContracts(immutables?.data ?? '0x', head?.data ?? '0x'));
 }
 
 /** @throws Error when these are not the answers of a pool */

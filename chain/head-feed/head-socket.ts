@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { BlockAnswer, type BlockHeader } from '../chain-rpc.ts';
+import { BlockAnswer } from '../node-answers.ts';
+import type { BlockHeader } from '../read-context.ts';
 import type { RpcFailureCode } from '../rpc-failure.ts';
 
 /** A head as a node pushed it. */

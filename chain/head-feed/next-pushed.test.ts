@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
-import type { BlockRef } from '../chain-rpc.ts';
+import type { BlockRef } from '../read-context.ts';
 import { isFeedLive, newPushState, nextPushed, type PushEvent } from './next-pushed.ts';
 
 const BLOCK_MS = 1_000;

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { BlockRef } from '../chain-rpc.ts';
+import type { BlockRef } from '../read-context.ts';
 
 /** What happened. `time`: nothing but that time passed. */
 export type PushEvent =

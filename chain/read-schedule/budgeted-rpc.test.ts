@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type BlockRef, type ChainRpc, type EthCall, openChainRpc } from '../chain-rpc.ts';
+import { type ChainRpc, openChainRpc } from '../chain-rpc.ts';
+import type { EthCall } from '../eth-call.ts';
+import type { BlockRef } from '../read-context.ts';
 import { BudgetedRpc } from './budgeted-rpc.ts';
 import { CallBudget, READ_CLASSES } from './call-budget.ts';
 
@@ -33,7 +35,7 @@ afterAll(() => {
 });
 
 const BLOCK: BlockRef = { number: 1n, hash: `0x${'01'.repeat(32)}`, timestamp: 1n };
-const callAt = (block: EthCall['block']): EthCall => ({ to: `0x${'aa'.repeat(20)}`, data: '0x', gas: 1n, block });
+const callAt = (block: EthCall['block']): EthCall => ({ to: `0x${'aa'.repeat(20)}`, data: '0x', block });
 
 test('a request waits until the budget has a call for it', async () => {
   let now = 0;
@@ -50,16 +52,19 @@ test('a request waits until the budget has a call for it', async () => {
 test('a request that waits for the budget ends with its signal', async () => {
   const budget = new CallBudget(20, READ_CLASSES, () => 0);
   while (budget.reserve('funded'));
-  const call = new BudgetedRpc(rpc, budget, 'funded').call(callAt('latest'), () => null, AbortSignal.timeout(50));
+  const call = new BudgetedRpc(rpc, budget, 'funded').call(
+    { ...callAt('latest'), signal: AbortSignal.timeout(50) },
+    () => null,
+  );
   await expect(call).rejects.toMatchObject({ code: 'aborted' });
   expect(calls).toBe(0);
 });
 
-test('a call at a block with a budget fails when that has none, and one at the same block without a budget continues', async () => {
+test('a call with a budget fails when that has none, and one at the same block without a budget continues', async () => {
   let left = 1;
-  const scheduled = { ...BLOCK, reserve: () => left-- > 0 };
-  expect(await rpc.call(callAt(scheduled), () => 'answered')).toBe('answered');
-  await expect(rpc.call(callAt(scheduled), () => null)).rejects.toMatchObject({ code: 'exhausted' });
+  const scheduled = { block: BLOCK, reserve: () => left-- > 0 };
+  expect(await rpc.call({ ...callAt(BLOCK), ...scheduled }, () => 'answered')).toBe('answered');
+  await expect(rpc.call({ ...callAt(BLOCK), ...scheduled }, () => null)).rejects.toMatchObject({ code: 'exhausted' });
   await expect(rpc.code(`0x${'aa'.repeat(20)}`, scheduled)).rejects.toMatchObject({ code: 'exhausted' });
   expect(await rpc.call(callAt(BLOCK), () => 'answered')).toBe('answered');
   expect(calls).toBe(2);

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import type { MulticallTarget } from '../../chain/contract-calls.ts';
 import { type FactoryFacts, listPools, readFactory } from '../../chain/discovery/read-factory.ts';
+import type { MulticallTarget } from '../../chain/multicall.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { layoutsOf } from '../factory-layouts.ts';
@@ -31,7 +31,7 @@ export interface KnownFactory {
 export async function findDeployment(target: MulticallTarget, known: KnownFactory): Promise<FoundDeployment> {
   const { poolFactory } = known;
   const place = `factory ${poolFactory}`;
-  const hasCode = async (address: Address) => (await target.rpc.code(address, 'latest')) !== '0x';
+  const hasCode = async (address: Address) => (await target.rpc.code(address, { block: 'latest' })) !== '0x';
   if (!(await hasCode(poolFactory))) throw new ConfigError(`${place}: it has no code`);
   if (!(await hasCode(target.multicall3)))
     throw new ConfigError(`multicall3: ${target.multicall3} has no code: name another one in the file`);

@@ -71,7 +71,7 @@ async function codeProblems(rpc: ChainRpc, { chainId, multicall3, deployments }:
     ...deployments.flatMap(factoriesOf).map((address) => ({ address, name: 'factory' })),
     { address: multicall3, name: 'multicall3' },
   ];
-  const codes = await Promise.all(contracts.map(({ address }) => rpc.code(address, 'latest')));
+  const codes = await Promise.all(contracts.map(({ address }) => rpc.code(address, { block: 'latest' })));
   return contracts
     .filter((_, index) => codes[index] === '0x')
     .map(({ address, name }) => error(`no code at ${name} ${address}`));

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReadContext } from '../../chain/read-context.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 
 /** Results of many items, in the order of the items. */
@@ -7,23 +8,34 @@ export type Outcomes<T> = readonly (T | SnapshotError)[];
 /** Items that are asked for within this time share a run. */
 const BATCH_MS = 2;
 
-/** Makes a read of one item from a run over many: items of one key that come within `BATCH_MS` share a run. */
-export function batched<K, I, R>(
-  run: (key: K, items: readonly I[]) => Promise<Outcomes<R>>,
-): (key: K, item: I) => Promise<R> {
-  const open = new Map<K, { readonly items: I[]; readonly outcomes: Promise<Outcomes<R>> }>();
-  const runSoon = async (key: K, items: readonly I[]) => {
-    await sleep(BATCH_MS);
-    open.delete(key);
-    return run(key, items);
+interface Batch<C, I, R> {
+  readonly context: C;
+  readonly items: I[];
+  readonly outcomes: Promise<Outcomes<R>>;
+}
+
+/**
+ * Makes a read of one item from a run over many: items that come within `BATCH_MS`, with the same object of a block and
+ * the same budget, share a run. It has the signal of the first.
+ */
+export function batched<C extends ReadContext, I, R>(
+  run: (context: C, items: readonly I[]) => Promise<Outcomes<R>>,
+): (context: C, item: I) => Promise<R> {
+  const open = new Set<Batch<C, I, R>>();
+  const begin = (context: C): Batch<C, I, R> => {
+    const items: I[] = [];
+    const outcomes = sleep(BATCH_MS).then(() => {
+      open.delete(batch);
+      return run(context, items);
+    });
+    const batch = { context, items, outcomes };
+    open.add(batch);
+    return batch;
   };
-  return async (key, item) => {
-    let batch = open.get(key);
-    if (!batch) {
-      const items: I[] = [];
-      batch = { items, outcomes: runSoon(key, items) };
-      open.set(key, batch);
-    }
+  return async (context, item) => {
+    const { block, reserve } = context;
+    const isSame = ({ context: other }: Batch<C, I, R>) => other.block === block && other.reserve === reserve;
+    const batch = open.values().find(isSame) ?? begin(context);
     const index = batch.items.push(item) - 1;
     const outcome = (await batch.outcomes)[index] as R | SnapshotError;
     if (outcome instanceof SnapshotError) throw outcome;

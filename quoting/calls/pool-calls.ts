@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Hex, zeroAddress } from 'viem';
-import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
-import type { ContractCall } from '../../chain/contract-calls.ts';
+import type { ContractCall } from '../../chain/multicall.ts';
+import type { BlockRef, CodeOverrides } from '../../chain/read-context.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CodeState } from '../../protocol/curve-search.ts';

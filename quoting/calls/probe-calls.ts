@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { CodeOverrides } from '../../chain/chain-rpc.ts';
+import type { CodeOverrides } from '../../chain/read-context.ts';
 import { type BoundedCall, CALLER, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 

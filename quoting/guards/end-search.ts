@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
-import { CALL_GAS_CAP, CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
+import { type ChainTarget, runProgram } from '../../chain/isolated-calls.ts';
+import type { ReadContext } from '../../chain/read-context.ts';
+import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../../protocol/curve.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
@@ -13,11 +13,9 @@ import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulate
 import { isShort } from './short-fill.ts';
 
 /** A side of a pool at a block. */
-export interface SearchedSide {
-  readonly block: BlockRef;
+export interface SearchedSide extends ReadContext {
   readonly pool: Address;
   readonly side: PoolSide;
-  readonly signal: AbortSignal;
 }
 
 /** Where a side was found to end. */
@@ -114,7 +112,8 @@ export class EndSearch {
     return { ...limit, most, beyond: null, filled: simulatedResult(filled) };
   }
 
-  async #simulate({ block, pool, side, signal }: SearchedSide, amounts: readonly bigint[]) {
+  async #simulate(searched: SearchedSide, amounts: readonly bigint[]) {
+    const { pool, side } = searched;
     const walk = {
       pool,
       template: { data: side.simulation(SMALLEST_SWAP, CALLER), amountOffset: side.amountOffset },
@@ -122,8 +121,7 @@ export class EndSearch {
       points: amounts.map((amount) => ({ amount, gasLimit: simulatedSwap(pool, side, amount, 'unknown').gasLimit })),
       halvings: HALVINGS,
     };
-    const program = { data: encodeWalk(walk), gas: CALL_GAS_CAP };
-    return (await runProgram(this.#target, block, program, decodeWalk, signal)).records;
+    return (await runProgram(this.#target, searched, encodeWalk(walk), decodeWalk)).records;
   }
 }
 

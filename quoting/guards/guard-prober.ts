@@ -1,7 +1,8 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCalls, type MulticallTarget, multicall } from '../../chain/contract-calls.ts';
+import { boundedCalls } from '../../chain/isolated-calls.ts';
+import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
 import { timeIn } from '../../chain/pending-state.ts';
+import type { ReadContext } from '../../chain/read-context.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
@@ -44,6 +45,11 @@ interface PoolClaim {
   readonly sides: readonly SideClaim[];
 }
 
+/** The same, as far as simulated swaps confirm it. */
+interface ConfirmedClaim extends Omit<PoolClaim, 'sides'> {
+  readonly sides: readonly ConfirmedSide[];
+}
+
 const SILENCE: CallResult = { success: false, data: '0x' };
 
 /**
@@ -67,17 +73,13 @@ export class GuardProber {
    * @returns the sides in the order of the pools; an error for a pool whose own swaps could not be simulated
    * @throws RpcFailure when the nodes did not give the state of the guards
    */
-  async evaluate(
-    block: BlockRef,
-    pools: readonly GuardedCurve[],
-    signal: AbortSignal,
-  ): Promise<(TradingSides | SnapshotError)[]> {
-    const claims = await this.#claims(block, pools, signal);
+  async evaluate(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(TradingSides | SnapshotError)[]> {
+    const claims = await this.#claims(context, pools);
     const requested = claims.flatMap((claim, index) => {
       const pool = pools[index]?.pool.address as Address;
       return (claim?.sides ?? []).flatMap(({ side, inputs }) => inputs.map((amount) => ({ pool, side, amount })));
     });
-    const results = await this.#simulate(block, requested, signal);
+    const results = await this.#simulate(context, requested);
     const confirmed = claims.map((claim) =>
       claim?.sides.map((side) => confirmClaim(side, results.splice(0, side.inputs.length))),
     );
@@ -90,26 +92,26 @@ export class GuardProber {
           this.#deps.logger.warn({ pool: address }, 'guards did not do what their state says: every bin is probed');
         }
         const agreed = sides
-          ? this.#agreed(block, guarded, claims[index]?.stopLoss ?? null, sides, signal)
-          : this.probe(block, guarded, signal);
+          ? this.#agreed(context, guarded, { stopLoss: claims[index]?.stopLoss ?? null, sides })
+          : this.probe(context, guarded);
         return agreed.catch(asProbeError);
       }),
     );
   }
 
   /** Probes a pool with an unknown extension. @throws SnapshotError */
-  probe(block: BlockRef, guarded: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
-    return this.#unknown.probe(block, guarded, signal);
+  probe(context: ReadContext, guarded: GuardedCurve): Promise<TradingSides> {
+    return this.#unknown.probe(context, guarded);
   }
 
   /** Reads what the state of the guards says; null for a pool whose stop loss does not answer as one. */
-  async #claims(block: BlockRef, pools: readonly GuardedCurve[], signal: AbortSignal): Promise<(PoolClaim | null)[]> {
+  async #claims(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const requested = groups.filter((calls) => calls.length > 0);
-    const answers = await multicall(this.#deps.target, block, requested, signal);
+    const { results: answers } = await multicall(this.#deps.target, context, requested);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
-      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], timeIn(block)) : null;
+      const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], timeIn(context.block)) : null;
       if (hasStopLoss && !stopLoss) return null;
       return { stopLoss, sides: [bids, asks].map((side) => claimSide(side, pool.stopLossMark, stopLoss)) };
     });
@@ -117,26 +119,24 @@ export class GuardProber {
 
   /** Gives both sides up to the last point at which the guards' state and the chain agree that they trade. */
   async #agreed(
-    block: BlockRef,
+    context: ReadContext,
     { pool: { address }, curve }: GuardedCurve,
-    stopLoss: StopLossState | null,
-    [bids, asks]: readonly ConfirmedSide[],
-    signal: AbortSignal,
+    { stopLoss, sides: [bids, asks] }: ConfirmedClaim,
   ): Promise<TradingSides> {
     const levelsOf = async (side: PoolSide, confirmed: ConfirmedSide | undefined): Promise<ExecutableLevels> => {
       if (confirmed?.levels !== undefined) return confirmed.levels;
       const claim = cautiousClaim(side, stopLoss);
       const requested = claim.inputs.map((amount) => ({ pool: address, side, amount }));
-      return agreedLevels(claim, await this.#simulate(block, requested, signal));
+      return agreedLevels(claim, await this.#simulate(context, requested));
     };
     const [ofBids, ofAsks] = await Promise.all([levelsOf(curve.bids, bids), levelsOf(curve.asks, asks)]);
     return { bids: ofBids, asks: ofAsks };
   }
 
   /** Simulates swaps in order. A swap for which the node has too little gas fails without data. */
-  async #simulate(block: BlockRef, requested: readonly Simulation[], signal: AbortSignal): Promise<CallResult[]> {
+  async #simulate(context: ReadContext, requested: readonly Simulation[]): Promise<CallResult[]> {
     const groups = requested.map(({ pool, side, amount }) => [simulatedSwap(pool, side, amount, 'known')]);
-    const answers = await boundedCalls(this.#deps.target, block, groups, signal);
+    const { answers } = await boundedCalls(this.#deps.target, context, groups);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
     for (const [index, { pool }] of requested.entries()) this.#deps.logUnknown(pool, results[index]);
     return results;

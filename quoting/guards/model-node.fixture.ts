@@ -12,7 +12,7 @@ import {
   sliceHex,
 } from 'viem';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { ChainTarget } from '../../chain/contract-calls.ts';
+import type { ChainTarget } from '../../chain/isolated-calls.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from '../../protocol/bounded-calls/bounded-calls-code.ts';

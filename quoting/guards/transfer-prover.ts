@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, numberToHex } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCallsWithCode, type ChainTarget } from '../../chain/contract-calls.ts';
+import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
+import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
@@ -50,12 +50,11 @@ export class TransferProver {
    * @throws RpcFailure when the nodes did not answer
    */
   async prove(
-    block: BlockRef,
+    context: ReadContext,
     pools: readonly ServedPool[],
     read: readonly PoolAnswers[],
-    signal: AbortSignal,
   ): Promise<(TransferAnswers | undefined)[]> {
-    const states = read.map((answers) => stateOf(block, answers));
+    const states = read.map((answers) => stateOf(context.block, answers));
     const known = pools.map(({ address }, index) => {
       const proven = this.#proven.get(address);
       return proven?.state === states[index] ? proven?.answers : undefined;
@@ -70,7 +69,7 @@ export class TransferProver {
       [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
     );
     const code = transferCode(due.map(({ pool }) => pool.address));
-    const { isApplied, answers } = await boundedCallsWithCode(this.#deps.target, block, groups, code, signal);
+    const { isApplied, answers } = await boundedCalls(this.#deps.target, { ...context, code }, groups);
     if (!isApplied) {
       this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
       this.#deps.logger.warn('nodes do not apply state overrides: transfers of tokens are not tried');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { PoolCurve } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import type { TradingSides } from '../../protocol/guards/side-claim.ts';
@@ -32,7 +32,7 @@ function openPool(model: ModelPool): { readonly curve: PoolCurve; readonly simul
 }
 
 const probe = (curve: PoolCurve, simulate: SimulateSwap): Promise<TradingSides> =>
-  new UnknownGuardProber(modelChain(simulate)).probe(BLOCK, { pool: flatPool(1), curve }, AbortSignal.timeout(60_000));
+  new UnknownGuardProber(modelChain(simulate)).probe({ block: BLOCK }, { pool: flatPool(1), curve });
 
 test('an extension that allows all leaves the side whole', async () => {
   await fc.assert(

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce, type ChainTarget } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.ts';
+import type { ReadContext } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
 import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
@@ -46,9 +46,9 @@ export class UnknownGuardProber {
    *
    * @throws SnapshotError
    */
-  async probe(block: BlockRef, { pool: { address }, curve }: GuardedCurve, signal: AbortSignal): Promise<TradingSides> {
+  async probe(context: ReadContext, { pool: { address }, curve }: GuardedCurve): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
-    const probeSide = (side: PoolSide) => this.#probeOnce({ block, pool: address, side, signal });
+    const probeSide = (side: PoolSide) => this.#probeOnce({ ...context, pool: address, side });
     try {
       const [bids, asks] = await Promise.all([probeSide(curve.bids), probeSide(curve.asks)]);
       if (bids.isBurnedOut && asks.isBurnedOut) this.#burnedOut.set(address, true);
@@ -59,13 +59,13 @@ export class UnknownGuardProber {
   }
 
   async #probeOnce(searched: SearchedSide): Promise<{ levels: ExecutableLevels; isBurnedOut: boolean }> {
-    const { block, pool, side, signal } = searched;
+    const { pool, side } = searched;
     const known = this.#ends.remembered(searched);
     const chosen = withinBudget(side, SIDE, (amount) => likelyGasOf(side, amount));
     const amounts = ascending([...chosen, ...(known?.inputs ?? [])]);
     const sent = known ? [...amounts, -known.output] : amounts;
     const swaps = sent.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
-    const { results } = await boundedCallsOnce(this.#target, block, swaps, signal, BigInt(SIDE.gas));
+    const { results } = await boundedCallsOnce(this.#target, { ...searched, gas: BigInt(SIDE.gas) }, swaps);
     if (!results[0]) throw new SnapshotError('read_failed', `too little gas to simulate swaps of ${pool}`);
     const promises = fillCurve(side.levels, 'exact_in');
     const probed = amounts.map((amount, index) => {

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 
 /** How many blocks are remembered, the head included. */
 const MAX_BLOCKS = 256;

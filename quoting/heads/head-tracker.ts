@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';

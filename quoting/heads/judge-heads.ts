@@ -1,4 +1,4 @@
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { type ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
 import { type Candidate, type Headed, type HeadState, lastHead, type Step, takeAt } from './head-state.ts';
 

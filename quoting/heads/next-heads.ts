@@ -1,4 +1,4 @@
-import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import {
   ageMs,
   GRACE_MS,

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { ChainTail } from './chain-tail.ts';
 
 export type Head = { readonly block: BlockHeader };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { numberToHex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from '../heads/head-tracker.ts';

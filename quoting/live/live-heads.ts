@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import { MAX_AHEAD } from './frame-merger.ts';
 import type { PendingOverrides } from './sourced-block.ts';

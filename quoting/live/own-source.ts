@@ -1,7 +1,8 @@
 import type { Address } from 'viem';
-import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { blockAfter, type StateOverrides, type TargetBlock } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
 import type { Heads } from '../heads/heads.ts';
@@ -110,7 +111,7 @@ export class OwnSource {
     this.#tracing += 1;
     try {
       const call = await traceableCall(update.tx, chainId);
-      const written = call && (await traceWrites(rpc, call, hash, target, this.#closed.signal));
+      const written = call && (await traceWrites(rpc, call, { hash, target, signal: this.#closed.signal }));
       const venues = written && this.#read(() => checkBounds(new Map([[slot.venue, written]])));
       this.#updates.settle(slot, update, hash, venues?.get(slot.venue));
       this.#send();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { expect, test } from 'vitest';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { targetOf } from './target-block.ts';
 

@@ -1,5 +1,5 @@
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { blockAfter, type TargetBlock } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import type { Heads } from '../heads/heads.ts';
 import { MAX_AHEAD } from './frame-merger.ts';

@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { AccessLists } from './access-lists.ts';

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
-import type { BlockRef, ChainRpc } from '../../chain/chain-rpc.ts';
+import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/probe-calls.ts';
@@ -107,7 +108,8 @@ export class AccessLists {
     if (now() < this.#failedUntil || !reserve()) return;
     this.#reading.add(address);
     try {
-      const list = await readAccessList(rpc, block, [priceCall(pool)], AbortSignal.timeout(readTimeoutMs));
+      const context = { block, signal: AbortSignal.timeout(readTimeoutMs) };
+      const list = await readAccessList(rpc, context, [priceCall(pool)]);
       const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
       if (list.get(address)?.size) this.#known.set(address, read);

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import type { BlockRef } from '../../chain/chain-rpc.ts';
 import { withoutOverrides } from '../../chain/pending-state.ts';
+import type { ReadContext } from '../../chain/read-context.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolAnswers } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
@@ -18,13 +18,14 @@ export class CommittedQuotes {
   /**
    * Gives the quotes in the order of the pools; undefined for all at a committed block.
    *
-   * @param read reads pools at a block
+   * @param read reads pools
    */
   async quotes(
-    { pending, ...committed }: BlockRef,
+    context: ReadContext,
     pools: readonly ServedPool[],
-    read: (block: BlockRef, pools: readonly ServedPool[]) => Promise<readonly PoolAnswers[]>,
+    read: (context: ReadContext, pools: readonly ServedPool[]) => Promise<readonly PoolAnswers[]>,
   ): Promise<readonly (CallResult | undefined)[]> {
+    const { pending, ...committed } = context.block;
     if (!pending) return [];
     const block = withoutOverrides({ ...committed, pending });
     // Frames of one block differ in overrides alone.
@@ -32,7 +33,7 @@ export class CommittedQuotes {
     if (this.#block.state !== state) this.#block = { state, quotes: new Map() };
     const { quotes } = this.#block;
     const unread = pools.filter(({ address }) => !quotes.has(address));
-    const answers = unread.length > 0 ? await read(block, unread) : [];
+    const answers = unread.length > 0 ? await read({ ...context, block }, unread) : [];
     for (const [index, { address }] of unread.entries()) quotes.set(address, answers[index]?.quote);
     return pools.map(({ address }) => quotes.get(address));
   }

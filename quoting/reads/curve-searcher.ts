@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, zeroAddress } from 'viem';
-import type { BlockRef, CodeOverrides } from '../../chain/chain-rpc.ts';
-import { boundedCallsWithCode, type ChainTarget, runProgram } from '../../chain/contract-calls.ts';
+import { boundedCalls, type ChainTarget, runProgram } from '../../chain/isolated-calls.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockRef, CodeOverrides, ReadContext } from '../../chain/read-context.ts';
 import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
-import { type BoundedCall, CALL_GAS_CAP, type CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type {
   CurveKnowledge,
   CurveSearch,
@@ -34,7 +34,6 @@ export interface CurveSearcherDeps {
 interface SimulatedSwaps {
   readonly swaps: readonly BoundedCall[];
   readonly silenced: readonly Address[];
-  readonly signal: AbortSignal;
 }
 
 /** For this long a pool is not searched after most of its simulated swaps gave no data: such swaps may burn all gas. */
@@ -76,7 +75,7 @@ export class CurveSearcher {
    *
    * @throws SnapshotError when the pool does not show its curve, RpcFailure when the nodes did not answer
    */
-  async find(block: BlockRef, pool: ServedPool, search: CurveSearch, signal: AbortSignal): Promise<SearchedCurve> {
+  async find(at: ReadContext, pool: ServedPool, search: CurveSearch): Promise<SearchedCurve> {
     if (this.#spared.has(pool.address)) throw new SnapshotError('unavailable', `${pool.address} simulates no swaps`);
     const context = {
       pool: pool.address,
@@ -87,12 +86,12 @@ export class CurveSearcher {
       isCallerJudged: swapGuards(pool).some(({ kind }) => kind === 'swapAllowlist'),
       draw: () => randomInt(DRAWS),
       refuted: (inputs: unknown) => {
-        const fields = { pool: pool.address, blockNumber: Number(block.number), inputs: stringifyJson(inputs) };
+        const fields = { pool: pool.address, blockNumber: Number(at.block.number), inputs: stringifyJson(inputs) };
         this.#deps.logger.warn(fields, 'what proved the curve of a pool does not hold any more');
       },
     };
     const swaps = { asked: 0, silent: 0 };
-    const end = await this.#run(pool, () => search.find(context, this.#chain(block, pool, swaps, signal)));
+    const end = await this.#run(pool, () => search.find(context, this.#chain(at, pool, swaps)));
     if (end.known) this.#known.set(pool.address, end.known);
     else this.#known.delete(pool.address);
     this.#deps.observer.curve?.({ pool: pool.address, method: end.method, dropped: end.dropped });
@@ -121,20 +120,15 @@ export class CurveSearcher {
   }
 
   /** Gives the calls that the search of one pool may make, and counts its swaps. */
-  #chain(
-    block: BlockRef,
-    pool: ServedPool,
-    count: { asked: number; silent: number },
-    signal: AbortSignal,
-  ): SearchChain {
+  #chain(at: ReadContext, pool: ServedPool, count: { asked: number; silent: number }): SearchChain {
     const { target, logUnknown } = this.#deps;
     const { address } = pool;
     return {
       simulate: async (searched, silenced) => {
         const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
         // An unknown extension may be a contract that other pools need: a block of its own shares no call.
-        const at = isUnknownGuarded(pool) ? { ...block } : block;
-        const simulated = await this.#simulate(at, { swaps, silenced, signal });
+        const own = isUnknownGuarded(pool) ? { ...at, block: { ...at.block } } : at;
+        const simulated = await this.#simulate(own, { swaps, silenced });
         // An unknown extension may revert with anything.
         if (!isUnknownGuarded(pool)) for (const result of simulated.results) logUnknown(address, result);
         count.asked += simulated.results.length;
@@ -142,26 +136,25 @@ export class CurveSearcher {
         return simulated;
       },
       ask: (to, data) => {
-        const call = { from: zeroAddress, to, data, gas: SEARCH_GAS, block };
-        return target.rpc.call(call, identity, signal).catch(nothingWhenRejected);
+        const call = { ...at, from: zeroAddress, to, data, gas: SEARCH_GAS };
+        return target.rpc.call(call, identity).catch(nothingWhenRejected);
       },
       codes: (accounts) =>
-        Promise.all(accounts.map((account) => target.rpc.code(account, block, signal).catch(nothingWhenRejected))),
+        Promise.all(accounts.map((account) => target.rpc.code(account, at).catch(nothingWhenRejected))),
       program: (data, silenced) => {
-        this.#reserveSimulation(block, pool);
-        return this.#runProgram(block, data, silenced, signal);
+        this.#reserveSimulation(at.block, pool);
+        return this.#runProgram(at, data, silenced);
       },
     };
   }
 
   /** Runs a program with silenced extensions. A node that refuses overrides runs it with the extensions as they are. */
-  async #runProgram(block: BlockRef, data: Hex, silenced: readonly Address[], signal: AbortSignal): Promise<Hex> {
+  async #runProgram(at: ReadContext, data: Hex, silenced: readonly Address[]): Promise<Hex> {
     const { target } = this.#deps;
-    const program = { data, gas: CALL_GAS_CAP };
-    if (silenced.length === 0) return runProgram(target, block, program, identity, signal);
-    return runProgram(target, block, program, identity, signal, withoutObjection(silenced)).catch((error) => {
+    if (silenced.length === 0) return runProgram(target, at, data, identity);
+    return runProgram(target, { ...at, code: withoutObjection(silenced) }, data, identity).catch((error) => {
       if (!isRefusal(error)) throw error;
-      return runProgram(target, block, program, identity, signal);
+      return runProgram(target, at, data, identity);
     });
   }
 
@@ -169,11 +162,11 @@ export class CurveSearcher {
    * Simulates swaps of several pools in shared calls. Guards that one pool leaves out are silenced for all: they are
    * known contracts of the deployment, which the swaps of other pools do not need either.
    */
-  readonly #simulate = batched(async (block: BlockRef, asked: readonly SimulatedSwaps[]) => {
+  readonly #simulate = batched(async (at: ReadContext, asked: readonly SimulatedSwaps[]) => {
     const groups = asked.flatMap(({ swaps }) => swaps.map((swap) => [swap]));
     const code = withoutObjection(asked.flatMap(({ silenced }) => silenced));
     const { target } = this.#deps;
-    const { isApplied, answers } = await boundedCallsWithCode(target, block, groups, code, asked[0]?.signal);
+    const { isApplied, answers } = await boundedCalls(target, { ...at, code }, groups);
     const results = answers.map((answer) => answer?.results[0] ?? SILENCE);
     return asked.map(({ swaps }) => ({ results: results.splice(0, swaps.length), isSilenced: isApplied }));
   });

@@ -1,14 +1,14 @@
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { type PoolRead, sourceAge } from '../calls/pool-calls.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, PriceSnapshot } from '../types.ts';
+import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
 import type { PoolReader } from './pool-reader.ts';
 import type { Kinds, SnapshotCache } from './snapshot-cache.ts';
@@ -59,14 +59,14 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   /** Throws as the reader does, where the budget of a scheduled read is exhausted. */
-  async prices(head: ReportedHead, read: PoolRead): Promise<PriceSnapshot> {
+  async prices(head: HeadContext, read: PoolRead): Promise<PriceSnapshot> {
     const { block } = head;
     if (!this.#mayBeLive(block, read.pool)) return this.#committed('prices', head, read.pool);
     const live = await (this.#lastRead(block, read.pool) ?? this.#start(head, read)).prices;
     return live ? atState(live, block) : this.#committed('prices', head, read.pool);
   }
 
-  async depth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot> {
+  async depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
     const { block, pool } = prices;
     if (!block.pending) return this.#committed('depths', head, pool);
     const last = this.#lastRead(block, pool);
@@ -76,7 +76,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   /** Whether a pool is read already, or being read, so that to read it at this block costs no call. */
-  isRead(kind: keyof Kinds, { block }: ReportedHead, pool: ServedPool): boolean {
+  isRead(kind: keyof Kinds, { block }: HeadContext, pool: ServedPool): boolean {
     const last = this.#mayBeLive(block, pool) ? this.#lastRead(block, pool) : null;
     if (last === undefined) return false;
     if (!last || last.outcome === null) return this.#deps.committed.isRead(pool, kind);
@@ -103,7 +103,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return isSame && now() - last.readAt < reuseMs ? last : undefined;
   }
 
-  #start(head: ReportedHead, read: PoolRead): LiveRead {
+  #start(head: HeadContext, read: PoolRead): LiveRead {
     const { accessLists, reader, now } = this.#deps;
     const { pool } = read;
     const { hash, pending } = head.block;
@@ -146,7 +146,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     if (atHead?.block.hash === block.hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
   }
 
-  #sharedDepth(last: LiveRead, head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
+  #sharedDepth(last: LiveRead, head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
     if (last.depth) return last.depth;
     const depth = this.#ownDepth(head, prices);
     last.depth = depth;
@@ -157,12 +157,12 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return depth;
   }
 
-  #ownDepth(head: ReportedHead, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
+  #ownDepth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
     return this.#orNull(head, this.#deps.reader.depth(head, prices));
   }
 
   /** Null for a pool that cannot be read in the block being built. */
-  async #orNull<S>(head: ReportedHead, read: Promise<S>): Promise<S | null> {
+  async #orNull<S>(head: HeadContext, read: Promise<S>): Promise<S | null> {
     try {
       return await read;
     } catch (error) {
@@ -174,9 +174,9 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     }
   }
 
-  async #committed<K extends keyof Kinds>(kind: K, head: ReportedHead, pool: ServedPool): Promise<Kinds[K]> {
+  async #committed<K extends keyof Kinds>(kind: K, head: HeadContext, pool: ServedPool): Promise<Kinds[K]> {
     // A scheduled read stays within its budget.
-    const options = head.block.reserve ? { at: committedHead(head) } : {};
+    const options = head.reserve ? { at: committedHead(head) } : {};
     const outcome = (await this.#deps.committed.read(kind, [pool], options)).get(pool.address);
     if (!outcome) throw new SnapshotError('read_failed', 'the pool was not read');
     if (outcome instanceof SnapshotError) throw outcome;
@@ -192,6 +192,6 @@ const atState = <S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: Bl
   snapshot.block.pending?.digest === block.pending?.digest ? snapshot : { ...snapshot, block, ...sourceAge(block) };
 
 /** The same object for the same head: pools that are read at one object share calls. */
-const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: ReportedHead): ReportedHead => {
+const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: HeadContext): HeadContext => {
   return { ...head, block };
 });

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CurveSearch, FoundFormulas } from '../../protocol/curve-search.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';

@@ -9,14 +9,22 @@ import type { Heads } from '../heads/heads.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { BlockTooOldError, isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
-import type { ChainSnapshots, DepthSnapshot, PriceSnapshot, ReadOptions, Snapshot, SnapshotMap } from '../types.ts';
+import type {
+  ChainSnapshots,
+  DepthSnapshot,
+  HeadContext,
+  PriceSnapshot,
+  ReadOptions,
+  Snapshot,
+  SnapshotMap,
+} from '../types.ts';
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
   readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isTooOld'>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'> & {
     /** Whether a pool is read already at a block where this cache has not read it. Default: no. */
-    isRead?(kind: Kind, head: ReportedHead, pool: ServedPool): boolean;
+    isRead?(kind: Kind, head: HeadContext, pool: ServedPool): boolean;
   };
   /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
   readonly committed?: Pick<SnapshotCache, 'read'> | undefined;
@@ -38,7 +46,7 @@ type Kind = keyof Kinds;
 /** The reads of one pool at one head, each started when it is first asked for. */
 interface Entry {
   readonly pool: ServedPool;
-  readonly head: ReportedHead;
+  readonly head: HeadContext;
   readonly reads: { [K in Kind]?: CachedRead<Kinds[K]> };
 }
 
@@ -164,7 +172,7 @@ export class SnapshotCache implements ChainSnapshots {
     return head instanceof SnapshotError ? this.#errorFor(head, true, signal) : head;
   }
 
-  #newest(at: ReportedHead): ReportedHead | SnapshotError {
+  #newest(at: HeadContext): HeadContext | SnapshotError {
     return this.#isCurrent(at) ? at : new SnapshotError('timed_out', 'the chain advanced');
   }
 
@@ -174,7 +182,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /** Gives the read that a request needs, and starts it unless another request did. */
-  #startRead<K extends Kind>(kind: K, head: ReportedHead, pool: ServedPool) {
+  #startRead<K extends Kind>(kind: K, head: HeadContext, pool: ServedPool) {
     const before = this.#pricesSoFar(pool);
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
@@ -186,7 +194,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   readonly #start: {
-    readonly [K in Kind]: (entry: Entry, head: ReportedHead, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
+    readonly [K in Kind]: (entry: Entry, head: HeadContext, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
   } = {
     prices: (entry, head, before) => {
       entry.reads.prices = new CachedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
@@ -195,24 +203,22 @@ export class SnapshotCache implements ChainSnapshots {
     depths: (entry, head, before) => {
       const known = entry.reads.prices;
       const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
-      entry.reads.depths = new CachedRead(prices.outcome.then((read) => this.#depth(head, read)));
+      entry.reads.depths = new CachedRead(
+        prices.outcome.then((read) => {
+          if (read instanceof SnapshotError) throw read;
+          return this.#deps.reader.depth(head, read);
+        }),
+      );
       return entry.reads.depths;
     },
   };
-
-  /** Reads depth with the budget of this head. The prices may have been read with another budget. */
-  #depth(head: ReportedHead, prices: PriceSnapshot | SnapshotError): Promise<DepthSnapshot> {
-    if (prices instanceof SnapshotError) throw prices;
-    const { block } = stateOf(prices.block) === stateOf(head.block) ? head : prices;
-    return this.#deps.reader.depth(head, { ...prices, block });
-  }
 
   #pricesSoFar({ address }: ServedPool): PriceSnapshot | undefined {
     const outcome = this.#entries.peek(address)?.reads.prices?.settled;
     return outcome instanceof SnapshotError ? undefined : outcome;
   }
 
-  #entryAt(head: ReportedHead, pool: ServedPool): Entry {
+  #entryAt(head: HeadContext, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);
     if (known && (stateOf(known.head.block) === stateOf(head.block) || this.#isCurrent(known.head))) return known;
     const entry: Entry = { pool, head, reads: {} };

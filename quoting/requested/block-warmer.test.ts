@@ -82,7 +82,7 @@ test('a read for which the budget has no calls is reported, and a request that j
   requested.pin(pool.address, 'prices', true);
   await nextBlock();
   expect(outcomes('prices')).toEqual({ read: [], unread: [0] });
-  const unbudgeted = { ...chain.head, block: { ...chain.head.block, reserve: () => false } };
+  const unbudgeted = { ...chain.head, reserve: () => false };
   const [scheduled, joined] = await Promise.all([
     snapshots.prices([pool], { at: unbudgeted }),
     snapshots.prices([pool]),

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Address } from 'viem';
-import type { BlockRef, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
@@ -202,7 +203,7 @@ export class BlockWarmer {
     setMaxListeners(0, signal);
     const parts = [
       { reads: available, at: head },
-      ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, block: { ...head.block, reserve } } })),
+      ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, reserve } })),
     ];
     const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
       const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {

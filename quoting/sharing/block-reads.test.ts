@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { numberToHex } from 'viem';
 import { expect, test } from 'vitest';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { BlockReads } from './block-reads.ts';
 import { parseReads } from './messages.ts';

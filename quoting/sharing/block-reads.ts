@@ -1,7 +1,7 @@
 import { hash as digestOf } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { type ReadsMessage, writeReads } from './messages.ts';
 
 /** Most characters of a message: Redis terminates slow readers at 32 MB. Other processes read the rest themselves. */

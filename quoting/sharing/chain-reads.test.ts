@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
 import { ChainReads, type Claims } from './chain-reads.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import type { BlockHeader, BlockRef } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import type { SharedKind, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockReads } from './block-reads.ts';

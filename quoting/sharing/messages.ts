@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { BlockHeader } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { HexAddress, HexBytes32, IntegerText } from '../../config/scalars.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { encodeBigints } from '../../runtime/json.ts';

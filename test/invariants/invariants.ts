@@ -238,7 +238,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'Live quotes are given only by nodes that ran the call in the block that is being built.',
     test: ['test/live/truth.test.ts', 'where nodes do not run calls in the block being built (ignoreBlock)'],
-    mutation: ['chain/contract-calls.ts', 'if (clock?.data === numberToHex', 'if (clock || numberToHex'],
+    mutation: ['chain/override-checks.ts', 'if (clock?.data === numberToHex', 'if (clock || numberToHex'],
   },
   {
     holds: 'A price level pays exactly what its frame says.',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, type Hex, toHex } from 'viem';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCalls } from '../../chain/contract-calls.ts';
+import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { addLiquidity, deployToken, fundAccounts, type SwapOrder, sendSwap } from '../../devnet/actions.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
@@ -217,7 +217,7 @@ async function simulated(
   const rpc = openChainRpc({ chainId: chain.chainId, rpcUrls: [chain.rpcUrl] }, 60_000);
   const bounds = { likelyGas: 400_000, gasLimit: 5_000_000, keptBytes: 68 };
   const groups = data.map((each) => [{ target: pool, data: each, ...bounds }]);
-  const answers = await boundedCalls({ rpc, chainId: chain.chainId }, 'latest', groups);
+  const { answers } = await boundedCalls({ rpc, chainId: chain.chainId }, { block: 'latest' }, groups);
   return answers.map((answer, index) => {
     const result = answer?.results[0];
     if (!result) throw new Error('a simulation was not begun');

@@ -4,7 +4,7 @@ import type { ClosedSides } from '../../capture/price-health/pool-price.ts';
 import { createTransferProbe } from '../../capture/price-health/probe-transfers.ts';
 import { CAPTURE_CLASSES, type KnownPool } from '../../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { boundedCallsOnce } from '../../chain/contract-calls.ts';
+import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import { fundAccounts } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
@@ -212,7 +212,7 @@ describe.each([true, false])('where token0 is the restricted one: %s', (isToken0
     const calls = [pair.token0, pair.token1].map((each) => transferCall(pool.address, each, maxUint256));
     const rpc = openChainRpc(chainConfig(31337, [world.anvil.url]), 10_000);
     const code = transferCode([pool.address]);
-    const { results } = await boundedCallsOnce({ rpc, chainId: 31337 }, 'latest', calls, undefined, undefined, code);
+    const { results } = await boundedCallsOnce({ rpc, chainId: 31337 }, { block: 'latest', code }, calls);
     const [restricted, free] = isToken0 ? results : [results[1], results[0]];
     const moved = readMoved(free as CallResult, maxUint256);
     expect([moved.sent, moved.received]).toEqual([moved.amount, moved.amount]);

@@ -3,7 +3,8 @@ import { type Address, type Hex, toHex } from 'viem';
 import { ChainQuotes } from '../../api/latest/chain-quotes.ts';
 import { ChainStream } from '../../api/stream/chain-stream.ts';
 import { streamMetrics } from '../../api/stream/metrics.ts';
-import type { BlockHeader, ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
@@ -14,7 +15,7 @@ import { BlockWarmer } from '../../quoting/requested/block-warmer.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { WarmSchedule } from '../../quoting/requested/warm-schedule.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { DepthSnapshot, PriceSnapshot } from '../../quoting/types.ts';
+import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../../quoting/types.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;
@@ -114,7 +115,7 @@ export class SimulatedChain {
     });
     const requested = new RequestedPools({ warmMs: 5_000, now });
     const reader = {
-      prices: (head: ReportedHead, { pool }: { readonly pool: ServedPool }) => this.#price(head, pool),
+      prices: (head: HeadContext, { pool }: { readonly pool: ServedPool }) => this.#price(head, pool),
       depth: async (_head: ReportedHead, prices: PriceSnapshot) => withDepth(prices),
     };
     return { heads, reader, ...this.serve({ heads, reader, requested, warmBudget, directory, keepMs }) };
@@ -176,9 +177,9 @@ export class SimulatedChain {
   }
 
   /** Takes two calls, as if no pools shared them. */
-  async #price({ block }: ReportedHead, pool: ServedPool): Promise<PriceSnapshot> {
+  async #price({ block, reserve }: HeadContext, pool: ServedPool): Promise<PriceSnapshot> {
     this.#reads += 1;
-    if (block.reserve?.() === false || block.reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
+    if (reserve?.() === false || reserve?.() === false) throw new RpcFailure('exhausted', 'no calls');
     for (let turns = this.#reads % 3; turns > 0; turns--) await new Promise(setImmediate);
     const live = block.pending?.overrides.get(pool.address)?.get(PRICE_SLOT);
     const price = BigInt(live ?? this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../test/harness/property-seed.ts';
-import { CHUNK_GAS, type ContractCall, packCalls } from './contract-calls.ts';
+import { CHUNK_GAS, type ContractCall, packCalls } from './multicall.ts';
 
 const call = fc.record({
   target: fc.constant<`0x${string}`>('0x00000000000000000000000000000000000000aa'),

@@ -1,0 +1,52 @@
+import type { RpcEndpoint } from './rpc-endpoint.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+/** A request, and what reads its result. */
+export interface CheckedRequest<T> {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  /** When it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`. */
+  readonly check: (result: unknown) => T;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws RpcFailure */
+export async function requestChecked<T>(
+  endpoint: RpcEndpoint,
+  { method, params, check, signal }: CheckedRequest<T>,
+): Promise<T> {
+  const result = await endpoint.request(method, params, signal);
+  try {
+    return check(result);
+  } catch (error) {
+    if (error instanceof RpcFailure) throw error;
+    throw new RpcFailure('malformed', `${endpoint.label} answered ${method} with data that does not decode`);
+  }
+}
+
+/**
+ * Makes a request of one node if its breaker lets it pass, and reports the outcome to the breaker.
+ *
+ * @throws RpcFailure `paused` while the breaker is open; what `attempt` throws
+ */
+export async function throughBreaker<T>(
+  endpoint: RpcEndpoint,
+  attempt: (endpoint: RpcEndpoint) => Promise<T>,
+): Promise<T> {
+  if (!endpoint.breaker.tryPass()) throw new RpcFailure('paused', `${endpoint.label} is paused after failures`);
+  try {
+    const result = await attempt(endpoint);
+    endpoint.breaker.succeeded();
+    return result;
+  } catch (error) {
+    report(endpoint, error);
+    throw error;
+  }
+}
+
+function report({ breaker }: RpcEndpoint, error: unknown): void {
+  if (error instanceof RpcFailure && error.code === 'aborted') breaker.givenUp();
+  else if (!(error instanceof RpcFailure) || !error.isNodeFault) breaker.succeeded();
+  else if (error.code === 'wrong_chain') breaker.open();
+  else breaker.failed();
+}

@@ -1,0 +1,105 @@
+import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import { packGroups } from '../protocol/pack-groups.ts';
+import type { ChainTarget } from './isolated-calls.ts';
+import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
+import { CANARY_CALL, CLOCK_CALL, checkClock, isCanary, pendingOf, withCanary, withClock } from './override-checks.ts';
+import type { PendingState } from './pending-state.ts';
+import type { CallContext } from './read-context.ts';
+import { checkChain, RpcFailure } from './rpc-failure.ts';
+
+export interface MulticallTarget extends ChainTarget {
+  readonly multicall3: Address;
+}
+
+/** One call of a multicall. `gas` is what it may need, by which calls are packed into chunks. */
+export interface ContractCall {
+  readonly target: Address;
+  readonly data: Hex;
+  readonly gas: number;
+}
+
+/** Most estimated gas of a chunk, below the cap of an `eth_call`. */
+export const CHUNK_GAS = 44_000_000;
+/** Hex characters of calldata in one chunk: some providers refuse larger bodies. */
+const CHUNK_HEX_CHARS = 1_500_000;
+
+const chainIdAbi = parseAbi(['function getChainId() view returns (uint256)']);
+const CHAIN_ID_CALL = encodeFunctionData({ abi: chainIdAbi });
+
+/**
+ * Runs calls through Multicall3, in as few `eth_call`s as gas and calldata allow, all at once. Multicall3 gives all gas
+ * to each call, so this is only for contracts that are known not to burn it.
+ *
+ * @param groups calls that stay together in one chunk, such as those of one pool; within a chunk the first calls of all
+ *   groups come before the second ones, and so on
+ * @returns results in the shape of `groups`, and whether the node put the context's code in place
+ * @throws RpcFailure when a chunk failed on every node
+ */
+export async function multicall(
+  target: MulticallTarget,
+  context: CallContext,
+  groups: readonly (readonly ContractCall[])[],
+): Promise<{ readonly isApplied: boolean; readonly results: CallResult[][] }> {
+  const { code } = context;
+  if (!code || groups.length === 0) return { isApplied: true, results: await runChunks(target, context, groups) };
+  const withCheck = [[CANARY_CALL], ...groups];
+  const [canary, ...results] = await runChunks(target, { ...context, code: withCanary(code) }, withCheck);
+  return { isApplied: isCanary(canary?.[0]), results };
+}
+
+async function runChunks(
+  target: MulticallTarget,
+  context: CallContext,
+  groups: readonly (readonly ContractCall[])[],
+): Promise<CallResult[][]> {
+  const results = await Promise.all(packCalls(groups).map((chunk) => runChunk(target, context, chunk)));
+  return results.flat();
+}
+
+/** Packs groups into chunks, one `eth_call` each. */
+export function packCalls(groups: readonly (readonly ContractCall[])[]): (readonly ContractCall[])[][] {
+  return packGroups(groups, [
+    { of: ({ gas }) => gas, most: CHUNK_GAS },
+    { of: ({ data }) => data.length, most: CHUNK_HEX_CHARS },
+  ]);
+}
+
+async function runChunk(
+  { rpc, chainId, multicall3 }: MulticallTarget,
+  context: CallContext,
+  chunk: readonly (readonly ContractCall[])[],
+): Promise<CallResult[][]> {
+  const calls = chunk
+    .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
+    .sort((a, b) => a.rank - b.rank);
+  const pending = pendingOf(context);
+  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(pending ? [CLOCK_CALL] : [])];
+  const call = { ...withClock(context), to: multicall3, data: encodeAggregate3([...checks, ...calls]) };
+  const results = await rpc.call(call, (answer) => {
+    const [chain, ...rest] = decodeAggregate3(answer);
+    return checkedResults(chain, rest, { chainId, pending, count: calls.length });
+  });
+  const byGroup = chunk.map((): CallResult[] => []);
+  for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
+  return byGroup;
+}
+
+interface Expected {
+  readonly chainId: number;
+  readonly pending: PendingState | undefined;
+  readonly count: number;
+}
+
+function checkedResults(
+  chain: CallResult | undefined,
+  results: CallResult[],
+  { chainId, pending, count }: Expected,
+): CallResult[] {
+  const clock = pending && results.shift();
+  if (!chain?.success || results.length !== count)
+    throw new RpcFailure('malformed', 'a multicall gave too few results');
+  checkChain(chainId, BigInt(chain.data));
+  if (pending) checkClock(pending, clock);
+  return results;
+}

@@ -1,0 +1,129 @@
+import { boundedCalls } from '../../chain/isolated-calls.ts';
+import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
+import type { ReadContext } from '../../chain/read-context.ts';
+import { isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import {
+  type PoolAnswers,
+  poolStubs,
+  priceCalls,
+  quoteCall,
+  storageCall,
+  wasQuoteSkipped,
+} from '../calls/pool-calls.ts';
+import type { TransferProver } from '../guards/transfer-prover.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import { CommittedQuotes } from './committed-quotes.ts';
+import type { CurveSearcher } from './curve-searcher.ts';
+
+export interface AnswersReaderDeps {
+  readonly target: MulticallTarget;
+  readonly searcher: Pick<CurveSearcher, 'known'>;
+  readonly prover: TransferProver;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+/** How long quotes are not read after nodes did not apply overrides. */
+const RETRY_OVERRIDES_MS = 60_000;
+
+/**
+ * Reads what the prices of pools are decoded from: storage and provider quotes under a state override, prices and
+ * balances by isolated calls. Now and then it also tries how much of the tokens moves.
+ */
+export class AnswersReader {
+  readonly #deps: AnswersReaderDeps;
+  readonly #committedQuotes = new CommittedQuotes();
+  #noOverridesUntil = 0;
+
+  constructor(deps: AnswersReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Reads pools in shared calls.
+   *
+   * @returns the answers in the order of the pools
+   * @throws RpcFailure when nodes did not give the block's state
+   */
+  async read(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    const { target, searcher, prover } = this.#deps;
+    const watched = pools.map(({ address }) => searcher.known(address)?.formulas?.code.accounts);
+    const calls = pools.map((pool, index) => priceCalls(pool, watched[index]));
+    const [states, { answers }, committedQuotes] = await Promise.all([
+      this.#readStates(context, pools),
+      boundedCalls(target, context, calls).catch((error) => this.#withoutPrices(context, pools, error)),
+      this.#committedQuotes.quotes(context, pools, (at, of) => this.#readStates(at, of)),
+    ]);
+    const read = pools.map((_, index) => {
+      const prices = answers[index]?.results;
+      return { ...states[index], prices, watched: watched[index], committedQuote: committedQuotes[index] };
+    });
+    const transfers = await prover.prove(context, pools, read);
+    return read.map((each, index) => ({ ...each, transfers: transfers[index] }));
+  }
+
+  /**
+   * Leaves pools without prices when the node refuses the call but still gives storage: their status shows it.
+   *
+   * @throws RpcFailure when the node now refuses storage, too: the block was reorganised away since storage was read
+   */
+  async #withoutPrices(
+    context: ReadContext,
+    pools: readonly ServedPool[],
+    error: unknown,
+  ): Promise<{ readonly answers: [] }> {
+    if (!isRefusal(error) || context.block.pending) throw error;
+    await this.#readStorage(context, pools.slice(0, 1));
+    this.#deps.logger.warn({ err: error }, 'prices were not read');
+    return { answers: [] };
+  }
+
+  /**
+   * Reads storage, and quotes where nodes apply overrides. Where they do not, decoding inverts prices instead.
+   *
+   * @throws RpcFailure when no node gave the block's storage
+   */
+  async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    if (performance.now() < this.#noOverridesUntil) return this.#readStorage(context, pools);
+    try {
+      return await this.#readStorageAndQuotes(context, pools);
+    } catch (error) {
+      if (!isRefusal(error) || context.block.pending) throw error;
+      const read = await this.#readStorage(context, pools);
+      this.#spareOverrides(error);
+      return read;
+    }
+  }
+
+  async #readStorage(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    const groups = pools.map((pool) => [storageCall(pool)]);
+    const { results } = await multicall(this.#deps.target, context, groups);
+    return results.map(([storage]) => ({ storage }));
+  }
+
+  /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
+  async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
+    const { target } = this.#deps;
+    const stubbed = { ...context, code: poolStubs(pools) };
+    const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
+    const { isApplied, results } = await multicall(target, stubbed, groups);
+    if (!isApplied) {
+      this.#spareOverrides();
+      return results.map(([storage]) => ({ storage }));
+    }
+    const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
+    const late = await multicall(
+      target,
+      stubbed,
+      skipped.map((pool) => [quoteCall(pool, true)]),
+    );
+    return results.map(([storage, quote]) => {
+      return { storage, quote: wasQuoteSkipped(quote) ? late.results.shift()?.[0] : quote };
+    });
+  }
+
+  #spareOverrides(refusal?: RpcFailure): void {
+    this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
+    this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
+  }
+}

@@ -1,0 +1,96 @@
+import type { ReadContext } from '../../chain/read-context.ts';
+import type { CurveSearch, SearchedCurve } from '../../protocol/curve-search.ts';
+import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { LazyCurve } from '../../protocol/layout.ts';
+import { withinTransfers } from '../../protocol/transfers/transfer-limits.ts';
+import { batched } from '../calls/batched.ts';
+import type { GuardProber } from '../guards/guard-prober.ts';
+import type { GuardedCurve } from '../guards/unknown-guard-prober.ts';
+import { guardPlan } from '../pools/pool-directory.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { CurveSides, PriceSnapshot } from '../types.ts';
+import type { CurveSearcher } from './curve-searcher.ts';
+import { ownFailure, readSides, type SharedReads, type SidesOutcome, writeSides } from './shared-reads.ts';
+
+export interface SidesReaderDeps {
+  readonly prober: GuardProber;
+  readonly searcher: CurveSearcher;
+  readonly shared: SharedReads;
+  /** Longest round, over all nodes and calls. */
+  readonly readTimeoutMs: number;
+}
+
+/** A curve, and the part of each side that trades. */
+export interface FoundCurve {
+  readonly curve: SearchedCurve;
+  readonly trading: TradingSides;
+}
+
+/** Finds how far the sides of pools trade, at the block of their prices. */
+export class SidesReader {
+  readonly #deps: SidesReaderDeps;
+
+  constructor(deps: SidesReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Gives both sides of a pool. Shares the result where it takes calls.
+   *
+   * @throws SnapshotError when this pool alone was not read, RpcFailure when nodes did not give the block's state
+   */
+  async read(context: ReadContext, prices: PriceSnapshot): Promise<CurveSides> {
+    const { pool, curve } = prices;
+    const isComputed = typeof curve === 'function' && guardPlan(pool).kind === 'none';
+    if (!curve || isComputed) return this.#readOwn(context, prices);
+    const sides = await this.#readShared(context, prices, curve);
+    if (sides instanceof SnapshotError) throw sides;
+    return sides;
+  }
+
+  /** Takes the sides that another process read for all, or reads them and shares them. */
+  async #readShared(
+    context: ReadContext,
+    prices: PriceSnapshot,
+    source: LazyCurve | CurveSearch,
+  ): Promise<SidesOutcome> {
+    const { shared } = this.#deps;
+    const { block } = context;
+    const { address } = prices.pool;
+    const known = await shared.find('sides', block, address);
+    if (known !== undefined) return readSides(known, source);
+    const read = this.#readOwn(context, prices).catch(ownFailure);
+    const [sides] = await shared.share('sides', block, [address], Promise.all([read]), writeSides);
+    return sides ?? read;
+  }
+
+  async #readOwn(context: ReadContext, prices: PriceSnapshot): Promise<CurveSides> {
+    const found = await this.curve(context, prices);
+    return found ? { ...found.trading, curve: found.curve } : { bids: [], asks: [] };
+  }
+
+  /** Finds the curve of a pool, and the part that trades. Null unless the pool is healthy. Throws as {@link read}. */
+  async curve(context: ReadContext, { pool, curve: source, limits }: PriceSnapshot): Promise<FoundCurve | null> {
+    if (!source) return null;
+    const isComputed = typeof source === 'function';
+    const curve = isComputed ? source() : await this.#deps.searcher.find(this.#inTime(context), pool, source);
+    return { curve, trading: withinTransfers(curve, await this.#withinGuards(context, { pool, curve }), limits) };
+  }
+
+  /** The part of a curve that the pool's guards let trade. */
+  async #withinGuards(context: ReadContext, guarded: GuardedCurve): Promise<TradingSides> {
+    const { bids, asks } = guarded.curve;
+    const { kind } = guardPlan(guarded.pool);
+    if (kind === 'none') return { bids: bids.levels, asks: asks.levels };
+    if (kind === 'probed') return this.#deps.prober.probe(this.#inTime(context), guarded);
+    return this.#evaluate(context, guarded);
+  }
+
+  readonly #evaluate = batched((context: ReadContext, pools: readonly GuardedCurve[]) =>
+    this.#deps.prober.evaluate(this.#inTime(context), pools),
+  );
+
+  #inTime(context: ReadContext): ReadContext {
+    return { ...context, signal: AbortSignal.timeout(this.#deps.readTimeoutMs) };
+  }
+}
