@@ -28,7 +28,7 @@ const process = (script: string) => async () => {
   const service = await startService({
     name: 'a process',
     command: globalThis.process.execPath,
-    args: ['-e', `console.log("ready"); ${script}`],
+    args: ['-e', `${script}; console.log("ready")`],
     ready: /ready/,
   });
   return { ...service, note: '' };
@@ -49,7 +49,9 @@ test('a part that cannot be stopped is named, and the others still stop', async 
 
 describe('a process that ends by itself', () => {
   test('is a failure with the way it ended and its last lines', async () => {
-    await supervisor.start('worker', process('setTimeout(() => { console.log("why"); process.exit(7); }, 100)'));
+    const script = 'process.on("SIGUSR2", () => { console.log("why"); process.exit(7); }); setInterval(() => {}, 1000)';
+    const worker = await supervisor.start('worker', process(script));
+    globalThis.process.kill(worker.pid, 'SIGUSR2');
     await expect(supervisor.failure).rejects.toMatchObject({
       message: 'worker ended by itself (exit code 7)',
       log: expect.stringContaining('why'),
