@@ -183,11 +183,7 @@ export async function extsload(chain: DevChain, pool: Address, slots: readonly H
 }
 
 /** A call of a factory. */
-export interface FactoryCall<Name, Args> {
-  readonly from: Address;
-  readonly functionName: Name;
-  readonly args: Args;
-}
+export type FactoryCall<Name, Args> = { readonly from: Address; readonly functionName: Name; readonly args: Args };
 
 type AdminFunction = Exclude<ContractFunctionName<typeof factoryAbi, 'nonpayable'>, 'createPool'>;
 

@@ -1,5 +1,5 @@
 import { request } from '../../devnet/json-rpc.ts';
-import type { ProxiedRequest } from '../../devnet/rpc-proxy.ts';
+import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
 
 /** Gas of each `eth_call` among these requests, as the node itself traces it. */
 export async function callGas(url: string, requests: readonly ProxiedRequest[]): Promise<readonly number[]> {

@@ -3,7 +3,8 @@ import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
-import { type Misbehaviour, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { checkNodes } from './check-nodes.ts';
 
 const CHAIN_ID = 31337;

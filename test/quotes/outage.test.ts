@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
 import { evenBins } from '../../devnet/pools.ts';
-import type { Misbehaviour } from '../../devnet/rpc-proxy.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { quoteApi } from './quote-api.ts';
 import {

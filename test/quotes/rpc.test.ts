@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Misbehaviour, ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import { evenBins } from '../../devnet/pools.ts';
-import type { Misbehaviour, ProxiedRequest, RpcProxy } from '../../devnet/rpc-proxy.ts';
+import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { quoteApi } from './quote-api.ts';
 import {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ProxiedRequest, type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
