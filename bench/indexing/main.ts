@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadChainsFile } from '../../config/load-chains.ts';
 import { openGateway } from '../../indexer/gateway/gateway.ts';
-import { pollingIntervalMs } from '../../indexer/gateway/polling-interval.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -93,7 +92,6 @@ function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChai
     rpcUrls: [anvil.url],
     multicall3,
     blockTimeMs: BLOCK_TIME_SECS * 1_000,
-    pollMs: pollingIntervalMs(BLOCK_TIME_SECS * 1_000),
     deployments: [{ contractVersion: 'v1', layout, fromBlock, poolFactory, stopLoss, priceVelocityGuard }],
   };
 }
