@@ -77,7 +77,7 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
     protectedAccounts: cacheList(async () => readProtectedAccounts(database, chain, await pools()), now),
     env,
     observer: observeLive?.(chainId),
-    countCall,
+    countCall: countCall ?? (() => undefined),
     sharing,
     logger,
   });

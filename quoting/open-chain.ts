@@ -1,5 +1,5 @@
-import { openChainRpc, type ReportedHead } from '../chain/chain-rpc.ts';
-import { openHeadFeed } from '../chain/head-feed/head-feed.ts';
+import { openChainRpc } from '../chain/chain-rpc.ts';
+import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -7,9 +7,8 @@ import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
 import { chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
-import { HeadTracker } from './heads/head-tracker.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
-import { openLiveHeads } from './live/open-live-heads.ts';
+import { openHeads } from './open-heads.ts';
 import { type ChainQuotes, openQuotes } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { protectedAccounts } from './pools/protected-accounts.ts';
@@ -50,7 +49,7 @@ export interface Chain extends ChainConfig, ChainQuotes {
 
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
-  const { chainId, blockTimeMs } = config;
+  const { chainId } = config;
   const { quotes, directory, isFunded = () => true, observe, env, observeLive, sharing, countCall } = deps;
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);
@@ -60,28 +59,28 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     quietMs: bounds.nodesQuietMs,
   });
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
-  const heads = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs });
-  const feed = openHeadFeed(config, countCall, logger);
-  feed?.onHead(({ block }) => heads.push({ block, endpoint: null }));
-  const estimates = new ChainDepthEstimates();
-  const observer = withCurves(observe?.(chainId), estimates);
-  const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
-  const committed = openQuotes(common, heads, (block) => heads.pushHigher({ block, endpoint: null }));
-  const sources = openLiveHeads(config, heads, {
+  const heads = openHeads(config, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
     env,
     listen: sharing && ((listener) => sharing.listen(chainId, listener)),
+    bounds,
+    countCall,
     rpc,
     logger,
   });
+  const estimates = new ChainDepthEstimates();
+  const observer = withCurves(observe?.(chainId), estimates);
+  const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
+  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
+  const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
+  const committed = openQuotes(common, heads.committed, takeHead);
+  const sources = heads.live;
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
   const live = sources && openQuotes(common, sources.heads, () => undefined, { heads: sources.heads, committed });
   const stop = async () => {
-    feed?.close();
-    sources?.close();
+    heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
   const liveWarning = () => sources?.warning();

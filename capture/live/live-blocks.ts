@@ -1,17 +1,15 @@
 import type { Address } from 'viem';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
-import { openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { QuotesConfig } from '../../config/quotes-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import { chainBounds } from '../../quoting/chain-bounds.ts';
-import { HeadTracker } from '../../quoting/heads/head-tracker.ts';
 import type { LiveFeed } from '../../quoting/live/live-feed.ts';
 import type { LiveHeads } from '../../quoting/live/live-heads.ts';
 import type { LiveObserver } from '../../quoting/live/live-metrics.ts';
-import { openLiveHeads } from '../../quoting/live/open-live-heads.ts';
+import { openHeads } from '../../quoting/open-heads.ts';
 import type { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -30,7 +28,7 @@ export interface LiveBlocksDeps {
   /** Holds the keys of sources. */
   readonly env: Environment;
   readonly observer?: LiveObserver | undefined;
-  readonly countCall?: CountChainCall | undefined;
+  readonly countCall: CountChainCall;
   /** The processes that share sources: these are read here while none of them does. Default: none. */
   readonly sharing?: Pick<ReadSharing, 'followFeed'> | undefined;
   readonly logger: Logger;
@@ -57,28 +55,28 @@ const SILENT_AFTER_MS = 5_000;
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
-  const { chain, quotes, rpc, protectedAccounts, countCall, sharing, logger } = deps;
-  const { blockTimeMs } = chain;
-  const committed = new HeadTracker<ReportedHead>(rpc, { ...chainBounds(chain, quotes), blockTimeMs });
+  const { chain, quotes, protectedAccounts, sharing } = deps;
+  if (!chain.live) return undefined;
   let accounts: ReadonlySet<Address> | undefined;
-  const opened = openLiveHeads(chain, committed, { ...deps, protectedAccounts: () => accounts });
-  if (!opened || (opened.feed.isOff && !sharing)) return undefined;
-  const { heads, feed } = opened;
-  let frameAt = Number.NEGATIVE_INFINITY;
+  const opened = openHeads(chain, { ...deps, bounds: chainBounds(chain, quotes), protectedAccounts: () => accounts });
+  if (!opened.live || (opened.live.feed.isOff && !sharing)) {
+    opened.close();
+    return undefined;
+  }
+  const { heads, feed } = opened.live;
+  let frameAt: number | null = null;
   feed.onFrame(() => {
     frameAt = performance.now();
   });
   if (sharing) sharing.followFeed(chain, feed);
   else feed.read();
-  const pushed = openHeadFeed(chain, countCall ?? (() => undefined), logger);
-  pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   const now = async (): Promise<LiveBlock | null> => {
     accounts = await protectedAccounts();
     const head = await heads.head();
     if (isLive(head)) return head;
-    // Reads do not wait for sources that are silent.
-    if (performance.now() - frameAt > SILENT_AFTER_MS) return null;
-    await nextFrame(feed);
+    const waitMs = frameWaitMs(frameAt, performance.now());
+    if (waitMs === 0) return null;
+    await nextFrame(feed, waitMs);
     const later = await heads.head();
     return isLive(later) ? later : null;
   };
@@ -87,19 +85,24 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
     now: () => now().catch(() => null),
     reject: (head) => heads.reject(head),
     suspend: (head, failure) => heads.suspend(head, failure),
-    close: () => {
-      pushed?.close();
-      opened.close();
-    },
+    close: () => opened.close(),
   };
 }
 
 const isLive = (head: ReportedHead): head is LiveBlock => head.block.pending !== undefined;
 
-/** Resolves when a frame is used, or after {@link FRAME_WAIT_MS}. */
-async function nextFrame(feed: LiveFeed): Promise<void> {
+/**
+ * How long to wait for a frame while no block is being built, milliseconds: reads do not wait for sources that are silent.
+ *
+ * @param frameAt when the last frame was used, on the same clock as `now`; null before the first
+ */
+export const frameWaitMs = (frameAt: number | null, now: number): number =>
+  frameAt === null || now - frameAt > SILENT_AFTER_MS ? 0 : FRAME_WAIT_MS;
+
+/** Resolves when a frame is used, or after the wait. */
+async function nextFrame(feed: LiveFeed, waitMs: number): Promise<void> {
   const used = new AbortController();
   const stop = feed.onFrame(() => used.abort());
-  await pause(FRAME_WAIT_MS, used.signal);
+  await pause(waitMs, used.signal);
   stop();
 }

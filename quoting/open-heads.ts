@@ -1,0 +1,42 @@
+import type { ReportedHead } from '../chain/chain-rpc.ts';
+import { openHeadFeed } from '../chain/head-feed/head-feed.ts';
+import type { ChainConfig } from '../config/chains-schema.ts';
+import type { CountChainCall } from '../runtime/chain-calls.ts';
+import type { chainBounds } from './chain-bounds.ts';
+import { HeadTracker } from './heads/head-tracker.ts';
+import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
+
+export interface HeadsDeps extends LiveHeadsOptions {
+  readonly bounds: ReturnType<typeof chainBounds>;
+  readonly countCall: CountChainCall;
+}
+
+/** The heads of a chain: what quotes and scheduled reads are read at. */
+export interface OpenHeads {
+  /** Polled, and pushed by the sockets of nodes. */
+  readonly committed: HeadTracker<ReportedHead>;
+  /** With the blocks being built; undefined for a chain without a source of live prices. No source is read yet. */
+  readonly live: OpenLiveHeads | undefined;
+  /** Closes the sockets that push heads, and sources. */
+  close(): void;
+}
+
+/**
+ * Opens the heads of a chain. Without sockets, the head is polled when it is requested.
+ *
+ * @throws ConfigError when the file of a key of a source cannot be read
+ */
+export function openHeads(config: ChainConfig, { bounds, countCall, ...options }: HeadsDeps): OpenHeads {
+  const committed = new HeadTracker<ReportedHead>(options.rpc, { ...bounds, blockTimeMs: config.blockTimeMs });
+  const live = openLiveHeads(config, committed, options);
+  const pushed = openHeadFeed(config, countCall, options.logger);
+  pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
+  return {
+    committed,
+    live,
+    close() {
+      pushed?.close();
+      live?.close();
+    },
+  };
+}
