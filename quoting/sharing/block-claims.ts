@@ -1,27 +1,97 @@
-import type { Redis } from 'ioredis';
-import { CLAIM_MS, type Claims } from './chain-reads.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
+import {
+  type BlockClaim,
+  isAwaitable,
+  NO_READERS,
+  nextReaders,
+  type ReadersEffect,
+  type ReadersEvent,
+} from './block-readers.ts';
+import type { BlockReads } from './block-reads.ts';
 
-/** How long Redis keeps that a block was read. */
-const OVER_MS = 10_000;
-const OVER = 'over';
+/** Claims of blocks by their state, which all processes see. */
+export interface ClaimStore {
+  /** Takes a block that no process holds, for `CLAIM_MS`. Rejects while Redis does not answer. */
+  take(state: string): Promise<'taken' | 'held' | 'over'>;
+  /** Extends the claim of a block that this process took. */
+  renew(state: string): Promise<void>;
+  /** Notes, for processes that come later, that the block is read. */
+  end(state: string): Promise<void>;
+}
 
-/**
- * Claims of the blocks of a chain in Redis. These are no leases: after a block was read, its key says so to processes that
- * come later, and a renewal need not compare the holder, since reads at a hash are right whoever makes them.
- *
- * @param keyOf names the Redis key of a block's state
- */
-export function blockClaims(redis: Redis, keyOf: (state: string) => string): Claims {
-  return {
-    async take(state) {
-      const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');
-      return holder === null ? 'taken' : holder === OVER ? 'over' : 'held';
-    },
-    async renew(state) {
-      await redis.pexpire(keyOf(state), CLAIM_MS);
-    },
-    async end(state) {
-      await redis.set(keyOf(state), OVER, 'PX', OVER_MS);
-    },
-  };
+export interface BlockClaimsDeps {
+  readonly claims: ClaimStore;
+  /** Takes a failure of the store. Meanwhile this process reads the chain by itself. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Claims the blocks that this process reads for all: does at the right time what {@link nextReaders} says. */
+export class BlockClaims {
+  readonly #deps: BlockClaimsDeps;
+  readonly #reads: Pick<BlockReads, 'has' | 'close'>;
+  #state = NO_READERS;
+  /** By state, resolve when it is decided who reads; until then each reads for itself. */
+  readonly #decisions = new Map<string, Promise<void>>();
+
+  /** @param reads what other processes published */
+  constructor(deps: BlockClaimsDeps, reads: Pick<BlockReads, 'has' | 'close'>) {
+    this.#deps = deps;
+    this.#reads = reads;
+  }
+
+  of(block: BlockRef): BlockClaim | undefined {
+    return this.#state.claims.get(stateOf(block));
+  }
+
+  /** Whether what another process reads at a block may still come. */
+  isAwaitable(block: BlockRef): boolean {
+    return isAwaitable(this.of(block), performance.now());
+  }
+
+  /** Resolves when it is decided who reads a block. @param isAlone whether no other process has requests */
+  async decide(block: BlockHeader, isAlone: boolean): Promise<void> {
+    const state = stateOf(block);
+    const effect = this.#next({ kind: 'wanted', state, block, isAlone });
+    if (effect)
+      this.#decisions.set(
+        state,
+        this.#do(effect).finally(() => this.#decisions.delete(state)),
+      );
+    await this.#decisions.get(state);
+  }
+
+  /** Resolves when it is decided who reads a block, if that is being decided. */
+  async decided(block: BlockRef): Promise<void> {
+    await this.#decisions.get(stateOf(block));
+  }
+
+  /** Notes what happened. Resolves when all is done that follows from it. Never rejects. */
+  take(event: Exclude<ReadersEvent, { kind: 'wanted' }>): Promise<void> {
+    return this.#do(this.#next(event));
+  }
+
+  #next(event: ReadersEvent): ReadersEffect | null {
+    const [state, effect] = nextReaders(this.#state, event, performance.now());
+    this.#state = state;
+    return effect;
+  }
+
+  async #do(effect: ReadersEffect | null): Promise<void> {
+    if (!effect) return;
+    const { claims, onFailure } = this.#deps;
+    const { kind, state } = effect;
+    const askedAt = performance.now();
+    if (kind === 'wait') {
+      await sleep(effect.ms);
+      await this.take({ kind: 'waited', state, isPublished: this.#reads.has(state) });
+    } else if (kind === 'take') {
+      const answer = (await claims.take(state).catch(onFailure)) ?? 'failed';
+      if (answer === 'over') this.#reads.close(state);
+      this.#next({ kind: 'answered', state, answer, askedAt });
+    } else if (kind === 'renew') {
+      await claims.renew(state).then(() => this.#next({ kind: 'renewed', state, askedAt }), onFailure);
+    } else await claims.end(state).catch(onFailure);
+  }
 }

@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
-import { ChainReads, type Claims } from './chain-reads.ts';
+import type { ClaimStore } from './block-claims.ts';
+import { ChainReads } from './chain-reads.ts';
 
 const POOL: Address = `0x${'0a'.repeat(20)}`;
 const block: BlockHeader = {
@@ -14,7 +15,7 @@ const block: BlockHeader = {
 };
 
 /** Processes that hear each other at once; all request the pool. @param take answers who asks for a block */
-function processes(count: number, take: Claims['take']) {
+function processes(count: number, take: ClaimStore['take']) {
   const all: ChainReads[] = [];
   for (let index = 0; index < count; index += 1) {
     const requested = new RequestedPools({ warmMs: 60_000 });

@@ -6,11 +6,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
-import { blockClaims } from './block-claims.ts';
-import { ChainReads, type ChainReadsDeps, TICK_MS } from './chain-reads.ts';
+import { TICK_MS } from './block-readers.ts';
+import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { MessageBus } from './message-bus.ts';
 import { FORMAT } from './messages.ts';
+import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 
 export interface ReadSharingDeps {
@@ -52,7 +53,7 @@ export class ReadSharing {
     { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>,
   ): ChainReads {
     const name = `${nameOf(chain, this.#prefix)}-${basis}`;
-    const claims = blockClaims(this.#bus.redis, (state) => `${name}:${state}`);
+    const claims = redisClaims(this.#bus.redis, (state) => `${name}:${state}`);
     const reads = new ChainReads({
       requested,
       onHead,
