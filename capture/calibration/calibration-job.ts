@@ -70,7 +70,7 @@ async function calibrateWhenDue(
   const after = findings.length > 0 ? await readCalibration(database, key) : before;
   const decided = decisions(after);
   for (const what of names) onCalibration?.(key, what, decided.get(what) ?? null);
-  if (findings.length > 0) logChange(logger, key, deployment, decisions(before), decided);
+  if (findings.length > 0) logChange(logger, { key, deployment }, decisions(before), decided);
   return isDue;
 }
 

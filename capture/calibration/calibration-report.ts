@@ -14,8 +14,7 @@ export type OnCalibration = (factory: FactoryKey, what: string, decided: string 
 /** Logs what a run decided or withdrew, and a configured mark that contradicts it. */
 export function logChange(
   logger: Pick<Logger, 'info' | 'warn'>,
-  key: FactoryKey,
-  deployment: DeploymentConfig,
+  { key, deployment }: { readonly key: FactoryKey; readonly deployment: DeploymentConfig },
   before: Decisions,
   after: Decisions,
 ): void {

@@ -50,20 +50,18 @@ const POOLS = `
 /** Most rows of one query: the driver parses all of them without yielding. */
 const SLICE = 1_000;
 
-/** Takes the chain and a place in an order. */
-type ReadSlice<R> = (database: pg.Pool, values: readonly unknown[]) => Promise<readonly R[]>;
+/** A place in an order of rows. */
+type Place = readonly unknown[];
 
-/** Reads, in slices, the rows of a chain that follow a place in an order. */
+/** Reads, in slices, the rows that follow a place in an order. */
 async function* rowsBehind<R>(
-  database: pg.Pool,
-  readSlice: ReadSlice<R>,
-  chainId: number,
-  first: readonly unknown[],
-  placeOf: (row: R) => readonly unknown[],
+  readSlice: (place: Place) => Promise<readonly R[]>,
+  first: Place,
+  placeOf: (row: R) => Place,
 ): AsyncGenerator<readonly R[]> {
-  let place: readonly unknown[] | null = first;
+  let place: Place | null = first;
   while (place) {
-    const rows = await readSlice(database, [chainId, ...place]);
+    const rows = await readSlice(place);
     yield rows;
     const last = rows.at(-1);
     place = last !== undefined && rows.length === SLICE ? placeOf(last) : null;
@@ -77,10 +75,10 @@ async function* rowsBehind<R>(
  * 2. The number of rows is a literal, so that the planner knows how few rows are read.
  */
 const poolSlice =
-  (name: string, condition: string): ReadSlice<PoolRow> =>
-  async (database, values) => {
+  (name: string, condition: string) =>
+  async (database: pg.Pool, chainId: number, place: Place): Promise<readonly PoolRow[]> => {
     const text = `${POOLS} AND ${condition} LIMIT ${SLICE}`;
-    return (await database.query<PoolRow>({ name, text, values: [...values] })).rows;
+    return (await database.query<PoolRow>({ name, text, values: [chainId, ...place] })).rows;
   };
 
 const allPools = poolSlice('catalog-pools', 'p.address > (SELECT $2::text) ORDER BY p.address');
@@ -92,12 +90,20 @@ const poolsSince = poolSlice(
 
 /** All pools of a chain, by address. */
 export function readAllPools(database: pg.Pool, chainId: number): AsyncGenerator<readonly PoolRow[]> {
-  return rowsBehind(database, allPools, chainId, [''], ({ address }) => [address]);
+  return rowsBehind(
+    (place) => allPools(database, chainId, place),
+    [''],
+    ({ address }) => [address],
+  );
 }
 
 /** Pools that were created at a block or later. */
 export function readPoolsSince(database: pg.Pool, chainId: number, block: number): AsyncGenerator<readonly PoolRow[]> {
-  return rowsBehind(database, poolsSince, chainId, [block, ''], (row) => [row.block, row.address]);
+  return rowsBehind(
+    (place) => poolsSince(database, chainId, place),
+    [block, ''],
+    (row) => [row.block, row.address],
+  );
 }
 
 /** The pools of a chain at these addresses. */
@@ -130,7 +136,11 @@ const reportSlice = loadStatement<ReportRow>('./catalog-reports.sql', import.met
 
 /** Reports that were captured at a time or later, oldest first. @param sinceUs microseconds since 1970 */
 export function readReports(database: pg.Pool, chainId: number, sinceUs: number): AsyncGenerator<readonly ReportRow[]> {
-  return rowsBehind(database, reportSlice, chainId, [sinceUs, ''], (row) => [row.capturedUs, row.address]);
+  return rowsBehind(
+    (place) => reportSlice(database, [chainId, ...place]),
+    [sinceUs, ''],
+    (row) => [row.capturedUs, row.address],
+  );
 }
 
 /** What is known of a chain besides its pools; ages in seconds. */
