@@ -67,7 +67,7 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   const { file, database, env = {}, observeLive, countCall, sharing, onStop } = deps;
   const logger = deps.logger.child({ chainId });
   const rpcs = { funded: openRpc(chain, deps), remaining: openRpc(chain, deps) };
-  const budget = new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES);
+  const budget = new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES, now);
   const budgeted = new BudgetedRpc(rpcs.funded, budget, 'funded');
   const pools = cacheList(() => readPoolValues(database, chain), now);
   const live = openLiveBlocks({

@@ -60,7 +60,7 @@ test('a pool that a reorganisation undid has no price any more', async () => {
   const capture = createPriceCapture({
     database: pool,
     chainId: CHAIN,
-    budget: new CallBudget(240, CAPTURE_CLASSES),
+    budget: new CallBudget(240, CAPTURE_CLASSES, () => performance.now()),
     now: () => performance.now(),
     rpcs: { funded: rpc, remaining: rpc },
     closed: [],

@@ -56,7 +56,7 @@ test('a method that a proxy keeps from us opens no breaker and counts as no outa
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }));
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  const breaker = new CircuitBreaker();
+  const breaker = new CircuitBreaker(() => 0);
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const calls: string[] = [];
   const rpc = new ChainRpc([new RpcEndpoint(url, { timeoutMs: 60_000, count: () => undefined, breaker })], {

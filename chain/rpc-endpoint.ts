@@ -39,7 +39,7 @@ export class RpcEndpoint {
 
   constructor(url: string, options: RpcEndpointOptions) {
     this.label = new URL(url).host;
-    this.breaker = options.breaker ?? new CircuitBreaker();
+    this.breaker = options.breaker ?? new CircuitBreaker(() => performance.now());
     this.#url = url;
     this.#options = options;
   }

@@ -38,7 +38,7 @@ const snapshot = (of: ServedPool, bids: bigint, asks: bigint, status: DepthSnaps
 let estimates: ChainDepthEstimates;
 
 beforeEach(() => {
-  estimates = new ChainDepthEstimates();
+  estimates = new ChainDepthEstimates(() => performance.now());
 });
 
 function observe(...shown: readonly (readonly [ServedPool, DepthSnapshot | SnapshotError])[]): void {

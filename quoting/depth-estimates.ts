@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import type { Clock } from '../chain/circuit-breaker.ts';
 import { TIER_RANKS } from '../db/listing/tier-ranks.ts';
 import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../protocol/routing/candidate-token-paths.ts';
@@ -30,7 +31,7 @@ interface ReportedDepth extends BothSides {
 
 interface KnownPool {
   observed: BothSides | null;
-  /** Until when the observed depth counts, by `performance.now()`. */
+  /** Until when the observed depth counts, on the clock of the estimates. */
   observedUntil: number;
   reported: ReportedDepth | null;
   method: CurveReport['method'] | undefined;
@@ -55,6 +56,8 @@ export class ChainDepthEstimates {
     paths.reduce((sum, { legs }) => sum + legs.flat().length, 1),
   );
 
+  constructor(private readonly now: Clock) {}
+
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, method }: Pick<CurveReport, 'pool' | 'method'>): void => {
     this.#known(pool).method = method;
@@ -62,7 +65,7 @@ export class ChainDepthEstimates {
 
   readonly describe = (pool: ServedPool, zeroForOne: boolean): Candidate => {
     const known = this.#known(pool.address);
-    if (known.observedUntil < performance.now()) known.observed = null;
+    if (known.observedUntil < this.now()) known.observed = null;
     return new LiveCandidate(pool, zeroForOne, known);
   };
 
@@ -92,7 +95,7 @@ export class ChainDepthEstimates {
       const isClosed = sides.bids.inputs.length === 0 && sides.asks.inputs.length === 0;
       const known = this.#known(address);
       known.observed = sides;
-      known.observedUntil = isClosed ? performance.now() + CLOSED_MS : Number.POSITIVE_INFINITY;
+      known.observedUntil = isClosed ? this.now() + CLOSED_MS : Number.POSITIVE_INFINITY;
     }
   }
 

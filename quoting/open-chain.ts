@@ -47,6 +47,8 @@ export interface Chain extends ChainConfig, ChainQuotes {
   stop(): Promise<void>;
 }
 
+const now = () => performance.now();
+
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { chainId } = config;
@@ -69,10 +71,10 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     rpc,
     logger,
   });
-  const estimates = new ChainDepthEstimates();
+  const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger };
+  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger, now };
   const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;

@@ -1,4 +1,5 @@
 import type { ChainRpc } from '../chain/chain-rpc.ts';
+import type { Clock } from '../chain/circuit-breaker.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
@@ -28,6 +29,7 @@ export interface QuotesDeps {
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
   readonly logger: Logger;
+  readonly now: Clock;
 }
 
 /** What serves quotes of one basis: at the committed head, or in the block that is being built. */
@@ -42,8 +44,6 @@ export interface ChainQuotes {
   readonly schedule: WarmSchedule;
 }
 
-const now = () => performance.now();
-
 /**
  * Opens the quotes at some heads.
  *
@@ -51,19 +51,19 @@ const now = () => performance.now();
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
-  { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger }: QuotesDeps,
+  { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger, now }: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
 ): ChainQuotes {
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
-  const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested });
+  const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested, now });
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
   const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
-  const schedule = new WarmSchedule({ ...warmBudget, isFunded });
+  const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;
   const keepMs = config.live && live ? liveMaxAgeMs(config.live, config.blockTimeMs) : 0;

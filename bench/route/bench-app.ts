@@ -14,7 +14,7 @@ import { type BenchMarket, CHAIN_ID, type WarmMarket } from './market.ts';
 export function benchApp(
   market: BenchMarket,
   snapshots: RoutedChain['snapshots'],
-  estimates = new ChainDepthEstimates(),
+  estimates = new ChainDepthEstimates(() => performance.now()),
 ): Hono {
   const app = new Hono();
   app.onError((error, c) => {
@@ -22,7 +22,12 @@ export function benchApp(
     throw error;
   });
   const table = new PoolTable(market.pools);
-  const chain = { chainId: CHAIN_ID, snapshots, estimates, requested: new RequestedPools({ warmMs: 0 }) };
+  const chain = {
+    chainId: CHAIN_ID,
+    snapshots,
+    estimates,
+    requested: new RequestedPools({ warmMs: 0, now: () => performance.now() }),
+  };
   const bound = bindRoutes(routeResource, {
     chains: new Map([[CHAIN_ID, chain]]),
     directory: { table: async () => table },

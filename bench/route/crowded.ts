@@ -65,7 +65,7 @@ function crowdedMarket({ binsPerSide }: MarketShape, direct: number, middles: nu
 }
 
 async function timeCrowd(market: WarmMarket) {
-  const estimates = new ChainDepthEstimates();
+  const estimates = new ChainDepthEstimates(() => performance.now());
   recordAll(estimates, market);
   let most = 0;
   const snapshots = warmSnapshots(market, ({ length }) => {

@@ -112,7 +112,7 @@ async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Prom
 /** Reads prices, then samples; without spare calls where the budget says so. */
 async function sample(depthPools = 100, spare = () => true): Promise<void> {
   const rpc = openChainRpc(config, 5_000);
-  const budget = new CallBudget(1_000, CAPTURE_CLASSES);
+  const budget = new CallBudget(1_000, CAPTURE_CLASSES, () => 0);
   const pools = () => readPoolValues(database, config);
   const shared = { chainId: CHAIN, budget, rpcs: { funded: rpc, remaining: rpc }, now: () => performance.now() };
   const capture = createPriceCapture({

@@ -31,33 +31,34 @@ export class CallBudget {
   readonly #log: { readonly at: number; readonly kind: ReadClass }[] = [];
 
   /** @param classes the classes that the process has, in the order of {@link READ_CLASSES} */
-  constructor(callsPerMinute: number, classes: readonly ReadClass[], now: Clock = () => performance.now()) {
+  constructor(callsPerMinute: number, classes: readonly ReadClass[], now: Clock) {
     const [, ...lower] = classes;
     this.callsPerMinute = callsPerMinute;
     this.#now = now;
-    this.#first = new RateBucket(callsPerMinute * (1 - LOWER_SHARE * lower.length), now);
-    this.#buckets = new Map(lower.map((kind) => [kind, new RateBucket(callsPerMinute * LOWER_SHARE, now)]));
+    this.#first = new RateBucket(callsPerMinute * (1 - LOWER_SHARE * lower.length), now());
+    this.#buckets = new Map(lower.map((kind) => [kind, new RateBucket(callsPerMinute * LOWER_SHARE, now())]));
   }
 
   /** Takes one call. @returns false when the class has none left */
   reserve(kind: ReadClass): boolean {
     if (this.saved(kind) + this.spare(kind) < 1) return false;
+    const now = this.#now();
     const own = this.#bucketOf(kind);
-    (own.left >= 1 ? own : this.#first).take();
-    this.#log.push({ at: this.#now(), kind });
-    this.#forget();
+    (own.leftAt(now) >= 1 ? own : this.#first).take(now);
+    this.#log.push({ at: now, kind });
+    this.#forget(now);
     return true;
   }
 
   /** Calls that a class can make now of its own part. */
   saved(kind: ReadClass): number {
-    return Math.floor(this.#bucketOf(kind).left);
+    return Math.floor(this.#bucketOf(kind).leftAt(this.#now()));
   }
 
   /** Calls that a class can make besides, from what the first class saved. */
   spare(kind: ReadClass): number {
-    const { left, burst } = this.#first;
-    return this.#bucketOf(kind) === this.#first ? 0 : Math.max(0, Math.floor(left - burst / 2));
+    if (this.#bucketOf(kind) === this.#first) return 0;
+    return Math.max(0, Math.floor(this.#first.leftAt(this.#now()) - this.#first.burst / 2));
   }
 
   /** Calls that a class can save whatever the others take. */
@@ -68,7 +69,7 @@ export class CallBudget {
 
   /** Calls of the last minute. */
   spent(kind: ReadClass): number {
-    this.#forget();
+    this.#forget(this.#now());
     return this.#log.filter((call) => call.kind === kind).length;
   }
 
@@ -76,8 +77,8 @@ export class CallBudget {
     return this.#buckets.get(kind) ?? this.#first;
   }
 
-  #forget(): void {
-    const oldest = this.#now() - MINUTE_MS;
+  #forget(now: number): void {
+    const oldest = now - MINUTE_MS;
     while ((this.#log[0]?.at ?? oldest + 1) <= oldest) this.#log.shift();
   }
 }
@@ -87,28 +88,25 @@ class RateBucket {
   /** Most calls that can be saved. */
   readonly burst: number;
   readonly #perMs: number;
-  readonly #now: Clock;
+  /** Calls that were left at a time. */
   #left: number;
   #at: number;
 
-  constructor(perMinute: number, now: Clock) {
+  constructor(perMinute: number, now: number) {
     this.burst = Math.min(perMinute * MAX_BURST_FRACTION, Math.max(perMinute * BURST_FRACTION, MIN_BURST));
     this.#perMs = (perMinute - this.burst) / MINUTE_MS;
-    this.#now = now;
     this.#left = this.burst;
-    this.#at = now();
+    this.#at = now;
   }
 
   /** Calls that can be made now. */
-  get left(): number {
-    const now = this.#now();
-    this.#left = Math.min(this.burst, this.#left + (now - this.#at) * this.#perMs);
-    this.#at = now;
-    return this.#left;
+  leftAt(now: number): number {
+    return Math.min(this.burst, this.#left + (now - this.#at) * this.#perMs);
   }
 
   /** Takes one of the calls that are left. */
-  take(): void {
-    this.#left = this.left - 1;
+  take(now: number): void {
+    this.#left = this.leftAt(now) - 1;
+    this.#at = now;
   }
 }

@@ -29,7 +29,7 @@ export class HeldQuotes {
    * @param pools addresses in lower case
    * @param now milliseconds from any start
    */
-  constructor(pools: readonly string[], now = () => performance.now()) {
+  constructor(pools: readonly string[], now: () => number) {
     this.#pools = pools;
     this.#now = now;
     this.#confirmation = { at: now() };

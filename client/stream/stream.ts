@@ -50,7 +50,7 @@ export async function* stream(options: StreamOptions): AsyncGenerator<StreamStat
   if (pools.length === 0 || pools.length > MAX_POOLS) throw new RangeError(`A stream has 1 to ${MAX_POOLS} pools`);
   const base = `${url.replace(/\/+$/, '')}/public/v1/evm/${chainId}`;
   const WebSocket = 'WebSocket' in options ? options.WebSocket : platformWebSocket();
-  const held = new HeldQuotes(pools);
+  const held = new HeldQuotes(pools, () => performance.now());
   const change = new Change();
   const stop = new AbortController();
   const abort = () => stop.abort();

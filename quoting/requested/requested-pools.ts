@@ -18,7 +18,7 @@ export interface RequestedPoolsDeps {
   readonly warmMs: number;
   /** Requests that each request here makes too: pools of the block being built are read at the committed head as well. */
   readonly under?: RequestedPools | undefined;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** How many subscriptions pin a pool, and until when it counts as requested without them. */
@@ -42,7 +42,7 @@ export class RequestedPools {
   #elsewhere: ReadonlyMap<string, RequestedPool> = new Map();
   readonly #listeners = new Set<() => void>();
 
-  constructor({ warmMs, under, now = () => performance.now() }: RequestedPoolsDeps) {
+  constructor({ warmMs, under, now }: RequestedPoolsDeps) {
     this.#warmMs = warmMs;
     this.#under = under;
     this.#now = now;

@@ -35,7 +35,7 @@ export class WarmBatch {
 export interface WarmScheduleDeps {
   readonly callsPerMinute: number;
   readonly isFunded: (pool: ServedPool) => boolean;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** Bounds of the next batch of a class: its most reads, and the calls that it waits for. */
@@ -63,7 +63,7 @@ export class WarmSchedule {
   readonly #scheduler: ReadScheduler<WarmRead>;
   readonly #paces = new Map<ReadClass, Pace>();
 
-  constructor({ callsPerMinute, isFunded, now = () => performance.now() }: WarmScheduleDeps) {
+  constructor({ callsPerMinute, isFunded, now }: WarmScheduleDeps) {
     this.budget = new CallBudget(callsPerMinute, READ_CLASSES, now);
     this.#isFunded = isFunded;
     this.#scheduler = new ReadScheduler(now);

@@ -18,7 +18,7 @@ const block: BlockHeader = {
 function processes(count: number, take: ClaimStore['take']) {
   const all: ChainReads[] = [];
   for (let index = 0; index < count; index += 1) {
-    const requested = new RequestedPools({ warmMs: 60_000 });
+    const requested = new RequestedPools({ warmMs: 60_000, now: () => 0 });
     requested.markRequested([{ address: POOL }], 'prices', false);
     const claims = { take, renew: async () => undefined, end: async () => undefined };
     const publish = (channel: 'reads' | 'requests', text: string) => {

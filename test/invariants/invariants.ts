@@ -199,7 +199,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'No minute has more scheduled calls than the budget.',
     test: ['chain/read-schedule/call-budget.test.ts', 'no minute has more calls than the budget'],
-    mutation: ['chain/read-schedule/call-budget.ts', 'this.#left = this.left - 1;', ''],
+    mutation: ['chain/read-schedule/call-budget.ts', 'this.#left = this.leftAt(now) - 1;', ''],
   },
   {
     holds: 'A sum with an unknown part is unknown, never too small.',

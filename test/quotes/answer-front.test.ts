@@ -44,7 +44,7 @@ let redis: Redis;
 let pools: readonly WorldPool[];
 let small: ServedPool;
 const table = new PoolTable();
-const requested = new RequestedPools({ warmMs: 60_000 });
+const requested = new RequestedPools({ warmMs: 60_000, now: () => 0 });
 const servers: RunningServer[] = [];
 
 type Api = { readonly fronted: string; readonly bare: string; readonly passedOn: () => number };

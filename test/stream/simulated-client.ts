@@ -46,7 +46,10 @@ export class SimulatedClient {
   constructor(wish: Wish, all: readonly ServedPool[] = []) {
     this.wish = wish;
     const pools = wish.pools === 'all' ? all : wish.pools;
-    this.held = new HeldQuotes(pools.map(({ address }) => address));
+    this.held = new HeldQuotes(
+      pools.map(({ address }) => address),
+      () => 0,
+    );
   }
 
   get isOpen(): boolean {
