@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { TransactionReceiptNotFoundError } from 'viem';
 import { migrate } from '../../db/migrate.ts';
 import { setBlockTime } from '../../devnet/dev-chain.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
-import type { ServiceProcess } from '../../local/services/service-process.ts';
+import { openPool } from '../stores.ts';
 import { BLOCK_TIME_SECS, type LoadedChain, sendSwap } from './workload.ts';
 
 const RECEIPT_POLL_MS = 5;
@@ -32,19 +32,13 @@ interface Settings {
 /** Follows the chains with the real indexer and capture while single swaps come, each of a pool of its own. */
 export async function measureLatency(chains: readonly LoadedChain[], settings: Settings): Promise<Latencies> {
   await migrate(settings.databaseUrl);
-  const database = new pg.Pool({ connectionString: settings.databaseUrl, max: 8 });
-  const services: ServiceProcess[] = [];
-  try {
-    services.push(await startFollower('indexer', settings, { DATABASE_SCHEMA: 'followed' }));
-    services.push(await startFollower('capture', settings, {}));
-    await untilListed(database, chains);
-    await Promise.all(chains.map(({ chain }) => setBlockTime(chain, BLOCK_TIME_SECS)));
-    const times = await Promise.all(await sendSwaps(database, chains, settings.swaps));
-    return { indexed: times.map(({ indexed }) => indexed), listed: times.map(({ listed }) => listed) };
-  } finally {
-    await Promise.all(services.map((service) => service.stop()));
-    await database.end();
-  }
+  const database = openPool(settings.databaseUrl, 8);
+  await startFollower('indexer', settings, { DATABASE_SCHEMA: 'followed' });
+  await startFollower('capture', settings, {});
+  await untilListed(database, chains);
+  await Promise.all(chains.map(({ chain }) => setBlockTime(chain, BLOCK_TIME_SECS)));
+  const times = await Promise.all(await sendSwaps(database, chains, settings.swaps));
+  return { indexed: times.map(({ indexed }) => indexed), listed: times.map(({ listed }) => listed) };
 }
 
 function startFollower(main: string, { databaseUrl, chainsFile }: Settings, env: Record<string, string>) {
