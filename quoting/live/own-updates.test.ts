@@ -1,8 +1,17 @@
-import type { Hex } from 'viem';
+import type { Address, Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { StateOverrides, TargetBlock } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
-import { OWN_BOUNDS, OwnUpdates } from './own-updates.ts';
+import {
+  beginTrace,
+  OWN_BOUNDS,
+  type OwnSenders,
+  type OwnTrace,
+  withoutExpired,
+  withTraced,
+  withUpdate,
+  writtenAt,
+} from './own-updates.ts';
 
 const HEAD: Hex = `0x${'aa'.repeat(32)}`;
 const NEXT: Hex = `0x${'bb'.repeat(32)}`;
@@ -23,12 +32,46 @@ function updateOf(change: Partial<OwnUpdate> & { readonly n?: number } = {}): Ow
   };
 }
 
+/** Keeps updates between calls. */
+class OwnUpdates {
+  #senders: OwnSenders = new Map();
+
+  get isEmpty(): boolean {
+    return this.#senders.size === 0;
+  }
+
+  /** @returns whether it is newer than what is known */
+  take(update: OwnUpdate, now: number): boolean {
+    const before = this.#senders;
+    this.#senders = withUpdate(before, update, now);
+    return this.#senders !== before;
+  }
+
+  expire(target: TargetBlock, now: number): void {
+    this.#senders = withoutExpired(this.#senders, target, now);
+  }
+
+  next(hash: Hex, target: TargetBlock, now: number): OwnTrace | undefined {
+    const next = beginTrace(this.#senders, hash, target, now);
+    if (next) this.#senders = next.senders;
+    return next?.trace;
+  }
+
+  settle(trace: OwnTrace, overrides: StateOverrides | undefined): void {
+    this.#senders = withTraced(this.#senders, trace, overrides);
+  }
+
+  overrides(hash: Hex): ReadonlyMap<Address, StateOverrides> {
+    return writtenAt(this.#senders, hash);
+  }
+}
+
 /** All that waits for a trace, in order, as if each trace were over at once. */
 function drain(updates: OwnUpdates, hash = HEAD, target = at(10n)): OwnUpdate[] {
   const drained: OwnUpdate[] = [];
   for (let next = updates.next(hash, target, 0); next; next = updates.next(hash, target, 0)) {
-    updates.settle(next.slot, next.slot.update, hash, undefined);
-    drained.push(next.slot.update);
+    updates.settle(next, undefined);
+    drained.push(next.update);
   }
   return drained;
 }
@@ -89,10 +132,10 @@ test('the overrides of an update hold at their head until a newer one is traced 
   updates.take(updateOf(), 0);
   const next = updates.next(HEAD, at(10n), 0);
   if (!next) throw new Error('no update waits');
-  updates.settle(next.slot, next.slot.update, HEAD, OVERRIDES);
+  updates.settle(next, OVERRIDES);
   expect(updates.overrides(NEXT)).toEqual(new Map());
   updates.take(updateOf({ seq: 2n }), 0);
-  expect(updates.overrides(HEAD)).toEqual(new Map([[next.slot.venue, OVERRIDES]]));
+  expect(updates.overrides(HEAD)).toEqual(new Map([[next.venue, OVERRIDES]]));
   updates.take(updateOf({ seq: 3n, tx: '0x' }), 0);
   expect(updates.overrides(HEAD)).toEqual(new Map());
 });
@@ -100,7 +143,7 @@ test('the overrides of an update hold at their head until a newer one is traced 
 /** Traces the next update at a head, which finds one word. */
 function traceNext(updates: OwnUpdates, hash: Hex, target: TargetBlock) {
   const next = updates.next(hash, target, 0);
-  if (next) updates.settle(next.slot, next.slot.update, hash, OVERRIDES);
+  if (next) updates.settle(next, OVERRIDES);
   return next;
 }
 
@@ -123,12 +166,22 @@ test('what a trace found of an update counts no more once one for another block 
   updates.take(updateOf({ seq: 5n }), 0);
   const next = updates.next(HEAD, at(10n), 0);
   if (!next) throw new Error('no update waits');
-  const { update } = next.slot;
   updates.take(updateOf({ seq: 6n, fromBlock: 11n, untilBlock: 11n }), 0);
-  updates.settle(next.slot, update, HEAD, OVERRIDES);
+  updates.settle(next, OVERRIDES);
   expect(updates.overrides(HEAD).size).toBe(0);
-  expect(traceNext(updates, NEXT, at(11n, 1_002n))?.slot.update.seq).toBe(6n);
+  expect(traceNext(updates, NEXT, at(11n, 1_002n))?.update.seq).toBe(6n);
   expect(updates.overrides(NEXT).size).toBe(1);
+});
+
+test('the end of a trace from before a sender was left out ends no other trace of it', () => {
+  const updates = new OwnUpdates();
+  updates.take(updateOf(), 0);
+  const before = updates.next(HEAD, at(10n), 0);
+  updates.expire(at(11n), 0);
+  for (const n of [1, 2]) updates.take(updateOf({ n, seq: 2n, untilBlock: 20n }), 0);
+  expect(updates.next(NEXT, at(11n), 0)?.update.seq).toBe(2n);
+  if (before) updates.settle(before, OVERRIDES);
+  expect([updates.overrides(HEAD).size, updates.next(NEXT, at(11n), 0)]).toEqual([0, undefined]);
 });
 
 test('uuids, transactions, senders and age are bounded: the oldest is left out', () => {

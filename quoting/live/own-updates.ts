@@ -4,27 +4,38 @@ import type { StateOverrides, TargetBlock } from '../../chain/pending-state.ts';
 import type { OwnUpdate } from './own-update.ts';
 
 /** The newest update of a sender's uuid, and what is known of it. */
-export interface OwnSlot {
+interface OwnSlot {
   /** Stands for sender and uuid. */
   readonly venue: Address;
-  update: OwnUpdate;
-  /** When the update came, milliseconds of the source's clock. */
-  receivedAt: number;
+  readonly update: OwnUpdate;
+  /** When the update came. */
+  readonly receivedAt: number;
   /** Hash of the head at which the update was traced last. */
-  tracedAt: Hex | undefined;
+  readonly tracedAt: Hex | undefined;
   /** A trace that failed is repeated from then on. */
-  retryAt: number;
+  readonly retryAt: number;
   /** The block that it was traced for last. */
-  target: TargetBlock | undefined;
+  readonly target: TargetBlock | undefined;
   /** What the update writes after this head; or, until it is traced, what the one that it replaced does there. */
-  written: { readonly hash: Hex; readonly overrides: StateOverrides } | undefined;
+  readonly written: { readonly hash: Hex; readonly overrides: StateOverrides } | undefined;
 }
 
-export interface OwnSender {
+interface OwnSender {
   /** By uuid, those that wait for a trace the longest first. */
-  readonly slots: Map<string, OwnSlot>;
-  /** One trace at a time, so that overrides of a newer update come later. */
-  isTracing: boolean;
+  readonly slots: ReadonlyMap<string, OwnSlot>;
+  /** The update that is being traced: one at a time, so that overrides of a newer one come later. */
+  readonly tracing: OwnUpdate | undefined;
+}
+
+/** By name, those that wait for a trace the longest first. */
+export type OwnSenders = ReadonlyMap<string, OwnSender>;
+
+/** A trace of an update at a head. */
+export interface OwnTrace {
+  readonly venue: Address;
+  readonly update: OwnUpdate;
+  readonly hash: Hex;
+  readonly target: TargetBlock;
 }
 
 /** Bounds of what is kept: 64 MiB of transactions. Beyond one, the oldest is left out. */
@@ -37,83 +48,86 @@ export const OWN_BOUNDS = {
   ageMs: 120_000,
 } as const;
 
-/** The newest update of each sender and uuid, within {@link OWN_BOUNDS}. Does no I/O. */
-export class OwnUpdates {
-  /** Those that wait for a trace the longest first. */
-  readonly #senders = new Map<string, OwnSender>();
+/** The newest update of each sender and uuid, within {@link OWN_BOUNDS}. @returns the same object for one that is not newer */
+export function withUpdate(senders: OwnSenders, update: OwnUpdate, now: number): OwnSenders {
+  const { sender: name, uuid } = update;
+  const sender = senders.get(name) ?? { slots: new Map<string, OwnSlot>(), tracing: undefined };
+  const known = sender.slots.get(uuid);
+  if (known && known.update.seq >= update.seq) return senders;
+  const { venue, target, written } = known ?? { venue: venueOf(update), target: undefined, written: undefined };
+  const holds = !target || isGoodFor(update, target);
+  const slots = new Map(sender.slots);
+  // An update that waits for a trace gives its place to a newer one.
+  if (known?.tracedAt) slots.delete(uuid);
+  const waiting = { tracedAt: undefined, retryAt: 0, target, written: holds ? written : undefined };
+  slots.set(uuid, { ...waiting, venue, update, receivedAt: now });
+  leaveOut(slots, ({ size }) => size > OWN_BOUNDS.uuids);
+  leaveOut(slots, (kept) => charactersOf(kept) > OWN_BOUNDS.characters);
+  const all = new Map(senders).set(name, { ...sender, slots });
+  leaveOut(all, ({ size }) => size > OWN_BOUNDS.senders);
+  return all;
+}
 
-  get isEmpty(): boolean {
-    return this.#senders.size === 0;
-  }
+/** Leaves out what is not good for this block or any after it, or too old. @returns the same object if that is nothing */
+export function withoutExpired(senders: OwnSenders, { blockNumber }: TargetBlock, now: number): OwnSenders {
+  const isExpired = ({ update, receivedAt }: OwnSlot) =>
+    (update.tx !== '0x' && update.untilBlock < blockNumber) || now - receivedAt > OWN_BOUNDS.ageMs;
+  if (!senders.values().some(({ slots }) => slots.values().some(isExpired))) return senders;
+  const kept = [...senders].map(([name, { slots, tracing }]): [string, OwnSender] => {
+    return [name, { slots: new Map([...slots].filter(([, slot]) => !isExpired(slot))), tracing }];
+  });
+  return new Map(kept.filter(([, { slots }]) => slots.size > 0));
+}
 
-  /** Takes an update. @returns whether it is newer than what is known */
-  take(update: OwnUpdate, now: number): boolean {
-    const { sender: name, uuid } = update;
-    const sender = this.#senders.get(name) ?? { slots: new Map<string, OwnSlot>(), isTracing: false };
-    const known = sender.slots.get(uuid);
-    if (known && known.update.seq >= update.seq) return false;
-    // An update that waits for a trace gives its place to a newer one.
-    if (known?.tracedAt) sender.slots.delete(uuid);
-    const slot = Object.assign(known ?? { venue: venueOf(update), target: undefined, written: undefined }, {
-      update,
-      receivedAt: now,
-      tracedAt: undefined,
-      retryAt: 0,
-    });
-    if (slot.target && !isGoodFor(update, slot.target)) slot.written = undefined;
-    sender.slots.set(uuid, slot);
-    leaveOut(sender.slots, ({ size }) => size > OWN_BOUNDS.uuids);
-    leaveOut(sender.slots, (slots) => charactersOf(slots) > OWN_BOUNDS.characters);
-    this.#senders.set(name, sender);
-    leaveOut(this.#senders, ({ size }) => size > OWN_BOUNDS.senders);
-    return true;
+/** Begins the next trace at a head: senders take turns. @returns undefined if none waits */
+export function beginTrace(
+  senders: OwnSenders,
+  hash: Hex,
+  target: TargetBlock,
+  now: number,
+): { readonly senders: OwnSenders; readonly trace: OwnTrace } | undefined {
+  for (const [name, { slots, tracing }] of senders) {
+    if (tracing) continue;
+    const slot = slots.values().find((it) => it.tracedAt !== hash && now >= it.retryAt && isGoodFor(it.update, target));
+    if (!slot) continue;
+    const { venue, update } = slot;
+    const others = [...senders].filter(([other]) => other !== name);
+    const sender = { slots: new Map(slots).set(update.uuid, { ...slot, target }), tracing: update };
+    return { senders: new Map([...others, [name, sender]]), trace: { venue, update, hash, target } };
   }
+  return undefined;
+}
 
-  /** Leaves out what is not good for this block or any after it, or too old. */
-  expire({ blockNumber }: TargetBlock, now: number): void {
-    for (const [name, { slots }] of this.#senders) {
-      for (const [uuid, { update, receivedAt }] of slots) {
-        const isPast = update.tx !== '0x' && update.untilBlock < blockNumber;
-        if (isPast || now - receivedAt > OWN_BOUNDS.ageMs) slots.delete(uuid);
-      }
-      if (slots.size === 0) this.#senders.delete(name);
-    }
-  }
+/** Takes what a trace found that an update writes. Another update may have replaced it since. */
+export const withTraced = (senders: OwnSenders, trace: OwnTrace, overrides: StateOverrides | undefined): OwnSenders =>
+  endTrace(senders, trace, (slot) => ({
+    ...slot,
+    tracedAt: slot.update === trace.update ? trace.hash : slot.tracedAt,
+    written:
+      overrides?.size && slot.target && isGoodFor(slot.update, slot.target)
+        ? { hash: trace.hash, overrides }
+        : undefined,
+  }));
 
-  /** The next update to trace at a head: senders take turns. */
-  next(
-    hash: Hex,
-    target: TargetBlock,
-    now: number,
-  ): { readonly sender: OwnSender; readonly slot: OwnSlot } | undefined {
-    for (const [name, sender] of this.#senders) {
-      if (sender.isTracing) continue;
-      const slot = sender.slots
-        .values()
-        .find((it) => it.tracedAt !== hash && now >= it.retryAt && isGoodFor(it.update, target));
-      if (!slot) continue;
-      this.#senders.delete(name);
-      this.#senders.set(name, sender);
-      slot.target = target;
-      return { sender, slot };
-    }
-    return undefined;
-  }
+/** Takes that a trace failed: it is repeated from `retryAt` on. */
+export const withFailedTrace = (senders: OwnSenders, trace: OwnTrace, retryAt: number): OwnSenders =>
+  endTrace(senders, trace, (slot) => (slot.update === trace.update ? { ...slot, retryAt } : slot));
 
-  /** Takes what a trace at a head found that an update writes. Another update may have replaced it since. */
-  settle(slot: OwnSlot, update: OwnUpdate, hash: Hex, overrides: StateOverrides | undefined): void {
-    if (slot.update === update) slot.tracedAt = hash;
-    const isGood = slot.target !== undefined && isGoodFor(slot.update, slot.target);
-    slot.written = overrides?.size && isGood ? { hash, overrides } : undefined;
-  }
+function endTrace(senders: OwnSenders, { update }: OwnTrace, settle: (slot: OwnSlot) => OwnSlot): OwnSenders {
+  const sender = senders.get(update.sender);
+  // It was left out, and may have come again.
+  if (sender?.tracing !== update) return senders;
+  const slot = sender.slots.get(update.uuid);
+  const slots = slot ? new Map(sender.slots).set(update.uuid, settle(slot)) : sender.slots;
+  return new Map(senders).set(update.sender, { slots, tracing: undefined });
+}
 
-  /** The overrides by venue that were traced at a head. */
-  overrides(hash: Hex): Map<Address, StateOverrides> {
-    const slots = this.#senders.values().flatMap((sender) => sender.slots.values());
-    return new Map(
-      slots.flatMap(({ venue, written }) => (written?.hash === hash ? [[venue, written.overrides] as const] : [])),
-    );
-  }
+/** The overrides by venue that were traced at a head. */
+export function writtenAt(senders: OwnSenders, hash: Hex): ReadonlyMap<Address, StateOverrides> {
+  const slots = senders.values().flatMap((sender) => sender.slots.values());
+  return new Map(
+    slots.flatMap(({ venue, written }) => (written?.hash === hash ? [[venue, written.overrides] as const] : [])),
+  );
 }
 
 /** Whether an update is good for a block, which one that cancels never is. */
