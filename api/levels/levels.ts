@@ -5,7 +5,7 @@ import { setBlockHeaders } from '../http/block-headers.ts';
 import { ReadyBody, sendReady } from '../http/ready-body.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { isUpgrade, openSocket, type SocketDeps } from '../sockets/open-socket.ts';
-import { receiveOperations } from '../sockets/operation-limits.ts';
+import { runSession } from '../sockets/session.ts';
 import { getPriceLevels, RawLevelsQuery } from './declaration.ts';
 import { type LevelsQuery, levelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
@@ -36,9 +36,7 @@ async function openLevels(c: Context, deps: LevelsDeps, levels: PriceLevels, que
   const feed = await levels.open(query, c.get('key') !== null);
   return openSocket(c, deps, (opened) => {
     const { socket } = opened;
-    // What a client sends says nothing here, and costs little.
-    receiveOperations(socket, { onOver: () => endFrames(socket, 'limits') });
-    socket.once('close', sendFrames(feed, opened));
-    return (reason) => endFrames(socket, reason);
+    const closed = sendFrames(feed, opened);
+    return runSession(opened, { end: (reason) => endFrames(socket, reason), closed });
   });
 }

@@ -3,11 +3,11 @@ import type { Hono } from 'hono';
 import { bytesToHex, type Hex } from 'viem';
 import { z } from 'zod';
 import type { Logger } from '../../runtime/logger.ts';
-import { ApiError, tooManyRequests } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { chainIdParam, RPC_PREFIX, servedChain } from '../request.ts';
 import type { ByeReason } from '../sockets/bye.ts';
 import { assertUpgrade, type OpenSocket, openSocket, type SocketDeps } from '../sockets/open-socket.ts';
-import { receiveOperations } from '../sockets/operation-limits.ts';
+import { type Answer, runSession, type Session } from '../sockets/session.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
@@ -38,33 +38,28 @@ interface Subscription {
 }
 
 /** The calls and subscriptions of one WebSocket of JSON-RPC. */
-export class TakerSession {
+export class TakerSession implements Session {
   readonly #subscriptions = new Map<string, Subscription>();
 
   constructor(
     private readonly opened: OpenSocket,
     private readonly calls: TakerCalls,
     private readonly logger: Pick<Logger, 'error'>,
-  ) {
-    const { socket } = opened;
-    receiveOperations(socket, {
-      run: (data) => this.#run(data),
-      onLimited: (waitMs) => socket.send(errorResponse(null, tooManyRequests(waitMs))),
-      onOver: () => this.end('limits'),
-    });
-    socket.once('close', () => {
-      for (const { end } of this.#subscriptions.values()) end();
-    });
-  }
+  ) {}
 
-  /** Says why the connection ends, and ends it. */
   end(reason: ByeReason): void {
     endFrames(this.opened.socket, reason, formOf(null));
   }
 
-  /** Never rejects. */
-  async #run(data: Buffer): Promise<void> {
-    const { opened } = this;
+  closed(): void {
+    for (const { end } of this.#subscriptions.values()) end();
+  }
+
+  refuse(error: ApiError): string {
+    return errorResponse(null, error);
+  }
+
+  async answer(data: Buffer): Promise<Answer> {
     const answerOther = this.calls.answers();
     const subscribed: Subscription[] = [];
     const answer: AnswerCall = async (method, params) => {
@@ -75,11 +70,12 @@ export class TakerSession {
       return subscription.id;
     };
     const response = await answerMessage(data, answer, this.logger);
-    if (opened.socket.readyState !== opened.socket.OPEN) return;
-    if (response !== null) opened.socket.send(response);
     // The first frame follows the response.
-    for (const subscription of subscribed.filter(({ id }) => this.#subscriptions.has(id)))
-      subscription.end = sendFrames(subscription.feed, opened, formOf(subscription.id));
+    const after = () => {
+      for (const subscription of subscribed.filter(({ id }) => this.#subscriptions.has(id)))
+        subscription.end = sendFrames(subscription.feed, this.opened, formOf(subscription.id));
+    };
+    return { response, after };
   }
 
   /** @throws ApiError 429 when there is one of its kind, and what {@link PriceLevels.open} throws */
@@ -107,9 +103,8 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
   app.get(`${RPC_PREFIX}:chain_id`, async (c) => {
     const chain = servedChain(deps.takers, chainIdParam(c));
     assertUpgrade(c);
-    return openSocket(c, deps, (opened) => {
-      const session = new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger);
-      return (reason) => session.end(reason);
-    });
+    return openSocket(c, deps, (opened) =>
+      runSession(opened, new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger)),
+    );
   });
 }

@@ -7,6 +7,7 @@ import { triesAddress } from '../http/client-address.ts';
 import type { LimitOf } from '../limits/rate-limit.ts';
 import { basisParam, chainIdParam, servedChain } from '../request.ts';
 import { assertUpgrade, type OpenSocket, openSocket, type SocketDeps } from '../sockets/open-socket.ts';
+import { runSession } from '../sockets/session.ts';
 import type { StreamDeps } from './stream.ts';
 import type { StreamTransport } from './types.ts';
 import { WsSession } from './ws-session.ts';
@@ -35,14 +36,13 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     return openSocket(c, deps, (opened) => {
       const { socket, connection } = opened;
       const subscriber = stream.open(webSocketTransport(opened), key !== null);
-      const identify = async (presented: string) => {
+      const useKey = async (presented: string) => {
         const identity = await verifyKey(presented, () => triesFrom);
         if (!identity) throw invalidApiKey();
         sockets.connections.useKey(connection, identity.keyId);
         subscriber.hasKey = true;
       };
-      const session = new WsSession(socket, stream, subscriber, identify, logger);
-      return (reason) => session.end(reason);
+      return runSession(opened, new WsSession({ socket, stream, subscriber, useKey, logger }));
     });
   };
 }

@@ -6,8 +6,9 @@ import { type ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyReques
 import { isOutage } from '../fault.ts';
 import { namedPools } from '../request.ts';
 import type { ByeReason } from '../sockets/bye.ts';
-import { receiveOperations, windowLimit } from '../sockets/operation-limits.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
+import type { Answer, Session } from '../sockets/session.ts';
+import { windowLimit } from '../sockets/window-limit.ts';
 import type { ChainStream } from './chain-stream.ts';
 import type { Subscriber } from './subscriber.ts';
 import { OperationName, WsOperation, type WsSubscribe } from './ws-operations.ts';
@@ -17,50 +18,55 @@ const NEW_POOLS_PER_MINUTE = 1_000;
 const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 
-/** Takes the operations of one WebSocket, in order, and answers each with `ack` or `error`. */
-export class WsSession {
+interface WsSessionDeps {
+  readonly socket: WebSocket;
+  readonly stream: ChainStream;
+  readonly subscriber: Subscriber;
+  /** Counts the connection for a key that its client sends. @throws ApiError 401, 429 */
+  readonly useKey: (key: string) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/** The operations of one WebSocket of a stream, each answered with `ack` or `error`. */
+export class WsSession implements Session {
   readonly #openedAt = performance.now();
   readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60);
   readonly #named = new Set<Address>();
   #isFirst = true;
 
-  /** @param useKey counts the connection for a key that its client sends; throws ApiError 401 or 429 */
-  constructor(
-    private readonly socket: WebSocket,
-    private readonly stream: ChainStream,
-    private readonly subscriber: Subscriber,
-    private readonly useKey: (key: string) => Promise<void>,
-    private readonly logger: Logger,
-  ) {
-    // Binary data are rejected like a text that is not an operation. What is not read has a response without an id.
-    receiveOperations(socket, {
-      run: (data, isBinary) => this.#run(isBinary ? Buffer.of() : data),
-      onLimited: (waitMs) => this.#reject(null, tooManyRequests(waitMs)),
-      onOver: () => this.end('limits'),
-    });
-    socket.once('close', () => subscriber.disconnected());
-  }
+  constructor(private readonly deps: WsSessionDeps) {}
 
-  /** Ends the connection from our side. */
   end(reason: ByeReason): void {
-    if (reason === 'limits' && !this.subscriber.isSubscribed) this.socket.close(POLICY_VIOLATION, reason);
-    else this.subscriber.close(reason);
+    const { socket, subscriber } = this.deps;
+    if (reason === 'limits' && !subscriber.isSubscribed) socket.close(POLICY_VIOLATION, reason);
+    else subscriber.close(reason);
   }
 
-  async #run(bytes: Buffer): Promise<void> {
-    const json = readJson(bytes);
+  closed(): void {
+    this.deps.subscriber.disconnected();
+  }
+
+  async answer(data: Buffer, isBinary: boolean): Promise<Answer> {
+    // Binary data are rejected like a text that is not an operation.
+    const json = readJson(isBinary ? Buffer.of() : data);
     try {
       const operation = checkBody(json, WsOperation);
-      const subscribe = await this.#perform(operation);
-      this.#reply({ event: 'ack', id: operation.id });
-      subscribe?.();
+      const after = await this.#perform(operation);
+      return { response: JSON.stringify({ event: 'ack', id: operation.id }), after };
     } catch (error) {
       const known = toApiError(error);
       if (known.status === 500 && !isOutage(known.fault))
-        this.logger.error({ err: error }, 'an operation of a WebSocket failed');
-      this.#reject(idOf(json), known);
+        this.deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
+      return { response: this.refuse(known, idOf(json)) };
+    } finally {
+      this.#isFirst = false;
     }
-    this.#isFirst = false;
+  }
+
+  refuse({ status, message, headers }: ApiError, id: string | number | null = null): string {
+    const waitSecs = headers['Retry-After'];
+    const retry = waitSecs === undefined ? {} : { retryMs: Number(waitSecs) * 1_000 };
+    return JSON.stringify({ event: 'error', id, status, error: message, ...retry });
   }
 
   /** Does the part of an operation that may fail. @returns the part that follows the `ack` */
@@ -70,7 +76,7 @@ export class WsSession {
     if (operation.op === 'unsubscribe') {
       const pools = [...namedPools(operation.pools).keys()];
       for (const pool of pools) this.#named.delete(pool);
-      this.subscriber.unsubscribe(pools);
+      this.deps.subscriber.unsubscribe(pools);
     }
     return undefined;
   }
@@ -78,19 +84,19 @@ export class WsSession {
   async #authenticate(key: string): Promise<void> {
     try {
       const isLate = !this.#isFirst || performance.now() - this.#openedAt > AUTH_WITHIN_MS;
-      if (isLate || this.subscriber.hasKey)
+      if (isLate || this.deps.subscriber.hasKey)
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
-      await this.useKey(key);
+      await this.deps.useKey(key);
     } catch (error) {
       // Closes after the response: a client that sends a key does not want to continue without one.
-      setImmediate(() => this.socket.close(POLICY_VIOLATION, 'auth'));
+      setImmediate(() => this.deps.socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
   }
 
   /** @throws ApiError 400, 401, 429 */
   #subscribe({ pools, depth, after }: WsSubscribe): () => void {
-    const { stream, subscriber } = this;
+    const { stream, subscriber } = this.deps;
     if (after !== undefined && subscriber.isSubscribed) throw badRequest('after belongs to the first subscription');
     const addresses = pools && [...namedPools(pools).keys()];
     if (!addresses && !subscriber.hasKey) throw keyOrPoolsMissing();
@@ -102,16 +108,6 @@ export class WsSession {
     const named = addresses ?? stream.allPools();
     for (const address of addresses ?? []) this.#named.add(address);
     return () => subscriber.subscribe({ pools: named, depth, after });
-  }
-
-  #reject(id: string | number | null, { status, message, headers }: ApiError): void {
-    const waitSecs = headers['Retry-After'];
-    const retry = waitSecs === undefined ? {} : { retryMs: Number(waitSecs) * 1_000 };
-    this.#reply({ event: 'error', id, status, error: message, ...retry });
-  }
-
-  #reply(message: object): void {
-    this.socket.send(JSON.stringify(message));
   }
 }
 

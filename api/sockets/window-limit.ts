@@ -1,0 +1,10 @@
+import { rateWindow } from '../../runtime/rate-window.ts';
+
+/** @returns takes a whole amount and gives 0, or takes nothing and gives the milliseconds until the next window */
+export function windowLimit(requests: number, windowSecs: number) {
+  const take = rateWindow({ requests, windowSecs }, () => performance.now());
+  return (amount: number): number => {
+    const { rejected, msBeforeNext } = take(amount);
+    return rejected ? msBeforeNext : 0;
+  };
+}
