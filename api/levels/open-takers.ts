@@ -4,8 +4,9 @@ import { servedChain } from '../request.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import { OverrideFrames } from './override-frames.ts';
-import { type LevelsChain, PriceLevels } from './price-levels.ts';
+import { PriceLevels } from './price-levels.ts';
 import type { TakersChain } from './taker-calls.ts';
+import type { LevelsChain } from './write-levels.ts';
 
 export interface OpenTakersDeps extends ChooseDeps {
   readonly chains: ReadonlyMap<number, LevelsChain>;
@@ -19,7 +20,7 @@ export function openTakers({ chains, latest, ...deps }: OpenTakersDeps): Readonl
   const feeds = new FrameFeeds(deps.logger);
   return new Map(
     [...chains].map(([chainId, chain]) => {
-      const levels = new PriceLevels(chain, servedChain(latest, `${chainId}`), choose, feeds);
+      const levels = new PriceLevels({ chain, latest: servedChain(latest, `${chainId}`), choose, feeds });
       return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds) }];
     }),
   );

@@ -6,7 +6,7 @@ import { targetOf } from '../../quoting/live/target-block.ts';
 import { type FrameForm, frameHead, writeOverrides } from '../../quoting/live/write-frame.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { ReadAt } from './one-state.ts';
-import type { LevelsChain } from './price-levels.ts';
+import type { LevelsChain } from './write-levels.ts';
 
 /** Ten frames a second, as relayers send them. */
 const FRAME_MS = 100;

@@ -8,7 +8,8 @@ import { decodeBuilderFrame } from '../../test/takers/decoders.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
-import { type LevelsChain, PriceLevels } from './price-levels.ts';
+import { PriceLevels } from './price-levels.ts';
+import type { LevelsChain } from './write-levels.ts';
 
 /* Frames of a chain whose time, blocks, nodes and budget the tests set. */
 
@@ -40,7 +41,7 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
   const latest = { live: process.quotes, committed: process.quotes };
   const choose = async (_chain: unknown, { pools }: Pick<LevelsQuery, 'pools'>) =>
     chain.pools.filter(({ address }) => pools === null || pools.includes(address));
-  const levels = new PriceLevels(config, latest, choose, feeds, now);
+  const levels = new PriceLevels({ chain: config, latest, choose, feeds, now });
   /** Lets time pass in steps that are shorter than any timer. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {

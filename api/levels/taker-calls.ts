@@ -10,7 +10,8 @@ import { type AnswerCall, LaterAnswer } from './json-rpc.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import type { OverrideFrames } from './override-frames.ts';
-import type { LevelsChain, PriceLevels } from './price-levels.ts';
+import type { PriceLevels } from './price-levels.ts';
+import type { LevelsChain } from './write-levels.ts';
 
 /** What takers call on a chain. */
 export interface TakersChain {

@@ -12,11 +12,18 @@ declare module 'hono' {
   }
 }
 
-/**
- * @param startedAt a time of `performance.now()`
- * @param fault absent below status 500
- */
-export type ObserveRequest = (method: string, route: string, status: number, startedAt: number, fault?: Fault) => void;
+/** A request that was responded to. */
+interface ObservedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  /** A time of `performance.now()`. */
+  readonly startedAt: number;
+  /** Absent below status 500. */
+  readonly fault?: Fault | undefined;
+}
+
+export type ObserveRequest = (request: ObservedRequest) => void;
 
 /** Times every request by route pattern. Paths hold addresses, and would add metric series without end. */
 export function createHttpMetrics(registry: Registry): {
@@ -30,20 +37,15 @@ export function createHttpMetrics(registry: Registry): {
     buckets: BUCKETS_SECS,
     registers: [registry],
   });
-  const observe: ObserveRequest = (method, route, status, startedAt, fault) =>
-    duration.observe({ method, route, status, ...(fault && { fault }) }, (performance.now() - startedAt) / 1000);
+  const observe: ObserveRequest = ({ startedAt, fault, ...labels }) =>
+    duration.observe({ ...labels, ...(fault && { fault }) }, (performance.now() - startedAt) / 1000);
   const middleware: MiddlewareHandler = async (c, next) => {
     const startedAt = performance.now();
     await next();
     const { status } = c.res;
     const pattern = routePath(c, -1);
-    observe(
-      c.req.method,
-      status === 404 && pattern === '/*' ? 'unmatched' : pattern,
-      status,
-      startedAt,
-      c.get('fault'),
-    );
+    const route = status === 404 && pattern === '/*' ? 'unmatched' : pattern;
+    observe({ method: c.req.method, route, status, startedAt, fault: c.get('fault') });
   };
   return { observe, middleware };
 }

@@ -87,7 +87,7 @@ async function reuse(
     ...(maxAgeSecs !== undefined && cacheHeaders(body, maxAgeSecs)),
   });
   response.end(isRepeated ? undefined : content);
-  deps.observe('GET', pattern, status, startedAt);
+  deps.observe({ method: 'GET', route: pattern, status, startedAt });
   return true;
 }
 
