@@ -165,7 +165,7 @@ test('a feed that rests has the overrides that another process read, and reads o
   server.push(builderText(10n, new Map([[venue, new Map()]])));
   await vi.waitUntil(() => feed.state() === undefined);
   const [{ sources: [{ parts = [] } = {}] = [] } = {}] = sharedBy({ feed });
-  expect(parts).toEqual([expect.objectContaining({ venue, words: new Map() })]);
+  expect(parts).toEqual([expect.objectContaining({ venue, overrides: new Map() })]);
   feed.close();
   feed.read();
   await vi.waitUntil(() => server.openSockets() === 0);
@@ -175,8 +175,8 @@ test('a source that the next reader has not configured holds until its overrides
   const { feed, clock } = feedOf([]);
   feed.rest();
   const word = venuesOf(2).get(venue)?.get(venue)?.get(slot) as Hex;
-  const words = new Map([[venue, new Map([[slot, [word, 1] as const]])]]);
-  const part = { venue, words, timestamp: null, ageMs: 1_000, order: 1 };
+  const overrides = new Map([[venue, new Map([[slot, [word, 1] as const]])]]);
+  const part = { venue, overrides, timestamp: null, ageMs: 1_000, order: 1 };
   const sources = [{ source: { id: 'unknown' }, parts: [part] }];
   feed.take([{ blockNumber: 10n, ageMs: 1_000, aloneMs: 1_000, sources }]);
   feed.read();

@@ -5,7 +5,7 @@ import type { Part } from './source-parts.ts';
 /** A venue's overrides, as a source last sent them. */
 export interface SharedPart extends Pick<Part, 'venue' | 'timestamp' | 'order'> {
   /** Each with the number of the frame that changed it; 0 if it does not count. */
-  readonly words: SlotMap<readonly [word: Hex, order: number]>;
+  readonly overrides: SlotMap<readonly [value: Hex, order: number]>;
   readonly ageMs: number;
 }
 
@@ -44,18 +44,18 @@ export function rankFrames(parts: readonly Part[]): ReadonlyMap<number, number> 
 export function toShared(part: Part, now: number, ranks: ReadonlyMap<number, number>): SharedPart {
   const { venue, sent, changed, timestamp, receivedAt } = part;
   const rankOf = (order: number | undefined) => ranks.get(order ?? 0) ?? 0;
-  const words: MutableSlotMap<readonly [Hex, number]> = new Map();
+  const overrides: MutableSlotMap<readonly [Hex, number]> = new Map();
   for (const [account, slots] of sent) {
-    for (const [slot, word] of slots) setAt(words, [word, rankOf(valueAt(changed, account, slot))], account, slot);
+    for (const [slot, word] of slots) setAt(overrides, [word, rankOf(valueAt(changed, account, slot))], account, slot);
   }
-  return { venue, words, timestamp, ageMs: now - receivedAt, order: rankOf(part.order) };
+  return { venue, overrides, timestamp, ageMs: now - receivedAt, order: rankOf(part.order) };
 }
 
 /** @param frames how many came before those that are shared */
-export function fromShared({ words, ageMs, order, ...part }: SharedPart, now: number, frames: number): Part {
+export function fromShared({ overrides, ageMs, order, ...part }: SharedPart, now: number, frames: number): Part {
   const sent: MutableSlotMap<Hex> = new Map();
   const changed: MutableSlotMap<number> = new Map();
-  for (const [account, slots] of words) {
+  for (const [account, slots] of overrides) {
     for (const [slot, [word, changedBy]] of slots) {
       setAt(sent, word, account, slot);
       if (changedBy > 0) setAt(changed, frames + changedBy, account, slot);

@@ -38,7 +38,7 @@ const Part = z.object({
   venue: HexAddress,
   timestamp: IntegerText.nullable(),
   order: z.int().positive(),
-  words: mapOf(HexAddress, mapOf(HexBytes32, z.tuple([HexBytes32, z.int().nonnegative()]))),
+  overrides: mapOf(HexAddress, mapOf(HexBytes32, z.tuple([HexBytes32, z.int().nonnegative()]))),
   ageMs: AgeMs,
 });
 

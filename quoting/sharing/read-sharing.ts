@@ -95,7 +95,7 @@ export class ReadSharing {
   }
 
   /**
-   * Starts to take the words of a chain's sources from the process that reads these for all. While there is none, this
+   * Starts to take the overrides of a chain's sources from the process that reads these for all. While there is none, this
    * process reads them for itself.
    */
   followFeed(chain: ChainConfig, feed: LiveFeed): void {

@@ -226,6 +226,21 @@ export const INVARIANTS: readonly Invariant[] = [
     mutation: ['quoting/sharing/block-reads.ts', 'if (value?.digest === digest)', 'if (value)'],
   },
   {
+    holds: 'Of the processes that read a chain, one holds a block, and Redis gave it the block.',
+    test: ['quoting/sharing/block-readers.test.ts', 'of the processes that surely hold a block there is one'],
+    mutation: ['quoting/sharing/block-readers.ts', "answer === 'failed' ? 'each' :", "answer === 'failed' ? 'own' :"],
+  },
+  {
+    holds: 'No process reads live sources while another one holds them.',
+    test: ['quoting/sharing/feed-schedule.test.ts', 'one process reads at a time, and a cancel reaches all'],
+    mutation: ['quoting/sharing/feed-schedule.ts', "isReading: event.reader === 'own',", 'isReading: true,'],
+  },
+  {
+    holds: 'That the last live price ended is published at once.',
+    test: ['quoting/sharing/feed-schedule.test.ts', 'one process reads at a time, and a cancel reaches all'],
+    mutation: ['quoting/sharing/feed-schedule.ts', 'event.digest === null || !published', '!published'],
+  },
+  {
     holds: 'A live quote is of a block that is not built yet.',
     test: ['quoting/live/live-heads.test.ts', 'a new head replaces the block being built at once'],
     mutation: ['quoting/live/next-live-head.ts', 'blockNumber > on.number && blockNumber > on.top && ', ''],
