@@ -4,6 +4,7 @@ import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import { Alarm } from '../../runtime/alarm.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
@@ -28,9 +29,7 @@ export class LiveHeads implements Heads {
   readonly #now: Clock;
   readonly #listeners = new Set<HeadListener<ReportedHead>>();
   #state = noLiveHead;
-  #timer: NodeJS.Timeout | undefined;
-  /** When the timer ends. */
-  #wakeAt: number | null = null;
+  readonly #alarm = new Alarm(() => this.#wake());
 
   constructor({ blockTimeMs, live }: LiveChain, deps: LiveHeadsDeps) {
     this.#deps = deps;
@@ -128,23 +127,14 @@ export class LiveHeads implements Heads {
     const now = this.#now();
     const [state, effects] = nextLiveHead(this.#state, event, now, this.#pace);
     this.#state = state;
-    if (state.wakeAt !== this.#wakeAt) this.#wakeUp(state.wakeAt, now);
+    if (state.wakeAt !== null && state.wakeAt <= now) this.#wake();
+    else this.#alarm.set(state.wakeAt, now);
     const { announce } = effects;
     if (announce) for (const listener of this.#listeners) listener(announce.head, announce.branch);
     return effects;
   }
 
-  #wakeUp(wakeAt: number | null, now: number): void {
-    clearTimeout(this.#timer);
-    this.#wakeAt = null;
-    const wake = () => {
-      this.#wakeAt = null;
-      this.#take({ kind: 'time', inputs: this.#inputs() });
-    };
-    if (wakeAt !== null && wakeAt <= now) wake();
-    else if (wakeAt !== null) {
-      this.#wakeAt = wakeAt;
-      this.#timer = setTimeout(wake, wakeAt - now).unref();
-    }
+  #wake(): void {
+    this.#take({ kind: 'time', inputs: this.#inputs() });
   }
 }

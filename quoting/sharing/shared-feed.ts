@@ -1,4 +1,5 @@
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import { Alarm } from '../../runtime/alarm.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { type FeedEvent, NEW_FEED, nextFeed, type Reader } from './feed-schedule.ts';
 import { parseOverrides, writeOverrides } from './messages.ts';
@@ -21,7 +22,7 @@ export class SharedFeed {
   readonly #deps: SharedFeedDeps;
   readonly #now: Clock;
   #state = NEW_FEED;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #alarm = new Alarm(() => this.#next({ kind: 'time' }));
 
   constructor(deps: SharedFeedDeps) {
     this.#deps = deps;
@@ -49,8 +50,7 @@ export class SharedFeed {
     const now = this.#now();
     const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextFeed(this.#state, event, now);
     this.#state = state;
-    clearTimeout(this.#timer);
-    if (wakeAt !== null) this.#timer = setTimeout(() => this.#next({ kind: 'time' }), wakeAt - now).unref();
+    this.#alarm.set(wakeAt, now);
     if (sources) feed[sources]();
     if (isPublishDue) this.#publish();
     return isTaken;
