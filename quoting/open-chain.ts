@@ -61,6 +61,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     quietMs: bounds.nodesQuietMs,
   });
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
+  const abilities = new NodeAbilities(logger);
   const heads = openHeads(config, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
@@ -74,7 +75,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const common = { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger, now };
+  const common = { config, bounds, rpc, abilities, directory, isFunded, curveMethodOf, observer, sharing, logger, now };
   const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;

@@ -23,6 +23,7 @@ export interface QuotesDeps {
   readonly config: ChainConfig;
   readonly bounds: ReturnType<typeof chainBounds>;
   readonly rpc: ChainRpc;
+  readonly abilities: NodeAbilities;
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
   readonly curveMethodOf: BlockWarmerDeps['curveMethodOf'];
@@ -51,7 +52,7 @@ export interface ChainQuotes {
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
-  { config, bounds, rpc, directory, isFunded, curveMethodOf, observer, sharing, logger, now }: QuotesDeps,
+  { config, bounds, rpc, abilities, directory, isFunded, curveMethodOf, observer, sharing, logger, now }: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
@@ -62,7 +63,7 @@ export function openQuotes(
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
-  const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
+  const pools = createPoolReader({ ...bounds, target, abilities, hasSource, observer, logger, heads, shared });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;
@@ -72,7 +73,7 @@ export function openQuotes(
         reader: pools,
         committed: live.committed.snapshots,
         heads: live.heads,
-        accessLists: new AccessLists({ rpc, reserve, readTimeoutMs, logger, now }),
+        accessLists: new AccessLists({ rpc, abilities, reserve, readTimeoutMs, now }),
         reuseMs: keepMs / 2,
         now,
       })

@@ -68,6 +68,11 @@ export type DepthSnapshot = Snapshot & {
 /** The part of each side that trades, and the curve that it is of. */
 export type CurveSides = TradingSides & Pick<DepthSnapshot, 'curve'>;
 
+/** The kinds of quotes, and what is read for them: prices alone, or prices and depth. */
+export type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
+export type QuoteKind = keyof Kinds;
+export const QUOTE_KINDS = ['prices', 'depths'] as const satisfies readonly QuoteKind[];
+
 /** By address, each pool that was asked for: its snapshot, or why it has none. */
 export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S | SnapshotError>;
 
@@ -77,11 +82,11 @@ export type SnapshotMap<S extends Snapshot = Snapshot> = ReadonlyMap<Address, S 
  */
 export interface ChainSnapshots {
   /** The fresh snapshot of a pool, if it is read: what `prices` or `depths` would give, without a promise. */
-  cached(pool: ServedPool, kind: 'prices' | 'depths'): Snapshot | undefined;
+  cached(pool: ServedPool, kind: QuoteKind): Snapshot | undefined;
   /** Whether `cached` would give this snapshot. */
-  isCached(snapshot: Snapshot, kind: 'prices' | 'depths'): boolean;
+  isCached(snapshot: Snapshot, kind: QuoteKind): boolean;
   /** Whether the pool is read, or being read, at the newest block that was taken: to ask for it costs no call. */
-  isRead(pool: ServedPool, kind: 'prices' | 'depths'): boolean;
+  isRead(pool: ServedPool, kind: QuoteKind): boolean;
   /** Prices without levels: status and closed sides are those of `depths`. */
   prices(pools: readonly ServedPool[], options?: ReadOptions): Promise<SnapshotMap>;
   /** Prices and depth, guards applied. */

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import type { RemovalReason } from '../../quoting/pools/pool-directory.ts';
-import type { QuoteKind } from '../../quoting/requested/requested-pools.ts';
+import type { QuoteKind } from '../../quoting/types.ts';
 import type { byeOf } from '../sockets/bye.ts';
 import { readMessageId } from './message-id.ts';
 import { type ChainView, messageOf, OUTDATED, type StreamMessage, type SubscriberState } from './subscriber-state.ts';

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
 import type { PoolTable, RemovalReason } from '../../quoting/pools/pool-directory.ts';
-import type { QuoteKind } from '../../quoting/requested/requested-pools.ts';
+import type { QuoteKind } from '../../quoting/types.ts';
 import type { LatestQuotes } from '../latest/latest-quotes.ts';
 import type { StreamEventName } from './types.ts';
 

@@ -1,27 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
+import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import type { PoolAnswers, TransferAnswers } from '../calls/pool-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface TransferProverDeps {
   readonly target: ChainTarget;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly abilities: NodeAbilities;
 }
 
 /** Tokens that moved are tried again once in ten blocks, and when the pool's balance or a token's code changes. */
 const BLOCKS = 10n;
 /** For how many pools it is remembered that their tokens move: those read last. */
 const MAX_POOLS = 10_000;
-/** How long transfers are not tried after nodes did not apply overrides. */
-const RETRY_OVERRIDES_MS = 60_000;
 
 /** The answers when all that was asked of both tokens moved, and the state that these answers hold for. */
 interface Proven {
@@ -36,7 +34,6 @@ interface Proven {
 export class TransferProver {
   readonly #deps: TransferProverDeps;
   readonly #proven = new LRUCache<Address, Proven>({ max: MAX_POOLS });
-  #noOverridesUntil = 0;
 
   constructor(deps: TransferProverDeps) {
     this.#deps = deps;
@@ -59,9 +56,10 @@ export class TransferProver {
       const proven = this.#proven.get(address);
       return proven?.state === states[index] ? proven?.answers : undefined;
     });
+    const { target, abilities } = this.#deps;
+    if (!context.block.pending && !abilities.mayHave('stateOverrides')) return known;
     const due = pools.flatMap((pool, index) => {
-      const amounts =
-        known[index] || performance.now() < this.#noOverridesUntil ? null : heldBy(pool, read[index] ?? {});
+      const amounts = known[index] ? null : heldBy(pool, read[index] ?? {});
       return amounts ? [{ pool, index, amounts }] : [];
     });
     if (due.length === 0) return known;
@@ -69,10 +67,9 @@ export class TransferProver {
       [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
     );
     const code = transferCode(due.map(({ pool }) => pool.address));
-    const { isApplied, answers } = await boundedCalls(this.#deps.target, { ...context, code }, groups);
+    const { isApplied, answers } = await boundedCalls(target, { ...context, code }, groups);
     if (!isApplied) {
-      this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
-      this.#deps.logger.warn('nodes do not apply state overrides: transfers of tokens are not tried');
+      abilities.lacks('stateOverrides');
       return known;
     }
     for (const [order, { pool, index, amounts }] of due.entries()) {

@@ -3,9 +3,8 @@ import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
@@ -14,7 +13,7 @@ export interface AccessListsDeps {
   /** Takes a call from the budget of scheduled reads; false: none is left. */
   readonly reserve: () => boolean;
   readonly readTimeoutMs: number;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly abilities: NodeAbilities;
   readonly now: Clock;
 }
 
@@ -40,8 +39,6 @@ const MAX_POOLS = 10_000;
 const LIST_MS = 300_000;
 /** A pool that no override touches is read live this often, to check its list. So is the list of a pool without a price. */
 const CHECK_MS = 30_000;
-/** So long no list is read after nodes gave none. */
-const FAILED_MS = 30_000;
 /** Most lists that are read at the same time. */
 const MAX_READS = 4;
 
@@ -55,16 +52,9 @@ export class AccessLists {
   readonly #deps: AccessListsDeps;
   readonly #known = new LRUCache<Address, Known>({ max: MAX_POOLS });
   readonly #reading = new Set<Address>();
-  readonly #outage: OutageLog;
-  #failedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(deps: AccessListsDeps) {
     this.#deps = deps;
-    this.#outage = new OutageLog(deps.logger, {
-      begin: 'no node gives access lists: state overrides cost more reads',
-      end: 'nodes give access lists again',
-      now: deps.now,
-    });
   }
 
   /** Whether the price of a pool is the same with and without the overrides. False also while that is not known. */
@@ -102,10 +92,10 @@ export class AccessLists {
    * @param hasPrice whether the pool has a price at that block
    */
   async learn(pool: ServedPool, block: BlockRef, hasPrice: boolean): Promise<void> {
-    const { rpc, reserve, readTimeoutMs, now } = this.#deps;
+    const { rpc, reserve, readTimeoutMs, abilities, now } = this.#deps;
     const { address } = pool;
     if (this.#isKnown(pool, hasPrice) || this.#reading.has(address) || this.#reading.size >= MAX_READS) return;
-    if (now() < this.#failedUntil || !reserve()) return;
+    if (!abilities.mayHave('accessLists') || !reserve()) return;
     this.#reading.add(address);
     try {
       const context = { block, signal: AbortSignal.timeout(readTimeoutMs) };
@@ -113,10 +103,9 @@ export class AccessLists {
       const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
       if (list.get(address)?.size) this.#known.set(address, read);
-      this.#outage.worked();
+      abilities.has('accessLists');
     } catch (error) {
-      this.#failedUntil = now() + FAILED_MS;
-      this.#outage.failed(error);
+      abilities.lacks('accessLists', error);
     } finally {
       this.#reading.delete(address);
     }

@@ -1,7 +1,8 @@
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
+import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
-import { isRefusal, type RpcFailure } from '../../chain/rpc-failure.ts';
+import { isRefusal } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import {
   type PoolAnswers,
@@ -20,11 +21,9 @@ export interface AnswersReaderDeps {
   readonly target: MulticallTarget;
   readonly searcher: Pick<CurveSearcher, 'known'>;
   readonly prover: TransferProver;
+  readonly abilities: NodeAbilities;
   readonly logger: Pick<Logger, 'warn'>;
 }
-
-/** How long quotes are not read after nodes did not apply overrides. */
-const RETRY_OVERRIDES_MS = 60_000;
 
 /**
  * Reads what the prices of pools are decoded from: storage and provider quotes under a state override, prices and
@@ -33,7 +32,6 @@ const RETRY_OVERRIDES_MS = 60_000;
 export class AnswersReader {
   readonly #deps: AnswersReaderDeps;
   readonly #committedQuotes = new CommittedQuotes();
-  #noOverridesUntil = 0;
 
   constructor(deps: AnswersReaderDeps) {
     this.#deps = deps;
@@ -84,13 +82,15 @@ export class AnswersReader {
    * @throws RpcFailure when no node gave the block's storage
    */
   async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    if (performance.now() < this.#noOverridesUntil) return this.#readStorage(context, pools);
+    const { abilities } = this.#deps;
+    // In a block that is being built, nodes that lack them fail, and the committed block remains.
+    if (!context.block.pending && !abilities.mayHave('stateOverrides')) return this.#readStorage(context, pools);
     try {
       return await this.#readStorageAndQuotes(context, pools);
     } catch (error) {
       if (!isRefusal(error) || context.block.pending) throw error;
       const read = await this.#readStorage(context, pools);
-      this.#spareOverrides(error);
+      abilities.lacks('stateOverrides', error);
       return read;
     }
   }
@@ -103,14 +103,15 @@ export class AnswersReader {
 
   /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    const { target } = this.#deps;
+    const { target, abilities } = this.#deps;
     const stubbed = { ...context, code: poolStubs(pools) };
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
     const { isApplied, results } = await multicall(target, stubbed, groups);
     if (!isApplied) {
-      this.#spareOverrides();
+      abilities.lacks('stateOverrides');
       return results.map(([storage]) => ({ storage }));
     }
+    abilities.has('stateOverrides');
     const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
     const late = await multicall(
       target,
@@ -120,10 +121,5 @@ export class AnswersReader {
     return results.map(([storage, quote]) => {
       return { storage, quote: wasQuoteSkipped(quote) ? late.results.shift()?.[0] : quote };
     });
-  }
-
-  #spareOverrides(refusal?: RpcFailure): void {
-    this.#noOverridesUntil = performance.now() + RETRY_OVERRIDES_MS;
-    this.#deps.logger.warn({ err: refusal }, 'nodes do not apply state overrides: prices are inverted instead');
   }
 }

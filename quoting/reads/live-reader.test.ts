@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
+import { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -40,7 +41,7 @@ class OracleWorld {
   constructor() {
     const rpc = { requestOptional: this.#request } as Pick<ChainRpc, 'requestOptional'>;
     const now = () => this.now;
-    const logger = { info: () => undefined, warn: () => undefined };
+    const abilities = new NodeAbilities({ info: () => undefined, warn: () => undefined }, now);
     this.reader = new LiveReader({
       reader: { prices: (head) => this.#read(head), depth: async (_, prices) => this.#depth(prices) },
       committed: {
@@ -50,7 +51,7 @@ class OracleWorld {
         cached: () => this.#committed,
       },
       heads: { suspend: () => void this.suspensions.push('suspended') },
-      accessLists: new AccessLists({ rpc, reserve: () => true, readTimeoutMs: 1_000, logger, now }),
+      accessLists: new AccessLists({ rpc, abilities, reserve: () => true, readTimeoutMs: 1_000, now }),
       reuseMs: REUSE_MS,
       now,
     });
@@ -336,7 +337,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
       rpc: { requestOptional: async () => Promise.reject() },
       reserve: () => false,
       readTimeoutMs: 1,
-      logger: { info: () => undefined, warn: () => undefined },
+      abilities: new NodeAbilities({ info: () => undefined, warn: () => undefined }, () => 0),
       now: () => 0,
     }),
     reuseMs: REUSE_MS,

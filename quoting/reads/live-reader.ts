@@ -8,10 +8,10 @@ import { type PoolRead, sourceAge } from '../calls/pool-calls.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
+import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
 import type { PoolReader } from './pool-reader.ts';
-import type { Kinds, SnapshotCache } from './snapshot-cache.ts';
+import type { SnapshotCache } from './snapshot-cache.ts';
 
 export interface LiveReaderDeps {
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
@@ -76,7 +76,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   /** Whether a pool is read already, or being read, so that to read it at this block costs no call. */
-  isRead(kind: keyof Kinds, { block }: HeadContext, pool: ServedPool): boolean {
+  isRead(kind: QuoteKind, { block }: HeadContext, pool: ServedPool): boolean {
     const last = this.#mayBeLive(block, pool) ? this.#lastRead(block, pool) : null;
     if (last === undefined) return false;
     if (!last || last.outcome === null) return this.#deps.committed.isRead(pool, kind);
@@ -174,7 +174,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     }
   }
 
-  async #committed<K extends keyof Kinds>(kind: K, head: HeadContext, pool: ServedPool): Promise<Kinds[K]> {
+  async #committed<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool): Promise<Kinds[K]> {
     // A scheduled read stays within its budget.
     const options = head.reserve ? { at: committedHead(head) } : {};
     const outcome = (await this.#deps.committed.read(kind, [pool], options)).get(pool.address);

@@ -13,7 +13,9 @@ import type {
   ChainSnapshots,
   DepthSnapshot,
   HeadContext,
+  Kinds,
   PriceSnapshot,
+  QuoteKind,
   ReadOptions,
   Snapshot,
   SnapshotMap,
@@ -24,7 +26,7 @@ export interface SnapshotCacheDeps {
   readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isTooOld'>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'> & {
     /** Whether a pool is read already at a block where this cache has not read it. Default: no. */
-    isRead?(kind: Kind, head: HeadContext, pool: ServedPool): boolean;
+    isRead?(kind: QuoteKind, head: HeadContext, pool: ServedPool): boolean;
   };
   /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
   readonly committed?: Pick<SnapshotCache, 'read'> | undefined;
@@ -39,15 +41,11 @@ export interface SnapshotCacheDeps {
   readonly observer: Pick<Partial<SnapshotObserver>, 'lookup'>;
 }
 
-/** The kinds of reads: prices alone, or prices and depth. */
-export type Kinds = { readonly prices: PriceSnapshot; readonly depths: DepthSnapshot };
-type Kind = keyof Kinds;
-
 /** The reads of one pool at one head, each started when it is first asked for. */
 interface Entry {
   readonly pool: ServedPool;
   readonly head: HeadContext;
-  readonly reads: { [K in Kind]?: CachedRead<Kinds[K]> };
+  readonly reads: { [K in QuoteKind]?: CachedRead<Kinds[K]> };
 }
 
 /** The snapshots of one chain, shared by all requests: one entry per pool, of the newest block it was requested at. */
@@ -63,19 +61,19 @@ export class SnapshotCache implements ChainSnapshots {
     });
   }
 
-  cached(pool: ServedPool, kind: Kind): Snapshot | undefined {
+  cached(pool: ServedPool, kind: QuoteKind): Snapshot | undefined {
     const snapshot = this.#fresh(pool, kind);
     if (snapshot) this.#deps.observer.lookup?.('cached');
     return snapshot;
   }
 
-  isCached(snapshot: Snapshot, kind: Kind): boolean {
+  isCached(snapshot: Snapshot, kind: QuoteKind): boolean {
     const isFresh = this.#fresh(snapshot.pool, kind) === snapshot;
     if (isFresh) this.#deps.observer.lookup?.('cached');
     return isFresh;
   }
 
-  #fresh(pool: ServedPool, kind: Kind): Snapshot | undefined {
+  #fresh(pool: ServedPool, kind: QuoteKind): Snapshot | undefined {
     const head = this.#deps.heads.fresh();
     const entry = head && this.#entries.get(pool.address);
     if (!entry || stateOf(entry.head.block) !== stateOf(head.block)) return undefined;
@@ -84,7 +82,7 @@ export class SnapshotCache implements ChainSnapshots {
     return kind === 'prices' ? withoutLevels(outcome) : outcome;
   }
 
-  isRead(pool: ServedPool, kind: Kind): boolean {
+  isRead(pool: ServedPool, kind: QuoteKind): boolean {
     const { current } = this.#deps.heads;
     const entry = this.#entries.peek(pool.address);
     const read = entry && this.#isCurrent(entry.head) ? entry.reads[readKind(pool, kind)] : undefined;
@@ -109,7 +107,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /** What `prices` and `depths` are made of: prices of a guarded pool do not show yet which sides its guards close. */
-  async read<K extends Kind>(
+  async read<K extends QuoteKind>(
     kind: K,
     pools: readonly ServedPool[],
     options: ReadOptions = {},
@@ -136,7 +134,7 @@ export class SnapshotCache implements ChainSnapshots {
     return this.#deps.heads.isTooOld(outcome.block);
   }
 
-  async #readOnce<K extends Kind>(
+  async #readOnce<K extends QuoteKind>(
     kind: K,
     pools: readonly ServedPool[],
     { signal, at }: ReadOptions,
@@ -182,7 +180,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /** Gives the read that a request needs, and starts it unless another request did. */
-  #startRead<K extends Kind>(kind: K, head: HeadContext, pool: ServedPool) {
+  #startRead<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool) {
     const before = this.#pricesSoFar(pool);
     const entry = this.#entryAt(head, pool);
     const known = entry.reads[kind];
@@ -194,7 +192,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   readonly #start: {
-    readonly [K in Kind]: (entry: Entry, head: HeadContext, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
+    readonly [K in QuoteKind]: (entry: Entry, head: HeadContext, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
   } = {
     prices: (entry, head, before) => {
       entry.reads.prices = new CachedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
@@ -227,7 +225,7 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /** The outcome at a newer block, if it came first: a client must not get an older block than others already saw. */
-  #newerOutcome<K extends Kind>(kind: K, entry: Entry): Kinds[K] | undefined {
+  #newerOutcome<K extends QuoteKind>(kind: K, entry: Entry): Kinds[K] | undefined {
     const latest = this.#entries.get(entry.pool.address);
     if (!latest || latest.head.block.number <= entry.head.block.number) return undefined;
     const outcome = latest.reads[kind]?.settled;
@@ -242,7 +240,8 @@ export class SnapshotCache implements ChainSnapshots {
 }
 
 /** The kind of read that serves a request. Prices of a guarded pool need depth, which shows the sides guards close. */
-const readKind = (pool: ServedPool, kind: Kind): Kind => (kind === 'prices' && isGuarded(pool) ? 'depths' : kind);
+const readKind = (pool: ServedPool, kind: QuoteKind): QuoteKind =>
+  kind === 'prices' && isGuarded(pool) ? 'depths' : kind;
 
 const planOf = perObject(guardPlan);
 const isGuarded = (pool: ServedPool): boolean => planOf(pool).kind !== 'none';

@@ -12,8 +12,8 @@ import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
 import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { CurveReport } from '../snapshot-metrics.ts';
-import type { ChainSnapshots, Snapshot, SnapshotMap } from '../types.ts';
-import { type QuoteKind, type RequestedPool, type RequestedPools, warmKey } from './requested-pools.ts';
+import { type ChainSnapshots, QUOTE_KINDS, type QuoteKind, type Snapshot, type SnapshotMap } from '../types.ts';
+import { type RequestedPool, type RequestedPools, warmKey } from './requested-pools.ts';
 import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 
 export interface BlockWarmerDeps {
@@ -59,7 +59,6 @@ interface SeenHead {
   readonly seenAt: number;
 }
 
-const KINDS = ['prices', 'depths'] as const;
 /** Longest run: what is not read by then is reported as `timed_out`. */
 const RUN_MS = 3_000;
 /** How often failed reads are retried at the same block, and an unreachable chain is tried again. */
@@ -183,7 +182,7 @@ export class BlockWarmer {
     const state = failure ? '' : stateOf(seen.head.block);
     const isNew = this.#done.state !== state;
     if (isNew) this.#done = { state, keys: new Set() };
-    if (failure) for (const kind of KINDS) this.#report(seen, kind, reads, () => failure);
+    if (failure) for (const kind of QUOTE_KINDS) this.#report(seen, kind, reads, () => failure);
     else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
   }
 
@@ -214,7 +213,7 @@ export class BlockWarmer {
     };
     const outcomesOf = { prices: readKind('prices'), depths: readKind('depths') };
     const exhausted = new Set<WarmRead>();
-    for (const kind of KINDS) {
+    for (const kind of QUOTE_KINDS) {
       const outcomes = await outcomesOf[kind];
       this.#report(seen, kind, pending, (read) => {
         const outcome = outcomes.get(read.address);

@@ -1,9 +1,7 @@
 import type { Address } from 'viem';
 import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
-
-/** Prices alone, or prices and depth: two reads with different results. */
-export type QuoteKind = 'prices' | 'depths';
+import { QUOTE_KINDS, type QuoteKind } from '../types.ts';
 
 /** A pool that is to be read at each new block. */
 export interface RequestedPool {
@@ -26,8 +24,6 @@ interface Request extends RequestedPool {
   pins: number;
   until: number;
 }
-
-const KINDS = ['prices', 'depths'] as const;
 
 /**
  * The pools of one chain that clients requested within the last `warmMs`, or pin by subscriptions. Pools that clients
@@ -98,7 +94,7 @@ export class RequestedPools {
   /** Whether a pool is requested in any way. */
   has(address: Address): boolean {
     if (this.hasElsewhere(address)) return true;
-    return KINDS.some((kind) =>
+    return QUOTE_KINDS.some((kind) =>
       [true, false].some((byKey) => {
         const request = this.#requests.get(requestKey({ address, kind, byKey }));
         return request !== undefined && this.#isRequested(request);
@@ -108,7 +104,7 @@ export class RequestedPools {
 
   /** Whether a client of another process requests a pool. */
   hasElsewhere(address: Address): boolean {
-    return KINDS.some((kind) => this.#elsewhere.has(warmKey({ kind, address })));
+    return QUOTE_KINDS.some((kind) => this.#elsewhere.has(warmKey({ kind, address })));
   }
 
   /** Replaces the pools that clients request of other processes. */

@@ -7,6 +7,7 @@ import { encodeBigints } from '../../runtime/json.ts';
 import type { SharedOverrides } from '../live/shared-overrides.ts';
 import type { SourceName } from '../live/source-parts.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
+import { QUOTE_KINDS } from '../types.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
 export const FORMAT = 7;
@@ -65,7 +66,7 @@ const Overrides = z.object({
 const Report = z.object({
   id: z.string(),
   /** Null: the same as in its last report. */
-  pools: z.array(z.tuple([HexAddress, z.enum(['prices', 'depths']), z.boolean()])).nullable(),
+  pools: z.array(z.tuple([HexAddress, z.enum(QUOTE_KINDS), z.boolean()])).nullable(),
 });
 
 export type ReadsMessage = z.infer<typeof Reads>;

@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { toQuote } from '../../api/quotes/quote-body.ts';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
+import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { oracleAbi } from '../../devnet/abi.ts';
 import { swapCall } from '../../devnet/actions.ts';
 import { submit } from '../../devnet/dev-chain.ts';
@@ -93,13 +94,15 @@ function submitPause({ chain, deployment }: QuoteWorld, pool: Address, isPaused:
 async function readAlone(url: string, head: ReportedHead, pools: readonly ServedPool[]): Promise<Map<string, string>> {
   const config = chainConfig(CHAIN_ID, [url]);
   const heads = { head: () => Promise.reject(new Error('the block was refused')), reject: () => undefined };
+  const logger = createLogger('test', 'silent');
   const reader = createPoolReader({
     target: { ...config, rpc: openChainRpc(config, 10_000) },
     heads,
     observer: {},
     simulatedPoolsPerRead: 0,
     readTimeoutMs: 30_000,
-    logger: createLogger('test', 'silent'),
+    abilities: new NodeAbilities(logger),
+    logger,
   });
   const quotes = pools.map(async (pool) => {
     const quote = toQuote(await reader.depth(head, await reader.prices(head, { pool })));

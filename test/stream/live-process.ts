@@ -1,4 +1,5 @@
 import { type Address, toHex } from 'viem';
+import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
 import { FrameMerger } from '../../quoting/live/frame-merger.fixture.ts';
@@ -42,7 +43,7 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
     rpc: { requestOptional: () => Promise.reject(new Error('no lists')) },
     reserve: () => true,
     readTimeoutMs: 1_000,
-    logger: { info: () => undefined, warn: () => undefined },
+    abilities: new NodeAbilities({ info: () => undefined, warn: () => undefined }, now),
     now,
   });
   const { snapshots } = committed;
