@@ -1,4 +1,5 @@
 import { openChainRpc } from '../chain/chain-rpc.ts';
+import { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';

@@ -1,5 +1,6 @@
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import type { Clock } from '../chain/circuit-breaker.ts';
+import type { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';

@@ -8,7 +8,7 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
-import type { PoolAnswers, TransferAnswers } from '../calls/pool-calls.ts';
+import type { PoolAnswers, TransferAnswers } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface TransferProverDeps {

@@ -4,14 +4,8 @@ import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import { isRefusal } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import {
-  type PoolAnswers,
-  poolStubs,
-  priceCalls,
-  quoteCall,
-  storageCall,
-  wasQuoteSkipped,
-} from '../calls/pool-calls.ts';
+import type { PoolAnswers } from '../calls/decode-pool.ts';
+import { poolStubs, priceCalls, quoteCall, storageCall, wasQuoteSkipped } from '../calls/pool-calls.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { CommittedQuotes } from './committed-quotes.ts';

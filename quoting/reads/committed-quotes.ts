@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { withoutOverrides } from '../../chain/pending-state.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolAnswers } from '../calls/pool-calls.ts';
+import type { PoolAnswers } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 /**

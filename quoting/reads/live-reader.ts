@@ -4,7 +4,7 @@ import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { type PoolRead, sourceAge } from '../calls/pool-calls.ts';
+import { type PoolRead, sourceAge } from '../calls/decode-pool.ts';
 import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';

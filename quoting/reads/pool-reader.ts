@@ -4,7 +4,7 @@ import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
-import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/pool-calls.ts';
+import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
@@ -104,9 +104,12 @@ export class PoolReader {
     const { shared, readTimeoutMs } = this.#deps;
     const { block } = head;
     const pools = reads.map(({ pool }) => pool);
-    const addresses = pools.map(({ address }) => address);
     const read = this.#answers.read({ ...head, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
-    const answers = await shared.share('answers', block, addresses, read, JSON.stringify);
+    const answers = await shared.share(
+      { kind: 'answers', block, pools: pools.map(({ address }) => address) },
+      read,
+      JSON.stringify,
+    );
     return reads.map((each, index) => this.#decode(each, block, answers[index] ?? {}));
   }
 

@@ -11,6 +11,13 @@ import type { CurveSides } from '../types.ts';
 /** What is shared of a pool: the answers to its calls, and how far its sides trade where that takes further calls. */
 export type SharedKind = 'answers' | 'sides';
 
+/** What is shared of pools at a block. */
+export interface SharedPools {
+  readonly kind: SharedKind;
+  readonly block: BlockRef;
+  readonly pools: readonly Address[];
+}
+
 /** Shares reads among the processes that serve a chain, so that one process reads for all. */
 export interface SharedReads {
   /** Whether this process is the one that reads, at this block, what clients of all processes request. */
@@ -27,13 +34,7 @@ export interface SharedReads {
    * @param write writes a value as JSON
    * @returns the values
    */
-  share<T>(
-    kind: SharedKind,
-    block: BlockRef,
-    pools: readonly Address[],
-    values: Promise<readonly T[]>,
-    write: (value: T) => string,
-  ): Promise<readonly T[]>;
+  share<T>(of: SharedPools, values: Promise<readonly T[]>, write: (value: T) => string): Promise<readonly T[]>;
   /** Notes that this process reads no further requested pools at a block. */
   end(block: BlockRef): Promise<void>;
 }
@@ -42,7 +43,7 @@ export interface SharedReads {
 export const UNSHARED: SharedReads = {
   claim: async () => false,
   find: async () => undefined,
-  share: (_kind, _block, _pools, values) => values,
+  share: (_of, values) => values,
   end: async () => undefined,
 };
 

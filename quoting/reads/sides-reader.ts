@@ -60,7 +60,7 @@ export class SidesReader {
     const known = await shared.find('sides', block, address);
     if (known !== undefined) return readSides(known, source);
     const read = this.#readOwn(context, prices).catch(ownFailure);
-    const [sides] = await shared.share('sides', block, [address], Promise.all([read]), writeSides);
+    const [sides] = await shared.share({ kind: 'sides', block, pools: [address] }, Promise.all([read]), writeSides);
     return sides ?? read;
   }
 

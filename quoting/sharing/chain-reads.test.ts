@@ -54,14 +54,14 @@ test('a read that fails at once fails where it is awaited, and is not waited for
   const { reader, other } = await readerAndOther();
   const found = other.find('answers', block, POOL);
   const failing = Promise.reject(new Error('refused'));
-  await expect(reader.share('answers', block, [POOL], failing, String)).rejects.toThrow('refused');
+  await expect(reader.share({ kind: 'answers', block, pools: [POOL] }, failing, String)).rejects.toThrow('refused');
   expect(await found).toBeUndefined();
 });
 
 test('what one process reads is found by the others, and what it will not read is not waited for', async () => {
   const { reader, other } = await readerAndOther();
   const [answers, sides] = [other.find('answers', block, POOL), other.find('sides', block, POOL)];
-  await reader.share('answers', block, [POOL], Promise.resolve([{ a: 1 }]), JSON.stringify);
+  await reader.share({ kind: 'answers', block, pools: [POOL] }, Promise.resolve([{ a: 1 }]), JSON.stringify);
   expect(await answers).toEqual({ a: 1 });
   await reader.end(block);
   expect(await sides).toBeUndefined();

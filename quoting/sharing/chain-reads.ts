@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
-import type { SharedKind, SharedReads } from '../reads/shared-reads.ts';
+import type { SharedKind, SharedPools, SharedReads } from '../reads/shared-reads.ts';
 import type { RequestedPools } from '../requested/requested-pools.ts';
 import { BlockClaims, type BlockClaimsDeps } from './block-claims.ts';
 import { BlockReads } from './block-reads.ts';
@@ -54,26 +54,20 @@ export class ChainReads implements SharedReads {
     return undefined;
   }
 
-  async share<T>(
-    kind: SharedKind,
-    block: BlockRef,
-    pools: readonly Address[],
-    values: Promise<readonly T[]>,
-    write: (value: T) => string,
-  ): Promise<readonly T[]> {
+  async share<T>(of: SharedPools, values: Promise<readonly T[]>, write: (value: T) => string): Promise<readonly T[]> {
     try {
       const read = await values;
-      this.#note(kind, block, pools, (index) => write(read[index] as T));
+      this.#note(of, (index) => write(read[index] as T));
       return read;
     } catch (error) {
       void this.#claims.take({ kind: 'nodesFailed' });
-      this.#note(kind, block, pools, () => null);
+      this.#note(of, () => null);
       throw error;
     }
   }
 
   /** Publishes reads of a block that this process reads for all, and remembers those that it made for itself. */
-  #note(kind: SharedKind, block: BlockRef, pools: readonly Address[], jsonOf: (index: number) => string | null): void {
+  #note({ kind, block, pools }: SharedPools, jsonOf: (index: number) => string | null): void {
     const claim = this.#claims.of(block);
     if (!claim || claim.reader === 'each') return;
     for (const [index, pool] of pools.entries()) {

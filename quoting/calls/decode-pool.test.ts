@@ -10,7 +10,7 @@ import { encodeBin, encodeSlot0 } from '../../test/protocol/flat-storage.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { PriceSnapshot } from '../types.ts';
-import { decodePool, type PoolAnswers, withDepth } from './pool-calls.ts';
+import { decodePool, type PoolAnswers, withDepth } from './decode-pool.ts';
 
 const pool = flatPool(9, { immutables: { lowestBin: -1, highestBin: 1, scale: tokenScale(18, 18) } });
 const block = (number: bigint) => ({ number, hash: toHex(number, { size: 32 }), timestamp: 12n * number });
