@@ -9,8 +9,10 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { LiveChain, LiveFeed } from './live-feed.ts';
+import { type LiveInputs, type LivePace, noLiveHead } from './live-head-state.ts';
 import type { LiveObserver } from './live-metrics.ts';
-import { holds, type LiveEvent, type LiveInputs, type LivePace, nextLiveHead, noLiveHead } from './next-live-head.ts';
+import { type LiveEvent, nextLiveHead } from './next-live-head.ts';
+import { holds } from './take-head.ts';
 
 export interface LiveHeadsDeps {
   readonly committed: Heads;

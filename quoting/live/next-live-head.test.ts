@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { ChainTail } from '../heads/chain-tail.ts';
-import { ANNOUNCE_MS, type LiveEvent, type LiveInputs, nextLiveHead, noLiveHead } from './next-live-head.ts';
+import { type LiveInputs, noLiveHead } from './live-head-state.ts';
+import { ANNOUNCE_MS, type LiveEvent, nextLiveHead } from './next-live-head.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
 const PACE = { blockTimeMs: 2_000, maxAgeMs: 1_300 };

@@ -243,12 +243,12 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A live quote is of a block that is not built yet.',
     test: ['quoting/live/live-heads.test.ts', 'a new head replaces the block being built at once'],
-    mutation: ['quoting/live/next-live-head.ts', 'blockNumber > on.number && blockNumber > on.top && ', ''],
+    mutation: ['quoting/live/take-head.ts', 'blockNumber > on.number && blockNumber > on.top && ', ''],
   },
   {
     holds: 'No source of live prices overrides storage of pools and tokens.',
     test: ['quoting/live/live-heads.test.ts', 'whatever comes, a block being built is the next one or that after it'],
-    mutation: ['quoting/live/next-live-head.ts', '!protectedAccounts?.has(account)', 'true'],
+    mutation: ['quoting/live/take-head.ts', '!protectedAccounts?.has(account)', 'true'],
   },
   {
     holds: 'Live quotes are given only by nodes that ran the call in the block that is being built.',

@@ -1,0 +1,58 @@
+import type { Address } from 'viem';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { ChainTail } from '../heads/chain-tail.ts';
+import type { PendingOverrides } from './sourced-block.ts';
+
+/** The times of a chain with live sources, milliseconds. */
+export interface LivePace {
+  readonly blockTimeMs: number;
+  /** How long overrides are used after their source sent them. */
+  readonly maxAgeMs: number;
+}
+
+/** What is known of the chain and its sources when something happens. */
+export interface LiveInputs {
+  /** The committed head to build on. */
+  readonly committed: ReportedHead | undefined;
+  /** Height of the newest block that was seen. */
+  readonly top: bigint;
+  readonly overrides: PendingOverrides | undefined;
+  /** The accounts whose overrides no source may replace; undefined while they are unknown: no overrides are used. */
+  readonly protectedAccounts: ReadonlySet<Address> | undefined;
+  /** When sources last sent the overrides of this digest, whenever it is called; undefined once they send others. */
+  readonly renewedAt: (digest: string) => number | undefined;
+}
+
+/** A head that was taken. */
+interface LiveHead {
+  readonly committed: ReportedHead;
+  /** The committed head, or the block that is being built on it. */
+  readonly head: ReportedHead;
+  readonly takenAt: number;
+}
+
+/** All times are of one clock that never goes back, milliseconds. */
+export interface LiveHeadState {
+  readonly taken: LiveHead | undefined;
+  readonly branch: ChainTail | undefined;
+  /** The highest block that was taken as being built on this branch. */
+  readonly highest: bigint;
+  /** What listeners have: requests may have had another head since, also one and this again. */
+  readonly announced: LiveHead | undefined;
+  readonly announcedAt: number;
+  readonly watchers: number;
+  readonly suspendedUntil: number;
+  /** When a `time` is needed; null: never. */
+  readonly wakeAt: number | null;
+}
+
+export const noLiveHead: LiveHeadState = {
+  taken: undefined,
+  branch: undefined,
+  highest: -1n,
+  announced: undefined,
+  announcedAt: Number.NEGATIVE_INFINITY,
+  watchers: 0,
+  suspendedUntil: Number.NEGATIVE_INFINITY,
+  wakeAt: null,
+};

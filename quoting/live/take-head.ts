@@ -1,0 +1,69 @@
+import type { Address } from 'viem';
+import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
+import { MAX_AHEAD } from './frame-merger.ts';
+import type { LiveHeadState, LiveInputs, LivePace } from './live-head-state.ts';
+import type { PendingOverrides } from './sourced-block.ts';
+
+/** Shortest time between two states of the same committed block that are taken. */
+const TAKE_MS = 100;
+
+/** Whether a block may be the one that is being built on a committed block, and its overrides are young. */
+export function holds(
+  { blockNumber, receivedAt }: Pick<PendingState, 'blockNumber' | 'receivedAt'>,
+  on: { readonly number: bigint; readonly top: bigint; readonly highest: bigint },
+  now: number,
+  { maxAgeMs }: LivePace,
+): boolean {
+  const isAhead = blockNumber > on.number && blockNumber > on.top && blockNumber - on.number <= MAX_AHEAD;
+  return isAhead && blockNumber >= on.highest && now - receivedAt < maxAgeMs;
+}
+
+/** Takes the head as it is now. */
+export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number, pace: LivePace): LiveHeadState {
+  const { committed, top, protectedAccounts } = inputs;
+  if (!committed) return before;
+  const { number } = committed.block;
+  const last = before.taken?.committed === committed ? before.taken : undefined;
+  const wentBack = !last && before.taken !== undefined && number <= before.taken.committed.block.number;
+  const highest = wentBack ? -1n : before.highest;
+  const mayHold = (pending: Pick<PendingState, 'blockNumber' | 'receivedAt'>) =>
+    holds(pending, { number, top, highest }, now, pace);
+  const isUsable = protectedAccounts !== undefined && now >= before.suspendedUntil;
+  const overrides = isUsable && inputs.overrides && mayHold(inputs.overrides) ? inputs.overrides : undefined;
+  if (last) {
+    const { pending } = last.head.block;
+    if (pending?.digest === overrides?.digest) return before;
+    const isSameBlock = pending !== undefined && pending.blockNumber === overrides?.blockNumber;
+    if (isSameBlock && now - last.takenAt < TAKE_MS && mayHold(pending)) return before;
+  }
+  if (!overrides) return { ...before, highest, taken: { committed, head: committed, takenAt: now } };
+  const pending = pendingOn(committed.block, overrides, inputs, pace);
+  const head = { ...committed, block: { ...committed.block, pending } };
+  return { ...before, highest: overrides.blockNumber, taken: { committed, head, takenAt: now } };
+}
+
+/** What is built on a committed block. */
+function pendingOn(
+  { number, timestamp }: BlockRef,
+  overrides: PendingOverrides,
+  { protectedAccounts, renewedAt }: LiveInputs,
+  { blockTimeMs }: LivePace,
+): PendingState {
+  const isUsable = (account: Address) => !protectedAccounts?.has(account);
+  const usable = (all: StateOverrides): StateOverrides => new Map([...all].filter(([account]) => isUsable(account)));
+  const { blockNumber, digest, republished } = overrides;
+  const secsAhead = Math.round((Number(blockNumber - number) * blockTimeMs) / 1_000);
+  let { receivedAt } = overrides;
+  return {
+    blockNumber,
+    timestamp: overrides.timestamp ?? timestamp + BigInt(secsAhead),
+    overrides: usable(overrides.overrides),
+    republished: republished && new Map([...republished].map(([venue, all]) => [venue, usable(all)])),
+    digest,
+    get receivedAt() {
+      receivedAt = renewedAt(digest) ?? receivedAt;
+      return receivedAt;
+    },
+  };
+}
