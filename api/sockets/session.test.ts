@@ -1,0 +1,84 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import type { OpenSocket } from './open-socket.ts';
+import { runSession, type Session } from './session.ts';
+
+/** A socket whose client says what the test says, and what it was sent. */
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  readonly sent: string[] = [];
+
+  send(text: string): void {
+    this.sent.push(text);
+  }
+
+  say(text: string): void {
+    this.emit('message', Buffer.from(text), false);
+  }
+}
+
+/** A session whose answers come when the test says so. */
+function open(session: Partial<Session> = {}) {
+  const socket = new FakeSocket();
+  const asked: string[] = [];
+  const waiting: (() => void)[] = [];
+  const ended: string[] = [];
+  const answer: Session['answer'] = async (data) => {
+    asked.push(`${data}`);
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return { response: `answer ${data}`, after: () => socket.sent.push(`after ${data}`) };
+  };
+  const closed = vi.fn();
+  const refuse: Session['refuse'] = ({ status }) => `${status}`;
+  const end = (reason: string) => void ended.push(reason);
+  const stop = runSession({ socket } as unknown as OpenSocket, { answer, refuse, end, closed, ...session });
+  const finish = async () => {
+    waiting.shift()?.();
+    await nextTurn();
+  };
+  return { socket, asked, ended, closed, stop, finish };
+}
+
+test('messages are answered one after the other, each before what follows it', async () => {
+  const { socket, asked, finish } = open();
+  socket.say('a');
+  socket.say('b');
+  await nextTurn();
+  expect(asked).toEqual(['a']);
+  await finish();
+  expect([asked, socket.sent]).toEqual([
+    ['a', 'b'],
+    ['answer a', 'after a'],
+  ]);
+  await finish();
+  expect(socket.sent.slice(2)).toEqual(['answer b', 'after b']);
+});
+
+test('nothing is answered while a connection closes, and the session learns once that it is closed', async () => {
+  const { socket, asked, closed, finish } = open();
+  socket.say('a');
+  socket.say('b');
+  await nextTurn();
+  socket.readyState = 2;
+  socket.say('c');
+  await finish();
+  expect([asked, socket.sent]).toEqual([['a'], []]);
+  for (let times = 0; times < 2; times += 1) socket.emit('close');
+  expect(closed).toHaveBeenCalledOnce();
+});
+
+test('of a second, ten messages are answered, others are refused, and a flood ends the connection', async () => {
+  const { socket, ended, stop } = open({ answer: async () => ({ response: null }) });
+  for (let count = 0; count < 10; count += 1) socket.say('a');
+  await nextTurn();
+  expect(socket.sent).toEqual([]);
+  for (let count = 0; count < 100; count += 1) socket.say('a');
+  expect(socket.sent).toEqual(Array(100).fill('429'));
+  expect(ended).toEqual([]);
+  socket.say('a');
+  expect(ended).toEqual(['limits']);
+  stop('shutdown');
+  expect(ended).toEqual(['limits', 'shutdown']);
+});
