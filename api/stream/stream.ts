@@ -25,45 +25,42 @@ const HEADERS = {
 };
 
 /** `GET /public/v1/evm/{chain_id}/stream`. */
-export const streamResource = defineResource(
-  [openStream],
-  ({ streams, sockets: { connections }, trustedProxies }: StreamDeps) => ({
-    async openStream(c) {
-      const chainId = chainIdParam(c);
-      const depth = depthParam(c);
-      const basis = basisParam(c);
-      const stream = servedChain(streams.chains, chainId)[basis];
-      const named = poolsParam(c);
-      await stream.ready();
-      const pools = named ?? stream.allPools();
-      if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
-      const { outgoing } = c.env as HttpBindings;
-      const key = c.get('key');
-      const connection: Connection = {
-        transport: 'sse',
-        address: clientAddress(c, trustedProxies),
-        keyId: key?.keyId ?? null,
-        end: (reason) => subscriber.close(reason),
-      };
-      connections.add(connection);
-      const subscriber = stream.open(sseTransport(outgoing), key !== null);
-      const forget = () => {
-        connections.remove(connection);
-        subscriber.disconnected();
-      };
-      outgoing.once('close', forget);
-      // If the client left earlier, no `close` follows.
-      if (outgoing.destroyed) forget();
-      // The stream itself terminates clients that do not read.
-      outgoing.socket?.setTimeout(0);
-      outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
-      outgoing.flushHeaders();
-      subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
-      // The adapter would send a response of its own class a second time. A clone is of the platform's class.
-      return RESPONSE_ALREADY_SENT.clone();
-    },
-  }),
-);
+export const streamResource = defineResource([openStream], ({ streams, sockets, trustedProxies }: StreamDeps) => ({
+  async openStream(c) {
+    const chainId = chainIdParam(c);
+    const depth = depthParam(c);
+    const basis = basisParam(c);
+    const stream = servedChain(streams.chains, chainId)[basis];
+    const named = poolsParam(c);
+    await stream.ready();
+    const pools = named ?? stream.allPools();
+    if (c.req.method === 'HEAD') return c.body(null, 200, HEADERS);
+    const { outgoing } = c.env as HttpBindings;
+    const key = c.get('key');
+    const connection: Connection = {
+      transport: 'sse',
+      address: clientAddress(c, trustedProxies),
+      keyId: key?.keyId ?? null,
+      end: (reason) => subscriber.close(reason),
+    };
+    sockets.connections.add(connection);
+    const subscriber = stream.open(sseTransport(outgoing), key !== null);
+    const forget = () => {
+      sockets.connections.remove(connection);
+      subscriber.disconnected();
+    };
+    outgoing.once('close', forget);
+    // If the client left earlier, no `close` follows.
+    if (outgoing.destroyed) forget();
+    // The stream itself terminates clients that do not read.
+    outgoing.socket?.setTimeout(0);
+    outgoing.writeHead(200, Object.fromEntries(c.body(null, 200, HEADERS).headers));
+    outgoing.flushHeaders();
+    subscriber.subscribe({ pools, depth, after: c.req.header('Last-Event-ID') || undefined });
+    // The adapter would send a response of its own class a second time. A clone is of the platform's class.
+    return RESPONSE_ALREADY_SENT.clone();
+  },
+}));
 
 /** How often a connection without events gets a comment, by which its client knows that it is not dead. */
 const COMMENT_MS = 2_000;
