@@ -1,20 +1,20 @@
+import type { ProbedAbilities } from '../../chain/ability-probes.ts';
 import { type Finding, findingLine, summaryLine } from '../config-check/finding.ts';
 import type { UnwrittenContract } from './choose-contracts.ts';
 import type { Completion } from './complete-file.ts';
 import type { FoundDeployment } from './find-deployment.ts';
-import type { NodeAbilities } from './node-abilities.ts';
 
 /** All that the command found and did. */
 export interface Report extends Completion {
   readonly path: string;
   readonly chainId: number;
-  readonly node: NodeAbilities;
+  readonly node: ProbedAbilities;
   readonly factories: readonly FoundDeployment[];
   readonly unwritten: readonly UnwrittenContract[];
   readonly findings: readonly Finding[];
 }
 
-const ABILITIES: Readonly<Record<keyof NodeAbilities, string>> = {
+const ABILITIES: Readonly<Record<keyof ProbedAbilities, string>> = {
   stateOverrides: 'state overrides',
   blockOverrides: 'block overrides',
   traces: 'debug_traceCall',
@@ -24,7 +24,7 @@ const ABILITIES: Readonly<Record<keyof NodeAbilities, string>> = {
 /** The report for humans: what was found, what was written and left, and what follows from what is missing. */
 export function describe({ path, chainId, node, factories, unwritten, written, left, findings }: Report): string {
   const abilities = Object.entries(ABILITIES).map(
-    ([key, name]) => `${name} ${answer(node[key as keyof NodeAbilities])}`,
+    ([key, name]) => `${name} ${answer(node[key as keyof ProbedAbilities])}`,
   );
   const lines = [
     `chain ${chainId}: ${abilities.join(', ')}`,

@@ -1,8 +1,8 @@
 import type { Address } from 'viem';
+import { overrideSupport } from '../../chain/ability-probes.ts';
 import { isOffByThird, measureBlockTime } from '../../chain/block-time.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
-import { overrideSupport } from '../../chain/override-support.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';

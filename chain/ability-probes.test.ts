@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { overrideSupport } from './ability-probes.ts';
 import { openChainRpc } from './chain-rpc.ts';
-import { overrideSupport } from './override-support.ts';
 
 const CHAIN_ID = 31_337;
 

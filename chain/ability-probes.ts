@@ -3,6 +3,7 @@ import type { BoundedCall } from '../protocol/bounded-calls/bounded-calls.ts';
 import { boundedCalls, boundedCallsOnce, type ChainTarget } from './isolated-calls.ts';
 import type { PendingState } from './pending-state.ts';
 import { isRefusal, RpcFailure } from './rpc-failure.ts';
+import { canTraceWrites } from './trace-writes.ts';
 
 /** Which overrides of `eth_call` nodes apply. Quotes need those of state, live quotes both. */
 export interface OverrideSupport {
@@ -43,4 +44,43 @@ export async function overrideSupport(target: ChainTarget, signal?: AbortSignal)
 function isNotApplied(error: unknown): false {
   if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'ignored')) return false;
   throw error;
+}
+
+/** What nodes do besides plain calls at the head; null where they did not show it. */
+export interface ProbedAbilities {
+  readonly stateOverrides: boolean | null;
+  readonly blockOverrides: boolean | null;
+  /** `debug_traceCall` with overrides of the block. */
+  readonly traces: boolean | null;
+  /** Whether a socket was subscribed to heads; null without a URL of one. */
+  readonly socket: boolean | null;
+}
+
+const SOCKET_TIMEOUT_MS = 10_000;
+
+/** Finds what the nodes of a chain do. */
+export async function probeAbilities(target: ChainTarget, wsUrl: string | null): Promise<ProbedAbilities> {
+  const unknown = () => null;
+  const overrides = await overrideSupport(target).catch(unknown);
+  return {
+    stateOverrides: overrides?.state ?? null,
+    blockOverrides: overrides?.stateAndBlock ?? null,
+    traces: await canTraceWrites(target.rpc).catch(unknown),
+    socket: wsUrl === null ? null : await takesSubscription(wsUrl),
+  };
+}
+
+/** Whether a node takes a subscription to heads. */
+async function takesSubscription(url: string): Promise<boolean> {
+  const socket = new WebSocket(url);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const request = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] };
+  const timer = setTimeout(resolve, SOCKET_TIMEOUT_MS, false);
+  socket.onopen = () => socket.send(JSON.stringify(request));
+  socket.onmessage = ({ data }) => resolve(/"result":\s*"0x/.test(String(data)));
+  socket.onerror = () => resolve(false);
+  const isTaken = await promise;
+  clearTimeout(timer);
+  socket.close();
+  return isTaken;
 }
