@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Name, PositiveInt, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 
-/** Whether takers get the words of a source, as state overrides. Default: they do not. */
+/** Whether takers get the state overrides of a source. Default: they do not. */
 const republish = z.boolean().optional();
 
 /** A service that publishes pending state over the network. It needs a URL of either kind. */
@@ -33,7 +33,7 @@ export const LiveConfig = z
     sources: z.array(LiveSourceConfig).min(1),
   })
   .describe(
-    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates)); all but `own` have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `republish: true` passes the words of a source on to takers, as [state overrides](../use/takers.md); ask the source first. `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
+    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates)); all but `own` have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `republish: true` passes the [state overrides](../use/takers.md) of a source on to takers; ask the source first. `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
   );
 
 const MIN_AGE_MS = 1_000;

@@ -40,7 +40,7 @@ const Overrides = documented(
         z.string(),
         z.strictObject({ stateDiff: z.record(z.string(), z.string()).describe('Words by storage slot.') }),
       )
-      .describe('Third parameter of `eth_call`: words by account.'),
+      .describe('Third parameter of `eth_call`: storage by account.'),
   },
 );
 
