@@ -33,8 +33,12 @@ const DEFAULT_PORT = '3000';
 const GRACE_MS = 10_000;
 /** Requests are counted in memory when Redis does not answer in this time. */
 const COUNT_TIMEOUT_MS = 200;
-/** How long no request may fail before an outage of Postgres or Redis is over. */
-const STORES_QUIET_MS = 10_000;
+/** An outage of Postgres or Redis, which is over once no request failed for a while. */
+const STORES_OUTAGE = {
+  begin: 'Postgres or Redis is unreachable: requests that need it fail',
+  end: 'Postgres and Redis are reachable again',
+  quietMs: 10_000,
+};
 
 runMain(async () => {
   new Command('api')
@@ -44,10 +48,10 @@ runMain(async () => {
   await serve();
 });
 
-async function serve(): Promise<void> {
+/** Reads the settings, and connects to the stores once they and the nodes are those of the settings. */
+async function connectStores() {
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT };
   const settings = readEnvironment(API_SETTINGS, env);
-  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
   const read = loadChainsFile(settings.CHAINS_CONFIG);
   const page = settings.EXPLORER === 'on' && { ...read.explorer, logo: settings.EXPLORER_LOGO };
   const pageFiles = page && (await readPageFiles(page));
@@ -66,9 +70,14 @@ async function serve(): Promise<void> {
   ]);
   const file = { ...read, chains: measured };
   logStart(logger);
-  const redis = connectFailFast(redisUrl, logger, { commandTimeout: COUNT_TIMEOUT_MS });
+  const redis = connectFailFast(settings.REDIS_URL, logger, { commandTimeout: COUNT_TIMEOUT_MS });
   onStop('redis', () => redis.disconnect());
+  return { env, settings, file, pageFiles, database, redis, metrics, logger, onStop };
+}
 
+async function serve(): Promise<void> {
+  const { env, settings, file, pageFiles, database, redis, metrics, logger, onStop } = await connectStores();
+  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
   const common = { database: database.$client, metrics, logger };
   const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
   const sockets = startSockets({ ...common, chains, config: file.stream });
@@ -84,21 +93,9 @@ async function serve(): Promise<void> {
     ...liveWarnings(chains),
     ...priceWarnings(chains.keys(), ages),
   });
-  const stores = new OutageLog(logger, {
-    begin: 'Postgres or Redis is unreachable: requests that need it fail',
-    end: 'Postgres and Redis are reachable again',
-    quietMs: STORES_QUIET_MS,
-  });
+  const stores = new OutageLog(logger, STORES_OUTAGE);
   const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
-  const operations = startOperations({
-    ...common,
-    chains,
-    quotes: file.quotes,
-    maxLagSecs,
-    warnings,
-    ages,
-    stores,
-  });
+  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings, ages, stores });
   onStop('indexing watch', () => operations.stop());
 
   const routes = bindResources({
