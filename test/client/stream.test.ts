@@ -1,23 +1,12 @@
-import type { Address } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createRestClient } from '../../client/rest.ts';
 import { HeldQuotes } from '../../client/stream/held-quotes.ts';
 import { type StreamOptions, type StreamState, stream, type WebSocketConstructor } from '../../client/stream.ts';
-import { evenBins } from '../../devnet/pools.ts';
-import { startTcpProxy, type TcpProxy } from '../pamm/tcp-proxy.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  movePrice,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  type WorldPool,
-} from '../quotes/quote-world.ts';
-import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { openWorld } from '../harness/open-world.ts';
+import { startTcpProxy } from '../pamm/tcp-proxy.ts';
+import { movePrice } from '../quotes/quote-world.ts';
+import { streamWorld } from '../stream/stream-world.ts';
 
 const CHAIN_ID = 31337;
 const NO_POOL = `0x${'99'.repeat(20)}`;
@@ -30,47 +19,38 @@ const refused = class extends WebSocket {
   }
 } as unknown as WebSocketConstructor;
 
-let world: QuoteWorld;
-let pools: [WorldPool, WorldPool];
-let names: Address[];
-let api: StreamApi;
-let proxy: TcpProxy;
-let url: string;
-
-beforeAll(async () => {
-  world = await startQuoteWorld(CHAIN_ID);
-  const pair = await world.pair(18, 6);
-  const shares = evenShares(-2, 2, SHARES_OF_ONE);
-  const make = () => makePool(world, { pair, price: 2_000, bins: evenBins(-2, 2, 1_000), shares });
-  pools = [await make(), await make()];
-  names = pools.map(({ address }) => address);
-  const served = await Promise.all(names.map((name) => servedPool(world.chain, world.deployment, name)));
-  const chain = chainConfig(CHAIN_ID, [world.anvil.url], { blockTimeMs: 200 });
-  api = await startStreamApi({ chain, directory: fixedDirectory(served) });
-  proxy = await startTcpProxy('127.0.0.1', Number(new URL(api.base).port));
-  url = `http://127.0.0.1:${proxy.port}`;
+const world = streamWorld();
+const behind = openWorld(async (ends) => {
+  const proxy = await startTcpProxy('127.0.0.1', Number(new URL(world.api.base).port));
+  ends.defer(proxy.stop);
+  return { proxy, url: `http://127.0.0.1:${proxy.port}` };
 });
-afterEach(() => expect.poll(() => api.connections.size, WAIT).toBe(0));
-afterAll(async () => {
-  await proxy?.stop();
-  await api?.stop();
-  await world?.stop();
-});
+afterEach(() => expect.poll(() => world.api.connections.size, WAIT).toBe(0));
 
 /** Follows the pools, and keeps every state until it is stopped. */
 function follow(options: Partial<StreamOptions> = {}) {
   const stop = new AbortController();
   const states: StreamState[] = [];
   const ended = (async () => {
-    const all = { url, chainId: CHAIN_ID, pools: names, signal: stop.signal, WebSocket: webSocket, ...options };
+    const all = {
+      url: behind.url,
+      chainId: CHAIN_ID,
+      pools: world.names,
+      signal: stop.signal,
+      WebSocket: webSocket,
+      ...options,
+    };
     for await (const state of stream(all)) states.push(state);
   })();
   const isCurrent = async (from: TransportName) => {
-    const block = Number(await world.chain.client.getBlockNumber());
+    const block = await world.blockNow();
     await expect.poll(() => states.at(-1)?.block?.number ?? -1, WAIT).toBeGreaterThanOrEqual(block);
     expect(states.at(-1)?.transport).toBe(from);
-    for (const poolAddress of names) {
-      const quote = await createRestClient(new URL(api.base).origin).getBidAsk({ chainId: CHAIN_ID, poolAddress });
+    for (const poolAddress of world.names) {
+      const quote = await createRestClient(new URL(world.api.base).origin).getBidAsk({
+        chainId: CHAIN_ID,
+        poolAddress,
+      });
       const held = states.at(-1)?.quotes.get(poolAddress);
       expect({ ...held, serverTs: 0 }).toEqual({ ...quote, serverTs: 0 });
     }
@@ -92,7 +72,7 @@ test.each([
 ] as const)('over %s yields what REST says, resumes after a cut and after silence, and stops', async (name, socket) => {
   const following = follow({
     WebSocket: socket,
-    pools: [...names.map((pool) => pool.toUpperCase().replace('0X', '0x')), NO_POOL],
+    pools: [...world.names.map((pool) => pool.toUpperCase().replace('0X', '0x')), NO_POOL],
     // A WebSocket is pinged: its default is short.
     silenceMs: name === 'sse' ? 2_000 : undefined,
   });
@@ -100,25 +80,25 @@ test.each([
   expect(following.states.at(-1)?.stale).toEqual(new Map([[NO_POOL, { status: 404, error: expect.any(String) }]]));
   for (const [price, disturb] of [
     [2_100, () => undefined],
-    [2_200, () => proxy.cut()],
-    [2_300, () => proxy.silence()],
+    [2_200, () => behind.proxy.cut()],
+    [2_300, () => behind.proxy.silence()],
   ] as const) {
     const before = following.states.length;
     disturb();
-    await movePrice(world, pools[0], name === 'sse' ? price + 1 : price);
+    await movePrice(world, world.pools[0], name === 'sse' ? price + 1 : price);
     if (price > 2_100) await expect.poll(() => following.states.slice(before).some(isVoid), WAIT).toBe(true);
     await following.isCurrent(name);
   }
   await following.stop();
   // The silent one is still open behind the proxy.
-  proxy.cut();
+  behind.proxy.cut();
 });
 
 /** Whether a state tells to stop. */
 const isVoid = ({ block, quotes, stale }: StreamState) => block === null && quotes.size === 0 && stale.size > 0;
 
 test('resumed connections were not sent a snapshot', async () => {
-  const { values } = (await api.metrics.getSingleMetric('stream_resumes_total')?.get()) ?? { values: [] };
+  const { values } = (await world.api.metrics.getSingleMetric('stream_resumes_total')?.get()) ?? { values: [] };
   expect(values[0]?.value).toBeGreaterThanOrEqual(3);
 });
 
@@ -131,12 +111,12 @@ test('falls back from a refused WebSocket to events, from refused events to batc
     const isStream = String(input).includes('/stream?');
     return isStream || isDown ? new Response('{"error":"Busy"}', { status: 503 }) : fetch(input, init);
   };
-  const batches = follow({ WebSocket: refused, fetch: refusing, pools: [...names, NO_POOL] });
+  const batches = follow({ WebSocket: refused, fetch: refusing, pools: [...world.names, NO_POOL] });
   await batches.isCurrent('batch');
   expect(batches.states.at(-1)?.stale.get(NO_POOL)).toMatchObject({ status: 404 });
   isDown = true;
   await expect
-    .poll(() => batches.states.at(-1)?.stale.get(names[0] ?? ''), WAIT)
+    .poll(() => batches.states.at(-1)?.stale.get(world.names[0] ?? ''), WAIT)
     .toEqual({ status: null, error: 'Busy' });
   await batches.stop();
 });
@@ -148,7 +128,7 @@ test.each([
   ['no pools', { pools: [] }, 'RangeError'],
 ])('ends with the error of %s', async (_, options, name) => {
   for (const WebSocket of [webSocket, undefined]) {
-    const first = stream({ url, chainId: CHAIN_ID, pools: names, ...options, WebSocket });
+    const first = stream({ url: behind.url, chainId: CHAIN_ID, pools: world.names, ...options, WebSocket });
     const iterate = async () => {
       for await (const { block } of first) expect(block).toBeNull();
     };
@@ -158,14 +138,20 @@ test.each([
 
 test('a valid key is used over both transports, and breaking out of the loop ends the connection', async () => {
   for (const WebSocket of [webSocket, undefined]) {
-    for await (const { block } of stream({ url, chainId: CHAIN_ID, pools: names, apiKey: 'good', WebSocket })) {
+    for await (const { block } of stream({
+      url: behind.url,
+      chainId: CHAIN_ID,
+      pools: world.names,
+      apiKey: 'good',
+      WebSocket,
+    })) {
       if (block) break;
     }
   }
 });
 
 test('after a lost message nothing is held, and the next connection begins from scratch', () => {
-  const held = new HeldQuotes(names, () => 0);
+  const held = new HeldQuotes(world.names, () => 0);
   const message = { blockNumber: 5, blockHash: '0x5', blockTimestamp: 9 };
   held.connect('sse');
   held.take({ event: 'heartbeat', id: 'a', seq: 1, prevSeq: null, ...message });

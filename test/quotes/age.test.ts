@@ -1,39 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { evenBins } from '../../devnet/pools.ts';
 import { routeApp } from '../route/route-app.ts';
 import { connectSse } from '../stream/sse-client.ts';
 import { startStreamApi } from '../stream/stream-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-  type WorldPool,
-} from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makePool, quoteWorld, stillQuotes } from './quote-world.ts';
+import { directoryOf, type servedPool } from './served-pool.ts';
 
 const MAX_AGE_MS = 3_000;
 const WAIT = { timeout: 10_000, interval: 20 };
 
-let world: QuoteWorld;
-let pool: WorldPool;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  const pair = await world.pair(18, 6);
-  pool = await makePool(world, {
-    pair,
-    price: 2_000,
-    bins: evenBins(-2, 2, 1_000),
-    shares: evenShares(-2, 2, SHARES_OF_ONE),
-  });
-});
-
-afterAll(() => world.stop());
+const world = quoteWorld(async (on) =>
+  makePool(on, { pair: await on.pair(18, 6), price: 2_000, bins: evenBins(-2, 2, 1_000) }),
+);
 
 /** A block of the time that it is. */
 async function mineNow(): Promise<void> {
@@ -42,12 +21,12 @@ async function mineNow(): Promise<void> {
 }
 
 test('a quote of a block that is too old is given to nobody, until the chain goes on', async () => {
+  const { address } = world;
   const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 200 });
-  const directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+  const directory = await directoryOf(world, [address]);
   const quotes = { ...stillQuotes, maxAgeMs: MAX_AGE_MS, minRefreshMs: 50 };
   const api = await startStreamApi({ chain, directory, quotes });
   const routes = routeApp({ chain, directory, quotes });
-  const { address } = pool;
   const single = async () => {
     const answer = await fetch(`${api.base}/${address}/bid_ask`);
     return [answer.status, await answer.json()] as const;

@@ -2,32 +2,25 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { quotesResource } from '../../api/quotes/quotes.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
+import type { DevChain } from '../../devnet/dev-chain.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-  type WorldPool,
-} from './quote-world.ts';
+import { chainConfig, makePool, startQuoteWorld, stillQuotes } from './quote-world.ts';
 import { quotedChains } from './quoted-chains.ts';
 import { servedPool } from './served-pool.ts';
 
@@ -37,51 +30,49 @@ const QUOTA = 4;
 const EVM = `/public/v1/evm/${CHAIN_A}`;
 const CACHED_SERVES_MS = 30_000;
 
-let world: QuoteWorld;
-let listing: Listing;
-let redisDatabase: TestRedis;
-let redis: Redis;
-let pools: readonly WorldPool[];
-let small: ServedPool;
 const table = new PoolTable();
 const requested = new RequestedPools({ warmMs: 60_000, now: () => 0 });
-const servers: RunningServer[] = [];
 
 type Api = { readonly fronted: string; readonly bare: string; readonly passedOn: () => number };
-let api: Api;
 
-beforeAll(async () => {
-  [world, listing, redisDatabase] = await Promise.all([startQuoteWorld(CHAIN_A), openListing(), createRedisDatabase()]);
-  redis = new Redis(redisDatabase.url);
-  const { chain, deployment } = world;
-  const pair = await world.pair(6, 18);
-  const make = (bins: number) =>
-    makePool(world, {
-      pair,
-      price: 0.5,
-      bins: evenBins(-bins, bins, 100),
-      shares: evenShares(-bins, bins, SHARES_OF_ONE),
-    });
-  pools = [await make(2), await make(30)];
+const world = openWorld(async (ends) => {
+  const onChain = await startQuoteWorld(CHAIN_A);
+  ends.defer(onChain.stop);
+  const listing = await openListing();
+  ends.defer(listing.close);
+  const redisDatabase = await createRedisDatabase();
+  ends.defer(redisDatabase.drop);
+  const redis = new Redis(redisDatabase.url);
+  ends.defer(() => redis.disconnect());
+  const { chain, deployment } = onChain;
+  const spec = { pair: await onChain.pair(6, 18), price: 0.5 };
+  const pools = [
+    await makePool(onChain, { ...spec, bins: evenBins(-2, 2, 100) }),
+    await makePool(onChain, { ...spec, bins: evenBins(-30, 30, 100) }),
+  ];
   for (const { address } of pools) table.put(await servedPool(chain, deployment, address));
-  small = table.find(CHAIN_A, pools[0]?.address ?? '0x') as ServedPool;
+  const small = table.find(CHAIN_A, pools[0]?.address ?? '0x') as ServedPool;
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   const listed = Array.from({ length: 20 }, (_, n) => ({
     pool: { chainId: CHAIN_A, address: seedAddress(0x1000 + n) },
   }));
   await seedPools(listing.db, listed);
   await listing.refresh();
-  api = await serve(100_000);
-}, 240_000);
-
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.stop(1_000)));
-  redis?.disconnect();
-  await Promise.all([listing?.close(), world?.stop(), redisDatabase?.drop()]);
+  const serve = async (requests: number): Promise<Api> => {
+    const { servers, api } = await serveTwice({ chain, listing, redis }, requests);
+    for (const server of servers) ends.defer(() => server.stop(1_000));
+    return api;
+  };
+  return { chain, listing, pools, small, serve, api: await serve(100_000) };
 });
 
-async function serve(requests: number): Promise<Api> {
-  const { chain } = world;
+type Backends = { readonly chain: DevChain; readonly listing: Listing; readonly redis: Redis };
+
+/** The app behind the cache and without it, for so many requests a minute. */
+async function serveTwice(
+  { chain, listing, redis }: Backends,
+  requests: number,
+): Promise<{ servers: readonly RunningServer[]; api: Api }> {
   const served = chainConfig(CHAIN_A, [chain.rpcUrl]);
   const logger = createLogger('test', 'silent');
   const directory = { table: async () => table };
@@ -123,9 +114,9 @@ async function serve(requests: number): Promise<Api> {
     await startServer(counting, '127.0.0.1', 0),
     await startServer({ fetch: app.fetch }, '127.0.0.1', 0),
   ];
-  servers.push(fronted, bare);
   const url = ({ port }: RunningServer) => `http://127.0.0.1:${port}`;
-  return { fronted: url(fronted), bare: url(bare), passedOn: () => passedOn };
+  const api = { fronted: url(fronted), bare: url(bare), passedOn: () => passedOn };
+  return { servers: [fronted, bare], api };
 }
 
 interface Sent {
@@ -168,16 +159,16 @@ const answerFrom = (from: Answer) => Buffer.from(from.body, 'base64').toString()
 let cached = 0;
 /** Counts who is answered without the app. */
 async function sendCounted(sent: Sent): Promise<Answer> {
-  const before = api.passedOn();
-  const answer = await send(api.fronted, sent);
-  if (api.passedOn() === before) cached += 1;
+  const before = world.api.passedOn();
+  const answer = await send(world.api.fronted, sent);
+  if (world.api.passedOn() === before) cached += 1;
   return answer;
 }
 
 /** A block may come between two requests: then all are sent again. */
 async function sendToBoth(sent: Sent): Promise<readonly Answer[]> {
   for (let attempt = 0; ; attempt += 1) {
-    const answers = [await sendCounted(sent), await sendCounted(sent), await send(api.bare, sent)];
+    const answers = [await sendCounted(sent), await sendCounted(sent), await send(world.api.bare, sent)];
     const blocks = new Set(answers.map(({ headers }) => headers['x-block-hash']));
     if (blocks.size === 1 || attempt > 5) return answers;
   }
@@ -212,7 +203,7 @@ const target = fc
     isUpper: fc.nat(5).map((n) => n === 0),
   })
   .map(({ path, query, isUpper }) => {
-    const named = path.replace(/POOL(\d)/, (_, n) => pools[Number(n)]?.address ?? '');
+    const named = path.replace(/POOL(\d)/, (_, n) => world.pools[Number(n)]?.address ?? '');
     return `${isUpper && named.endsWith('bid_ask') ? named.replace(/0x\w+/, (hex) => `0x${hex.slice(2).toUpperCase()}`) : named}${query}`;
   });
 
@@ -238,16 +229,17 @@ const change = fc.constantFrom('block', 'delist', 'publish');
 
 async function apply(what: 'block' | 'delist' | 'publish'): Promise<void> {
   if (what === 'block') await world.chain.client.mine({ blocks: 1 });
-  if (what === 'publish') await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+  if (what === 'publish')
+    await world.listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
   if (what !== 'delist') return;
-  if (table.find(CHAIN_A, small.address)) table.remove(small, 'delisted');
-  else table.put(small);
+  if (table.find(CHAIN_A, world.small.address)) table.remove(world.small, 'delisted');
+  else table.put(world.small);
 }
 
 test('property: a request gets the same from the cache in front of the app as from the app', async () => {
   let sentSoFar = 0;
   const cachedBefore = cached;
-  const tag = (await send(api.bare, { target: `${EVM}/metadata?minTvlFiat=0&count=5` })).headers.etag ?? '';
+  const tag = (await send(world.api.bare, { target: `${EVM}/metadata?minTvlFiat=0&count=5` })).headers.etag ?? '';
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof({ weight: 9, arbitrary: fc.record({ target, method, headers }) }, change), { maxLength: 8 }),
@@ -277,9 +269,9 @@ async function whenCached(sent: Sent): Promise<Answer> {
   await expect
     .poll(
       async () => {
-        const before = api.passedOn();
-        answer = await send(api.fronted, sent);
-        return api.passedOn() - before;
+        const before = world.api.passedOn();
+        answer = await send(world.api.fronted, sent);
+        return world.api.passedOn() - before;
       },
       { timeout: CACHED_SERVES_MS, interval: 1 },
     )
@@ -288,39 +280,41 @@ async function whenCached(sent: Sent): Promise<Answer> {
 }
 
 describe('an answer from the cache', () => {
-  beforeEach(() => table.put(small));
+  beforeEach(() => table.put(world.small));
 
-  const quote = () => `${EVM}/${small.address}/bid_ask`;
+  const quote = () => `${EVM}/${world.small.address}/bid_ask`;
 
   test('ends with its block, and with the delisting of its pool', async () => {
     const before = await whenCached({ target: quote() });
     await world.chain.client.mine({ blocks: 1 });
-    const blockOf = async () => Number((await send(api.fronted, { target: quote() })).headers['x-block-number']);
+    const blockOf = async () => Number((await send(world.api.fronted, { target: quote() })).headers['x-block-number']);
     await expect.poll(blockOf, { timeout: CACHED_SERVES_MS }).toBeGreaterThan(Number(before.headers['x-block-number']));
     await whenCached({ target: quote() });
-    table.remove(small, 'delisted');
-    expect((await send(api.fronted, { target: quote() })).status).toBe(404);
-    table.put(small);
-    expect((await send(api.fronted, { target: quote() })).status).toBe(200);
+    table.remove(world.small, 'delisted');
+    expect((await send(world.api.fronted, { target: quote() })).status).toBe(404);
+    table.put(world.small);
+    expect((await send(world.api.fronted, { target: quote() })).status).toBe(200);
   });
 
   test('counts its pool as requested, by a client with or without a key', async () => {
     await whenCached({ target: `${quote()}?depth=false`, headers: { authorization: 'Bearer good' } });
-    const ofPool = requested.list().filter(({ address, kind }) => address === small.address && kind === 'prices');
-    expect(ofPool).toEqual([{ address: small.address, kind: 'prices', byKey: true }]);
+    const ofPool = requested.list().filter(({ address, kind }) => address === world.small.address && kind === 'prices');
+    expect(ofPool).toEqual([{ address: world.small.address, kind: 'prices', byKey: true }]);
   });
 
   test('of the listing ends a second after the database was asked, and when it reports another version', async () => {
     const target = `${EVM}/metadata?minTvlFiat=0`;
-    const pairOf = async () => JSON.parse(answerFrom(await send(api.fronted, { target }))).data[0].pair;
+    const pairOf = async () => JSON.parse(answerFrom(await send(world.api.fronted, { target }))).data[0].pair;
     await whenCached({ target });
-    await listing.pool.query(`UPDATE operator.listed_pool SET record = replace(record, '"TKN/TKN"', '"NEW/NEW"')`);
-    await listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
+    await world.listing.pool.query(
+      `UPDATE operator.listed_pool SET record = replace(record, '"TKN/TKN"', '"NEW/NEW"')`,
+    );
+    await world.listing.pool.query('UPDATE operator.listing_window SET generation = generation + 1');
     await expect.poll(pairOf, { timeout: CACHED_SERVES_MS }).toBe('NEW/NEW');
   });
 
   test('counts in the limit once, and the refusal after the last one is the app’s', async () => {
-    const strict = await serve(QUOTA);
+    const strict = await world.serve(QUOTA);
     const answers: Answer[] = [];
     for (let n = 0; n <= QUOTA; n += 1) answers.push(await send(strict.fronted, { target: quote() }));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429]);

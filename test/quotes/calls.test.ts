@@ -1,54 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { evenBins } from '../../devnet/pools.ts';
-import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import { expect, test } from 'vitest';
 import { type QuoteApi, quoteApi } from './quote-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  movePrice,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-  type WorldPool,
-} from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makePool, movePrice, quoteWorld, stillQuotes, type WorldPool } from './quote-world.ts';
+import { directoryOf } from './served-pool.ts';
 
 const POOLS = 12;
 
-let world: QuoteWorld;
-let pools: WorldPool[];
-let addresses: Address[];
-let directory: PoolDirectory;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  const pair = await world.pair(18, 6);
-  pools = [];
-  for (let index = 0; index < POOLS; index++) {
-    pools.push(
-      await makePool(world, {
-        pair,
-        price: 2_000,
-        bins: evenBins(-3, 3, 1_000),
-        shares: evenShares(-3, 3, SHARES_OF_ONE),
-      }),
-    );
-  }
-  addresses = pools.map(({ address }) => address);
-  const served = await Promise.all(addresses.map((pool) => servedPool(world.chain, world.deployment, pool)));
-  directory = fixedDirectory(served);
+const world = quoteWorld(async (on) => {
+  const pair = await on.pair(18, 6);
+  const pools: WorldPool[] = [];
+  for (let index = 0; index < POOLS; index++) pools.push(await makePool(on, { pair, price: 2_000 }));
+  const addresses = pools.map(({ address }) => address);
+  return { pools, addresses, directory: await directoryOf(on, addresses) };
 });
-
-afterAll(() => world.stop());
 
 const apiWith = (blockTimeMs: number, cacheBins = 100_000): QuoteApi =>
   quoteApi({
     chain: chainConfig(31337, [world.anvil.url], { blockTimeMs }),
-    directory,
+    directory: world.directory,
     quotes: { ...stillQuotes, cacheBins },
   });
 
@@ -57,13 +27,13 @@ const ask = (api: QuoteApi, pool: Address, depth = true) => api.quote(pool, dept
 
 test('a thousand clients of one block cost what one does, single and batch, with depth and without', async () => {
   const api = apiWith(60_000);
-  await api.results(addresses);
+  await api.results(world.addresses);
   const calls = countCalls(api);
   expect(calls).toBe(3);
   await Promise.all(
     Array.from({ length: 1_000 }, (_, index) => {
-      const pool = addresses[index % POOLS] as Address;
-      return index % 10 === 0 ? api.results(addresses, index % 20 === 0) : ask(api, pool, index % 3 === 0);
+      const pool = world.addresses[index % POOLS] as Address;
+      return index % 10 === 0 ? api.results(world.addresses, index % 20 === 0) : ask(api, pool, index % 3 === 0);
     }),
   );
   expect(countCalls(api)).toBe(calls);
@@ -71,7 +41,7 @@ test('a thousand clients of one block cost what one does, single and batch, with
 
 test('clients that come together before anything is read share its calls', async () => {
   const api = apiWith(60_000);
-  await Promise.all(Array.from({ length: 300 }, (_, index) => ask(api, addresses[index % POOLS] as Address)));
+  await Promise.all(Array.from({ length: 300 }, (_, index) => ask(api, world.addresses[index % POOLS] as Address)));
   expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok', 'eth_call:ok']);
 });
 
@@ -97,7 +67,7 @@ function keepRising(pool: WorldPool, everyMs: number): { stop(): Promise<number>
 
 test('calls grow with blocks, not with clients', async () => {
   const api = apiWith(300);
-  const [first] = pools as [WorldPool];
+  const [first] = world.pools as [WorldPool];
   const blockBefore = await world.chain.client.getBlockNumber();
   const shown = new Set<string>();
   const rising = keepRising(first, 200);
@@ -125,7 +95,7 @@ test('calls grow with blocks, not with clients', async () => {
 
 test('a quote is at most one block and a second old', async () => {
   const api = apiWith(200);
-  const [, second] = pools as [WorldPool, WorldPool];
+  const [, second] = world.pools as [WorldPool, WorldPool];
   for (const price of [2_010, 2_020, 2_030]) {
     await ask(api, second.address);
     await movePrice(world, second, price);
@@ -137,7 +107,7 @@ test('a quote is at most one block and a second old', async () => {
 
 test('never an older block than was shown before, whatever the nodes and the load do', async () => {
   const api = apiWith(100);
-  const [, , third] = pools as [WorldPool, WorldPool, WorldPool];
+  const [, , third] = world.pools as [WorldPool, WorldPool, WorldPool];
   const rising = keepRising(third, 100);
   const start = Date.now();
   let highest = 0n;
@@ -159,6 +129,6 @@ test('never an older block than was shown before, whatever the nodes and the loa
 
 test('a cache that holds less than a batch still answers it', async () => {
   const api = apiWith(60_000, 20);
-  const results = await api.results(addresses);
+  const results = await api.results(world.addresses);
   expect(results.every((result) => 'quote' in result && result.quote.priceProviderStatus === 'healthy')).toBe(true);
 });

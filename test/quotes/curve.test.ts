@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sellAndBuyPrices } from '../../devnet/actions.ts';
 import {
   createRandomPool,
@@ -7,45 +7,35 @@ import {
   poolRecipe,
   type RandomPool,
   stockTokens,
-  type TokenShelf,
 } from '../../devnet/random-pool.ts';
 import { tradingBins } from '../../protocol/fill-walk.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { readChainPools } from '../indexing/chain-pools.ts';
 import { walkExactInput, walkExactOutput } from '../protocol/fill-walk.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './chain-curve.ts';
-import { type QuoteApi, quoteApi } from './quote-api.ts';
-import { chainConfig, type QuoteWorld, startQuoteWorld } from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { apiOf } from './quote-api.ts';
+import { quoteWorld } from './quote-world.ts';
 
 const POOLS = 14;
 /** Named in the test's title, so that a failure can be seen again. */
 const SEED = fc.readConfigureGlobal().seed ?? 0;
 
-let world: QuoteWorld;
-let shelf: TokenShelf;
-let pools: RandomPool[];
-let api: QuoteApi;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  const { chain, deployment } = world;
-  shelf = await stockTokens(chain, deployment);
-  pools = [];
+const world = quoteWorld(async (on) => {
+  const { chain, deployment } = on;
+  const shelf = await stockTokens(chain, deployment);
+  const pools: RandomPool[] = [];
   for (const recipe of fc.sample(poolRecipe, { numRuns: POOLS, seed: SEED })) {
     pools.push(await createRandomPool(chain, deployment, shelf, recipe));
   }
-  const served = await Promise.all(pools.map(({ address }) => servedPool(chain, deployment, address)));
-  api = quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });
+  const addresses = pools.map(({ address }) => address);
+  return { pools, addresses, api: await apiOf(on, addresses) };
 });
-
-afterAll(() => world.stop());
 
 /** Both sides of every pool that is healthy, with what asks the chain. */
 async function sides() {
   const found = await Promise.all(
-    pools.map(async ({ address, recipe }) => {
-      const { priceProviderStatus, depth } = await api.quote(address);
+    world.pools.map(async ({ address, recipe }) => {
+      const { priceProviderStatus, depth } = await world.api.quote(address);
       expect(priceProviderStatus, stringifyJson(recipe)).toBe('healthy');
       const ask = (zeroForOne: boolean) => (input: bigint) => askChain(world.chain, address, recipe, zeroForOne, input);
       return [
@@ -59,10 +49,10 @@ async function sides() {
 
 describe(`random pools on a chain (PROPERTY_SEED=${SEED})`, () => {
   test("best prices are exactly the pool's own, with depth and without", async () => {
-    for (const { address } of pools) {
+    for (const { address } of world.pools) {
       const { sellX64, buyX64 } = (await sellAndBuyPrices(world.chain, address)) as { sellX64: bigint; buyX64: bigint };
       for (const depth of [true, false]) {
-        const { bidAdj, askAdj } = await api.quote(address, depth);
+        const { bidAdj, askAdj } = await world.api.quote(address, depth);
         expect([bidAdj, askAdj]).toEqual([sellX64.toString(), buyX64.toString()]);
       }
     }
@@ -122,8 +112,8 @@ describe(`random pools on a chain (PROPERTY_SEED=${SEED})`, () => {
 
   test('the last level gives all that is owned by LPs, and bins go outward from the current one', async () => {
     const chainPools = await readChainPools(world.chain.client, world.deployment.poolFactory);
-    for (const { address } of pools) {
-      const { depth, totalToken0Available, totalToken1Available } = await api.quote(address);
+    for (const { address } of world.pools) {
+      const { depth, totalToken0Available, totalToken1Available } = await world.api.quote(address);
       const state = chainPools.get(address);
       if (state === undefined) throw new Error(`the factory does not know ${address}`);
       const { total0Scaled, total1Scaled, token0ScaleMultiplier, token1ScaleMultiplier } = state;
@@ -142,10 +132,9 @@ describe(`random pools on a chain (PROPERTY_SEED=${SEED})`, () => {
   });
 
   test('a batch gives what single requests give', async () => {
-    const addresses = pools.map(({ address }) => address);
     for (const depth of [true, false]) {
-      const results = await api.results(addresses, depth);
-      const singles = await Promise.all(addresses.map((address) => api.quote(address, depth)));
+      const results = await world.api.results(world.addresses, depth);
+      const singles = await Promise.all(world.addresses.map((address) => world.api.quote(address, depth)));
       expect(results).toEqual(singles.map((quote) => ({ poolAddress: quote.poolAddress, quote })));
     }
   });

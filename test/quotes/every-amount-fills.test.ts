@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { swap } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { RevertedError } from '../../devnet/dev-chain.ts';
@@ -11,17 +11,7 @@ import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';
 import { type QuoteApi, quoteApi } from './quote-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  movePrice,
-  type Pair,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  type WorldPool,
-} from './quote-world.ts';
+import { chainConfig, makePool, movePrice, type Pair, quoteWorld, type WorldPool } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 /*
@@ -31,21 +21,15 @@ import { fixedDirectory, servedPool } from './served-pool.ts';
 
 type Pool = WorldPool & { readonly mark: StopLossMark; readonly stopLoss: Address };
 
-let world: QuoteWorld;
-let bidAskStopLoss: Address;
-let pairs: Pair[];
 const RUNS = runs(2);
 
 const seen = { amounts: 0, cuts: 0, reads: 0, mismatches: 0 };
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  bidAskStopLoss = await deployContract(world.chain, 'StopLossBidAsk', [world.deployment.poolFactory]);
-  pairs = [await world.pair(18, 6), await world.pair(18, 18), await world.pair(6, 8)];
-});
-
-afterAll(() => world.stop());
+const world = quoteWorld(async (on) => ({
+  bidAskStopLoss: await deployContract(on.chain, 'StopLossBidAsk', [on.deployment.poolFactory]),
+  pairs: [await on.pair(18, 6), await on.pair(18, 18), await on.pair(6, 8)],
+}));
 
 interface Side {
   readonly zeroForOne: boolean;
@@ -175,14 +159,13 @@ async function makeRecipe({
   history,
   ...guard
 }: Recipe): Promise<Pool> {
-  const stopLoss = mark === 'bidAsk' ? bidAskStopLoss : world.deployment.stopLoss;
+  const stopLoss = mark === 'bidAsk' ? world.bidAskStopLoss : world.deployment.stopLoss;
   const settings = { drawdownE6: guard.drawdownE6, decayPerSecondE8: guard.decayPerSecondE8, timelockSecs: 100 };
   const made = await makePool(world, {
-    pair: pairs[pair] as Pair,
+    pair: world.pairs[pair] as Pair,
     price,
     notionalFeeE8,
     bins: evenBins(-bins.below, bins.above, lengthE6),
-    shares: evenShares(-bins.below, bins.above, SHARES_OF_ONE),
     extensions: [stopLossExtension({ ...world.deployment, stopLoss }, settings)],
   });
   const pool = { ...made, mark, stopLoss };
@@ -215,10 +198,9 @@ test('a bin that gains value as it is traded through: a little of it is refused,
   const { chain, deployment } = world;
   const settings = { drawdownE6: 50_000, decayPerSecondE8: 0, timelockSecs: 100 };
   const made = await makePool(world, {
-    pair: pairs[0] as Pair,
+    pair: world.pairs[0] as Pair,
     price: 2_000,
     bins: evenBins(-6, 5, 800),
-    shares: evenShares(-6, 5, SHARES_OF_ONE),
     extensions: [stopLossExtension(deployment, settings)],
   });
   const pool: Pool = { ...made, mark: 'mean', stopLoss: deployment.stopLoss };

@@ -1,12 +1,12 @@
 import type { Address } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { swap } from '../../devnet/actions.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
 import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './chain-curve.ts';
 import { providerQuote } from './provider-quote.ts';
-import { type QuoteApi, quoteApi } from './quote-api.ts';
+import { apiOf, type QuoteApi, quoteApi } from './quote-api.ts';
 import {
   chainConfig,
   eagerQuotes,
@@ -14,43 +14,27 @@ import {
   makeCutPool,
   makePool,
   movePrice,
-  type Pair,
-  type QuoteWorld,
+  quoteWorld,
   SHARES_OF_ONE,
-  startQuoteWorld,
   type WorldPool,
 } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 
-let world: QuoteWorld;
-let pair: Pair;
+const world = quoteWorld(async (on) => ({ tokens: await on.pair(18, 6) }));
 
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  pair = await world.pair(18, 6);
-});
-
-afterAll(() => world.stop());
-
-async function apiFor(...pools: readonly WorldPool[]): Promise<QuoteApi> {
-  const { chain, deployment } = world;
-  const served = await Promise.all(pools.map(({ address }) => servedPool(chain, deployment, address)));
-  return quoteApi({ chain: chainConfig(chain.chainId, [chain.rpcUrl]), directory: fixedDirectory(served) });
-}
+const apiFor = (...pools: readonly WorldPool[]): Promise<QuoteApi> =>
+  apiOf(
+    world,
+    pools.map(({ address }) => address),
+  );
 
 const stopLoss = (drawdownE6: number) =>
   stopLossExtension(world.deployment, { drawdownE6, decayPerSecondE8: 0, timelockSecs: 100 });
 
 const guarded = (guard: ExtensionSpec) =>
-  makePool(world, {
-    pair,
-    price: 2_000,
-    extensions: [guard],
-    bins: evenBins(-5, 5, 1_000),
-    shares: evenShares(-5, 5, SHARES_OF_ONE),
-  });
+  makePool(world, { pair: world.tokens, price: 2_000, extensions: [guard], bins: evenBins(-5, 5, 1_000) });
 
 const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>
   swap(world.chain, world.deployment, { pool: address, zeroForOne, amountSpecified });
@@ -110,7 +94,7 @@ describe('a stop loss', () => {
   test.each([5, 12])(
     'cuts a side inside a bin, %d bins below the cursor: one more level shows how far',
     async (depth) => {
-      const pool = await makeCutPool(world, pair, 40, depth);
+      const pool = await makeCutPool(world, world.tokens, 40, depth);
       const quote = await (await apiFor(pool)).quote(pool.address);
       expect(quote.priceProviderStatus).toBe('healthy');
       const bids = quote.depth?.bids ?? [];
@@ -176,7 +160,7 @@ describe('a stop loss', () => {
 
 test('a sale that ends at the edge of a bin touches the next one, whose stop loss judges it', async () => {
   const pool = await makePool(world, {
-    pair,
+    pair: world.tokens,
     price: 3_500,
     extensions: [stopLoss(50_000)],
     bins: evenBins(-4, 3, 1_000),
@@ -186,15 +170,11 @@ test('a sale that ends at the edge of a bin touches the next one, whose stop los
   await trade(pool, true, -60_000n * ONE1);
   await trade(pool, false, -17n * ONE0);
   await movePrice(world, pool, 3_500 * 1.06);
-  const served = await servedPool(world.chain, world.deployment, pool.address);
   let contradictions = 0;
-  const api = quoteApi({
-    chain: chainConfig(world.chain.chainId, [world.chain.rpcUrl]),
-    directory: fixedDirectory([served]),
-    countDisagreement: () => {
-      contradictions += 1;
-    },
-  });
+  const countDisagreement = () => {
+    contradictions += 1;
+  };
+  const api = await apiOf(world, [pool.address], { countDisagreement });
   const { depth } = await api.quote(pool.address);
   const bids = tradingLevels(depth?.bids ?? []);
   const { input } = amountsOf(bids.at(-1) as Level);
@@ -206,7 +186,7 @@ test('a sale that ends at the edge of a bin touches the next one, whose stop los
 });
 
 describe('guards that do not do what their state says', () => {
-  async function apiOf(pool: WorldPool, stopLoss: Address, mark: StopLossMark) {
+  async function apiWith(pool: WorldPool, stopLoss: Address, mark: StopLossMark) {
     const { chain, deployment } = world;
     const served = await servedPool(chain, { ...deployment, stopLoss }, pool.address, mark);
     let mismatches = 0;
@@ -221,12 +201,12 @@ describe('guards that do not do what their state says', () => {
   }
 
   test('end a side where the most cautious of all marks and the chain agree', async () => {
-    const pool = await makeCutPool(world, pair, 40, 12);
-    const evaluated = await apiOf(pool, world.deployment.stopLoss, 'mean');
+    const pool = await makeCutPool(world, world.tokens, 40, 12);
+    const evaluated = await apiWith(pool, world.deployment.stopLoss, 'mean');
     const expected = await evaluated.api.quote(pool.address);
     expect(evaluated.mismatches()).toBe(0);
     // Valued at bid and ask instead of mid, the bins seem to breach elsewhere.
-    const wrong = await apiOf(pool, world.deployment.stopLoss, 'bidAsk');
+    const wrong = await apiWith(pool, world.deployment.stopLoss, 'bidAsk');
     const { priceProviderStatus, depth } = await wrong.api.quote(pool.address);
     expect([priceProviderStatus, wrong.mismatches()]).toEqual(['healthy', 1]);
     const [found, exact] = [depth?.bids.at(-1) as Level, expected.depth?.bids.at(-1) as Level];
@@ -236,8 +216,8 @@ describe('guards that do not do what their state says', () => {
   });
 
   test('of an unknown kind are probed with one call a side, and two more for a side that they cut', async () => {
-    const pool = await makeCutPool(world, pair, 40, 12);
-    const { api, mismatches } = await apiOf(pool, world.deployment.swapAllowlist, 'mean');
+    const pool = await makeCutPool(world, world.tokens, 40, 12);
+    const { api, mismatches } = await apiWith(pool, world.deployment.swapAllowlist, 'mean');
     const { priceProviderStatus, depth } = await api.quote(pool.address);
     expect([priceProviderStatus, mismatches()]).toEqual(['healthy', 0]);
     expect(api.calls.filter((call) => call.startsWith('eth_call'))).toHaveLength(7);
@@ -272,7 +252,7 @@ describe('a velocity guard', () => {
   test('that has nothing against a pool leaves it healthy without liquidity', async () => {
     const guard = velocityExtension(world.deployment, 10n ** 15n);
     const pool = await makePool(world, {
-      pair,
+      pair: world.tokens,
       price: 2_000,
       extensions: [guard],
       bins: evenBins(-2, 2, 1_000),
@@ -285,7 +265,7 @@ describe('a velocity guard', () => {
 });
 
 test('guarded pools of a batch share their calls', async () => {
-  const cut = await makeCutPool(world, pair, 15, 6);
+  const cut = await makeCutPool(world, world.tokens, 15, 6);
   const others = await Promise.all([stopLoss(50_000), velocityExtension(world.deployment, 10n ** 15n)].map(guarded));
   const api = await apiFor(cut, ...others);
   const results = await api.results([cut, ...others].map(({ address }) => address));

@@ -1,33 +1,31 @@
 import { type Address, numberToHex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployManualProvider } from '../../devnet/providers.ts';
 import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
-import { type QuoteApi, quoteApi } from './quote-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makeCutPool,
-  makePool,
-  type Pair,
-  priceX64,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-} from './quote-world.ts';
+import { apiOf, type QuoteApi, quoteApi } from './quote-api.ts';
+import { chainConfig, makeCutPool, makePool, priceX64, quoteWorld, stillQuotes } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
 
 const CLOSED = { bidAdj: '0', askAdj: ((1n << 128n) - 1n).toString() };
 /** More than the gas of one call can pay for, at three million each. */
 const HOGS = 24;
 
-let world: QuoteWorld;
-let pair: Pair;
-let honest: Address[];
-let hogs: Address[];
+const world = quoteWorld(async (on) => {
+  const pair = await on.pair(18, 18);
+  const extensions = [stopLossExtension(on.deployment)];
+  const spec = { pair, price: 1.5, bins: evenBins(-3, 3, 700) };
+  const honest = [
+    await makePool(on, spec),
+    await makePool(on, { ...spec, extensions, notionalFeeE8: 3_000 }),
+    await makeCutPool(on, pair, 12, 4),
+  ];
+  const hogs: Address[] = [];
+  for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(on, pair));
+  return { tokens: pair, honest: honest.map(({ address }) => address), hogs };
+});
 
 /** An honest node of a machine under load answers in time, and no block ends what is known. */
 const longTimeouts = {
@@ -37,11 +35,7 @@ const longTimeouts = {
   ethereumReadTimeoutMs: 60_000,
 };
 
-async function apiFor(pools: readonly Address[]): Promise<QuoteApi> {
-  const served = await Promise.all(pools.map((pool) => servedPool(world.chain, world.deployment, pool)));
-  const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
-  return quoteApi({ chain, directory: fixedDirectory(served), quotes: longTimeouts });
-}
+const apiFor = (pools: readonly Address[]) => apiOf(world, pools, { blockTimeMs: 60_000, quotes: longTimeouts });
 
 /** The quotes of pools when a batch holds these pools before them, by pool, without the time of the reading. */
 async function quotesAmong(pools: readonly Address[], others: readonly Address[], depth = true) {
@@ -61,29 +55,13 @@ async function quotesAmong(pools: readonly Address[], others: readonly Address[]
 
 const ethCalls = (api: QuoteApi): number => api.calls.filter((call) => call.startsWith('eth_call')).length;
 
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  pair = await world.pair(18, 18);
-  const extensions = [stopLossExtension(world.deployment)];
-  const spec = { pair, price: 1.5, bins: evenBins(-3, 3, 700), shares: evenShares(-3, 3, SHARES_OF_ONE) };
-  honest = [
-    (await makePool(world, spec)).address,
-    (await makePool(world, { ...spec, extensions, notionalFeeE8: 3_000 })).address,
-    (await makeCutPool(world, pair, 12, 4)).address,
-  ];
-  hogs = [];
-  for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
-});
-
-afterAll(() => world.stop());
-
 describe('providers that burn all the gas', () => {
   test('are down themselves, and leave every digit of the others as it is', async () => {
-    const alone = await quotesAmong(honest, []);
+    const alone = await quotesAmong(world.honest, []);
     expect(alone.of.map((quote) => quote?.priceProviderStatus)).toEqual(['healthy', 'healthy', 'healthy']);
-    const among = await quotesAmong(honest, hogs);
+    const among = await quotesAmong(world.honest, world.hogs);
     expect(among.of).toEqual(alone.of);
-    for (const hog of hogs) {
+    for (const hog of world.hogs) {
       expect(among.quotes.get(hog)).toMatchObject({
         ...CLOSED,
         priceProviderStatus: 'feed_down',
@@ -94,28 +72,30 @@ describe('providers that burn all the gas', () => {
   });
 
   test('cost a bounded number of calls, once per block however many ask', async () => {
-    const { api } = await quotesAmong(honest.slice(0, 1), hogs, false);
+    const { api } = await quotesAmong(world.honest.slice(0, 1), world.hogs, false);
     const calls = ethCalls(api);
     // One call each for what honest pools take; then, of storage and quotes and of prices, what was left undone, a dozen
     // pools to a call.
     expect(calls).toBeLessThanOrEqual(2 + 2 * Math.ceil(HOGS / 9));
     expect(api.calls.every((call) => call.endsWith(':ok'))).toBe(true);
-    await Promise.all(hogs.map((hog) => api.quote(hog, false)));
+    await Promise.all(world.hogs.map((hog) => api.quote(hog, false)));
     expect(ethCalls(api)).toBe(calls);
   });
 });
 
 describe('a provider that does its worst and then quotes', () => {
   test('is healthy, and changes neither the prices nor the balances of the pools after it', async () => {
-    const [victim] = honest as [Address];
-    const alone = await quotesAmong(honest, []);
+    const [victim] = world.honest as [Address];
+    const alone = await quotesAmong(world.honest, []);
     const malicious = [
-      await maliciousPool(world, pair, { victim, gift: 10n ** 18n, gasLeft: 30_000n }),
+      await maliciousPool(world, world.tokens, { victim, gift: 10n ** 18n, gasLeft: 30_000n }),
       ...(await Promise.all(
-        [60_000n, 100_000n, 200_000n].map((gasLeft) => maliciousPool(world, pair, { victim, gift: 0n, gasLeft })),
+        [60_000n, 100_000n, 200_000n].map((gasLeft) =>
+          maliciousPool(world, world.tokens, { victim, gift: 0n, gasLeft }),
+        ),
       )),
     ];
-    const among = await quotesAmong(honest, malicious);
+    const among = await quotesAmong(world.honest, malicious);
     expect(among.of).toEqual(alone.of);
     for (const pool of malicious) {
       expect(among.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
@@ -125,19 +105,19 @@ describe('a provider that does its worst and then quotes', () => {
 });
 
 test('a token that burns all the gas has a balance of null, and its pools and the others are quoted as ever', async () => {
-  const mixed = { ...pair, token1: (await world.pair(18, 18)).token1 };
+  const mixed = { ...world.tokens, token1: (await world.pair(18, 18)).token1 };
   const provider = await deployManualProvider(world.chain, mixed, { bidX64: priceX64(2), askX64: priceX64(3) });
   const pool = await poolBehind(world, mixed, provider);
-  const alone = await quotesAmong([pool, ...honest], []);
+  const alone = await quotesAmong([pool, ...world.honest], []);
   await turnIntoGasHog(world, mixed.token1);
-  const after = await quotesAmong(honest, [pool]);
+  const after = await quotesAmong(world.honest, [pool]);
   expect(after.of).toEqual(alone.of.slice(1));
   expect(after.quotes.get(pool)).toEqual({ ...alone.quotes.get(pool), totalToken1Available: null });
   expect(after.quotes.get(pool)).toMatchObject({ priceProviderStatus: 'healthy', totalToken0Available: '0' });
 });
 
 test('a pool that is not there at the block read has failed, and its neighbours have not', async () => {
-  const [pool] = honest as [Address];
+  const [pool] = world.honest as [Address];
   const served = await servedPool(world.chain, world.deployment, pool);
   const missing: Address = `0x${'d1'.repeat(20)}`;
   const chain = chainConfig(31337, [world.anvil.url], { blockTimeMs: 60_000 });
@@ -151,25 +131,26 @@ test('a pool that is not there at the block read has failed, and its neighbours 
 });
 
 test('a pool whose storage makes no sense has failed, and its neighbours have not', async () => {
-  const pool = await poolBehind(world, pair, await deployManualProvider(world.chain, pair, { bidX64: 5n, askX64: 6n }));
+  const provider = await deployManualProvider(world.chain, world.tokens, { bidX64: 5n, askX64: 6n });
+  const pool = await poolBehind(world, world.tokens, provider);
   const { client } = world.chain;
   const word = BigInt((await client.getStorageAt({ address: pool, slot: '0x0' })) ?? '0x0');
   // A current bin (the second byte) that the pool does not have.
   const value = numberToHex((word & ~0xff00n) | (100n << 8n), { size: 32 });
   await client.setStorageAt({ address: pool, index: 0, value });
-  const [quoted] = honest as [Address];
+  const [quoted] = world.honest as [Address];
   const results = await (await apiFor([pool, quoted])).results([pool, quoted]);
   expect(results).toMatchObject([{ error: { status: 500 } }, { quote: { priceProviderStatus: 'healthy' } }]);
 });
 
 test('a guarded pool that asks for more than a swap can carry leaves its neighbours as they are', async () => {
   // At a price of 2^-54 a bid for the tokens below costs more token0 than 128 bits hold.
-  const provider = await deployManualProvider(world.chain, pair, { bidX64: 1_000n, askX64: 1_010n });
-  const pool = await poolBehind(world, pair, provider, [stopLossExtension(world.deployment)]);
+  const provider = await deployManualProvider(world.chain, world.tokens, { bidX64: 1_000n, askX64: 1_010n });
+  const pool = await poolBehind(world, world.tokens, provider, [stopLossExtension(world.deployment)]);
   const { chain, deployment } = world;
   await addLiquidity(chain, deployment, { pool, owner: chain.roles.provider, bins: [{ bin: -1, shares: 2n ** 80n }] });
-  const alone = await quotesAmong(honest, []);
-  const among = await quotesAmong(honest, [pool]);
+  const alone = await quotesAmong(world.honest, []);
+  const among = await quotesAmong(world.honest, [pool]);
   expect(among.of).toEqual(alone.of);
   expect(among.quotes.get(pool)?.priceProviderStatus).toBe('healthy');
 });
@@ -178,20 +159,18 @@ describe('extensions that burn all the gas', () => {
   /** Pools that each have one extension which needs this much gas; zero: all there is. */
   async function guardedBy(needed: bigint, phases: readonly ('beforeSwap' | 'afterSwap')[]): Promise<Address[]> {
     const address = await deployContract(world.chain, 'GasHog', [needed]);
-    const bins = { bins: evenBins(-8, 8, 1_000), shares: evenShares(-8, 8, SHARES_OF_ONE) };
+    const spec = { pair: world.tokens, price: 2, bins: evenBins(-8, 8, 1_000) };
     const pools: Address[] = [];
     for (const phase of phases) {
-      pools.push(
-        (await makePool(world, { pair, price: 2, ...bins, extensions: [{ address, phases: [phase] }] })).address,
-      );
+      pools.push((await makePool(world, { ...spec, extensions: [{ address, phases: [phase] }] })).address);
     }
     return pools;
   }
 
   test('refuse both sides of their own pools, and no side of another', async () => {
     const refusing = await guardedBy(0n, ['beforeSwap', 'afterSwap', 'beforeSwap']);
-    const alone = await quotesAmong(honest, []);
-    const among = await quotesAmong(honest, refusing);
+    const alone = await quotesAmong(world.honest, []);
+    const among = await quotesAmong(world.honest, refusing);
     expect(among.of).toEqual(alone.of);
     for (const pool of refusing) {
       expect(among.quotes.get(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });

@@ -1,28 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { quoteApi } from './quote-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makeCutPool,
-  makePool,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-} from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makeCutPool, makePool, quoteWorld, stillQuotes } from './quote-world.ts';
+import { directoryOf } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
 const quotes = { ...stillQuotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minRefreshMs: 20 };
 
-let world: QuoteWorld;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-});
-
-afterAll(() => world.stop());
+const world = quoteWorld();
 
 describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
   test('quotes the same prices, levels and guards, by inversion', () =>
@@ -33,18 +18,12 @@ describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides
         pair,
         price: 1.5,
         bins: evenBins(-3, 3, 700),
-        shares: evenShares(-3, 3, SHARES_OF_ONE),
         notionalFeeE8: 3_000,
         extensions: [stopLossExtension(world.deployment)],
       });
       const pools = [cut.address, plain.address];
-      const served = await Promise.all(pools.map((address) => servedPool(world.chain, world.deployment, address)));
-      const apiWith = (node: string) =>
-        quoteApi({
-          chain: chainConfig(31337, [node]),
-          directory: fixedDirectory(served),
-          quotes,
-        });
+      const directory = await directoryOf(world, pools);
+      const apiWith = (node: string) => quoteApi({ chain: chainConfig(31337, [node]), directory, quotes });
       first.misbehave({ kind: 'noOverrides', how });
       const exact = await apiWith(second.url).results(pools);
       const inverted = await apiWith(first.url).results(pools);

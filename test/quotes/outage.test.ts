@@ -1,21 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
-import { evenBins } from '../../devnet/pools.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { quoteApi } from './quote-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-  type WorldPool,
-} from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makePool, quoteWorld, stillQuotes } from './quote-world.ts';
+import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
 /* Failures of nodes differ from defects: by a label, a `Retry-After`, and one line when they begin and when they end. */
@@ -33,32 +23,20 @@ const quotes = {
   nodesQuietMs: QUIET_MS,
 };
 
-let world: QuoteWorld;
-let pool: WorldPool;
-let directory: PoolDirectory;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  pool = await makePool(world, {
-    pair: await world.pair(18, 6),
-    price: 2_000,
-    bins: evenBins(-3, 3, 1_000),
-    shares: evenShares(-3, 3, SHARES_OF_ONE),
-    salt: `0x${'01'.repeat(32)}`,
-  });
-  directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
+const world = quoteWorld(async (on) => {
+  const pool = await makePool(on, { pair: await on.pair(18, 6), price: 2_000 });
+  return { pool, directory: await directoryOf(on, [pool.address]) };
 });
-afterAll(() => world.stop());
 
 type Line = { readonly level: number; readonly msg: string; readonly fault?: string; readonly chainId?: number };
 
 /** An API over one node, with its log. */
-function startApi(url: string, kind: 'ethereum' | 'bsc', of: PoolDirectory = directory) {
+function startApi(url: string, kind: 'ethereum' | 'bsc', of: PoolDirectory = world.directory) {
   const lines: Line[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const chain = chainConfig(31337, [url], { blockTimeMs: 100, pamm: { kind, builders: [] } });
   const api = quoteApi({ chain, directory: of, quotes, logger });
-  const ask = () => api.request(`/public/v1/evm/31337/${pool.address}/bid_ask`);
+  const ask = () => api.request(`/public/v1/evm/31337/${world.pool.address}/bid_ask`);
   return { api, lines, ask };
 }
 
@@ -126,7 +104,7 @@ test('a defect has its own line each time, and no Retry-After', async () => {
 });
 
 test('a pool that cannot be read is neither', async () => {
-  const served = await servedPool(world.chain, world.deployment, pool.address);
+  const served = await servedPool(world.chain, world.deployment, world.pool.address);
   const { api } = startApi(world.anvil.url, 'bsc', fixedDirectory([{ ...served, address: `0x${'77'.repeat(20)}` }]));
   expect((await api.request(`/public/v1/evm/31337/0x${'77'.repeat(20)}/bid_ask`)).status).toBe(500);
   expect(await api.countFaults()).toEqual({ pool: 1 });

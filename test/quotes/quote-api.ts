@@ -16,8 +16,9 @@ import type { SnapshotObserver } from '../../quoting/snapshot-metrics.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { inProcessClient } from '../harness/in-process-client.ts';
-import { eagerQuotes } from './quote-world.ts';
+import { chainConfig, eagerQuotes, type QuoteWorld } from './quote-world.ts';
 import { quotedChains } from './quoted-chains.ts';
+import { directoryOf } from './served-pool.ts';
 
 export interface QuoteApiOptions {
   readonly chain: ChainConfig;
@@ -136,6 +137,16 @@ export function quoteApi({
       return BatchResponse.parse(ok(answer)).results;
     },
   };
+}
+
+/** The endpoints over flat pools of a world and its own node. Default: a block a second. */
+export async function apiOf(
+  world: Pick<QuoteWorld, 'chain' | 'deployment'>,
+  pools: readonly Address[],
+  { blockTimeMs = 1_000, ...options }: Partial<QuoteApiOptions> & { readonly blockTimeMs?: number } = {},
+): Promise<QuoteApi> {
+  const chain = chainConfig(world.chain.chainId, [world.chain.rpcUrl], { blockTimeMs });
+  return quoteApi({ chain, directory: await directoryOf(world, pools), ...options });
 }
 
 function ok({ data, error, response }: { data?: unknown; error?: unknown; response: Response }): unknown {

@@ -12,6 +12,7 @@ import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/provi
 import { Q64 } from '../../protocol/fixed-point.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 /** A chain with the protocol on it, to make pools on. */
 export interface QuoteWorld {
@@ -37,11 +38,12 @@ export interface WorldPool {
 
 export interface WorldPoolSpec {
   readonly pair: Pair;
-  readonly bins: readonly BinShape[];
+  /** Default: seven of 1,000 millionths, the cursor in the middle. */
+  readonly bins?: readonly BinShape[];
   /** token1 per whole token0. */
   readonly price: number;
-  /** Shares given to each bin; a bin that is left out has none. */
-  readonly shares: ReadonlyMap<number, bigint>;
+  /** Shares given to each bin; a bin that is left out has none. Default: `SHARES_OF_ONE` to all. */
+  readonly shares?: ReadonlyMap<number, bigint>;
   readonly notionalFeeE8?: number;
   readonly curBinDistE6?: number;
   readonly extensions?: readonly ExtensionSpec[];
@@ -67,6 +69,17 @@ export async function startQuoteWorld(chainId = 31337, args: readonly string[] =
   }
 }
 
+/** The chain of one test file or suite, and what `make` makes on it before its tests, by other names than the world's. */
+export function quoteWorld<T extends object = object>(
+  make?: (world: QuoteWorld, ends: AsyncDisposableStack) => Promise<T>,
+): Readonly<QuoteWorld & Omit<T, keyof QuoteWorld>> {
+  return openWorld(async (ends) => {
+    const world = await startQuoteWorld();
+    ends.defer(world.stop);
+    return { ...((await make?.(world, ends)) as T), ...world };
+  });
+}
+
 async function createPair(
   chain: DevChain,
   deployment: Deployment,
@@ -86,7 +99,8 @@ async function createPair(
 
 /** Makes a pool behind a protected provider with its own feed, and fills its bins. */
 export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoolSpec): Promise<WorldPool> {
-  const { pair } = spec;
+  const { pair, bins = evenBins(-3, 3, 1_000) } = spec;
+  const shares = spec.shares ?? new Map(bins.map(({ bin }) => [bin, SHARES_OF_ONE]));
   const feed = feedId(`F/${toHex(randomBytes(8)).slice(2)}`);
   await setFeedPrice(chain, deployment, { feedId: feed, priceX64: priceX64(spec.price) });
   const priceProvider = await deployAnchoredProvider(chain, deployment, {
@@ -98,7 +112,7 @@ export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoo
     token0: pair.token0,
     token1: pair.token1,
     priceProvider,
-    bins: spec.bins,
+    bins,
     initialAmount0PerShareE18: 10n ** BigInt(pair.decimals0),
     initialAmount1PerShareE18: (BigInt(Math.round(spec.price * 1e6)) * 10n ** BigInt(pair.decimals1)) / 1_000_000n,
     adminNotionalFeeE8: spec.notionalFeeE8 ?? 0,
@@ -106,9 +120,9 @@ export async function makePool({ chain, deployment }: QuoteWorld, spec: WorldPoo
     extensions: spec.extensions ?? [],
     salt: spec.salt ?? toHex(randomBytes(32)),
   });
-  const bins = [...spec.shares].map(([bin, shares]) => ({ bin, shares })).filter(({ shares }) => shares > 0n);
-  for (let start = 0; start < bins.length; start += BINS_PER_TRANSACTION) {
-    const part = bins.slice(start, start + BINS_PER_TRANSACTION);
+  const added = [...shares].map(([bin, count]) => ({ bin, shares: count })).filter((each) => each.shares > 0n);
+  for (let start = 0; start < added.length; start += BINS_PER_TRANSACTION) {
+    const part = added.slice(start, start + BINS_PER_TRANSACTION);
     await addLiquidity(chain, deployment, { pool: address, owner: chain.roles.provider, bins: part });
   }
   return { address, feed };
@@ -157,7 +171,6 @@ export async function makeCutPool(world: QuoteWorld, pair: Pair, bins: number, d
     price: 2_000,
     extensions: [guard],
     bins: evenBins(-bins, bins, 100),
-    shares: evenShares(-bins, bins, SHARES_OF_ONE),
   });
   const one = 10n ** BigInt(pair.decimals0);
   const buy = (whole: number) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { READ_CLASSES } from '../../chain/read-schedule/call-budget.ts';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { WarmBudgetConfig } from '../../config/read-budget-schema.ts';
@@ -11,8 +11,8 @@ import { packedVariant } from '../../devnet/packed/variants.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { connectSse, type SseClient } from '../stream/sse-client.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { chainConfig, evenShares, makePool, type QuoteWorld, SHARES_OF_ONE, startQuoteWorld } from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makePool, quoteWorld } from './quote-world.ts';
+import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
 const KEY = { Authorization: 'Bearer good' };
 const WAIT = { timeout: 20_000, interval: 10 };
@@ -42,29 +42,18 @@ const spentBy = ({ chain: { schedule } }: StreamApi) =>
 
 describe('a chain with a block a second', () => {
   const PLAIN = 6;
-  let world: QuoteWorld;
-  let pools: readonly Address[];
-  let directory: ReturnType<typeof fixedDirectory>;
-
-  beforeAll(async () => {
-    world = await startQuoteWorld();
-    const pair = await world.pair(18, 6);
-    const spec = { pair, price: 2_000, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) };
-    const guard = stopLossExtension(world.deployment, { drawdownE6: 20_000, decayPerSecondE8: 0, timelockSecs: 100 });
-    const made: Address[] = [];
+  const world = quoteWorld(async (on) => {
+    const spec = { pair: await on.pair(18, 6), price: 2_000 };
+    const guard = stopLossExtension(on.deployment, { drawdownE6: 20_000, decayPerSecondE8: 0, timelockSecs: 100 });
+    const pools: Address[] = [];
     for (let count = 0; count < 12; count++) {
-      made.push((await makePool(world, { ...spec, extensions: count < PLAIN ? [] : [guard] })).address);
+      pools.push((await makePool(on, { ...spec, extensions: count < PLAIN ? [] : [guard] })).address);
     }
-    pools = made;
-    directory = fixedDirectory(
-      await Promise.all(made.map((address) => servedPool(world.chain, world.deployment, address))),
-    );
+    return { pools, directory: await directoryOf(on, pools) };
   });
 
-  afterAll(() => world?.stop());
-
   const startApi = (warmBudget: WarmBudgetConfig) =>
-    startStreamApi({ chain: chainConfig(31337, [world.anvil.url], { warmBudget }), directory });
+    startStreamApi({ chain: chainConfig(31337, [world.anvil.url], { warmBudget }), directory: world.directory });
 
   /** Mines blocks, and reports for each how many pools each client may trade on; the first block is left out. */
   async function usable(blocks: number, of: readonly SseClient[]): Promise<number[][]> {
@@ -81,17 +70,17 @@ describe('a chain with a block a second', () => {
 
   test('the defaults read every pool of a stream at every block, and so they do of an anonymous one beside it', async () => {
     api = await startApi(WarmBudgetConfig.parse({}));
-    const [keyed, anonymous] = [await open(pools.slice(0, 5), KEY), await open(pools)];
+    const [keyed, anonymous] = [await open(world.pools.slice(0, 5), KEY), await open(world.pools)];
     expect(await usable(4, [keyed, anonymous])).toEqual(Array.from({ length: 4 }, () => [5, 12]));
     expect(api.chain.warmer.coverage).toEqual({ requested: 12, unread: 0 });
   });
 
   test('short of calls, keyed pools are read at every block whatever an anonymous stream requests, whose pools take turns', async () => {
     api = await startApi(WarmBudgetConfig.parse({ callsPerMinute: 160 }));
-    const anonymous = await open([...pools].reverse());
+    const anonymous = await open([...world.pools].reverse());
     await usable(3, [anonymous]);
     // Two calls a block, which the rest of the budget would not pay for beside four of the anonymous client.
-    const keyed = await open(pools.slice(0, 5), KEY);
+    const keyed = await open(world.pools.slice(0, 5), KEY);
     const counts = await usable(10, [keyed, anonymous]);
     expect(counts.map(([ofKeyed]) => ofKeyed)).toEqual(Array.from({ length: 10 }, () => 5));
     expect(Math.min(...counts.map(([, ofAnonymous]) => ofAnonymous ?? 0))).toBeLessThan(12);

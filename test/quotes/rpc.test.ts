@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Misbehaviour, ProxiedRequest } from '../../devnet/misbehaviour.ts';
-import { evenBins } from '../../devnet/pools.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
-import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { quoteApi } from './quote-api.ts';
 import {
   chainConfig,
-  evenShares,
   makePool,
   movePrice,
   type QuoteWorld,
-  SHARES_OF_ONE,
+  quoteWorld,
   startQuoteWorld,
   stillQuotes,
-  type WorldPool,
 } from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { directoryOf } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
 /** How long a head is used with the limits below and some. */
@@ -34,34 +30,20 @@ const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
 
-let world: QuoteWorld;
-let elsewhere: QuoteWorld;
-let pool: WorldPool;
-let directory: PoolDirectory;
-const rejections: unknown[] = [];
-const onRejection = (reason: unknown) => rejections.push(reason);
-
-beforeAll(async () => {
+const world = quoteWorld(async (on, ends) => {
+  const rejections: unknown[] = [];
+  ends.defer(() => expect(rejections).toEqual([]));
+  const onRejection = (reason: unknown) => rejections.push(reason);
   process.on('unhandledRejection', onRejection);
-  [world, elsewhere] = await Promise.all([startQuoteWorld(), startQuoteWorld(31338)]);
+  ends.defer(() => void process.off('unhandledRejection', onRejection));
+  const elsewhere = await startQuoteWorld(31338);
+  ends.defer(elsewhere.stop);
   // The same pool at the same address on both chains: only the chain id distinguishes them.
-  const make = async (on: QuoteWorld) =>
-    makePool(on, {
-      pair: await on.pair(18, 6),
-      price: 2_000,
-      bins: evenBins(-3, 3, 1_000),
-      shares: evenShares(-3, 3, SHARES_OF_ONE),
-      salt: `0x${'01'.repeat(32)}`,
-    });
-  pool = await make(world);
+  const make = async (chain: QuoteWorld) =>
+    makePool(chain, { pair: await chain.pair(18, 6), price: 2_000, salt: `0x${'01'.repeat(32)}` });
+  const pool = await make(on);
   expect((await make(elsewhere)).address).toBe(pool.address);
-  directory = fixedDirectory([await servedPool(world.chain, world.deployment, pool.address)]);
-});
-
-afterAll(async () => {
-  process.off('unhandledRejection', onRejection);
-  await Promise.all([world.stop(), elsewhere.stop()]);
-  expect(rejections).toEqual([]);
+  return { pool, elsewhere, directory: await directoryOf(on, [pool.address]) };
 });
 
 const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) => withProxies(world.anvil.url, run);
@@ -90,9 +72,13 @@ const everything = () => true;
 const onlyCalls = ({ method }: ProxiedRequest) => method === 'eth_call';
 
 const apiOver = (urls: readonly string[], kind: 'ethereum' | 'bsc' = 'bsc') =>
-  quoteApi({ chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }), directory, quotes });
+  quoteApi({
+    chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }),
+    directory: world.directory,
+    quotes,
+  });
 
-const url = () => `/public/v1/evm/31337/${pool.address}/bid_ask`;
+const url = () => `/public/v1/evm/31337/${world.pool.address}/bid_ask`;
 
 type Api = ReturnType<typeof quoteApi>;
 const ask = async (api: Api) => {
@@ -152,8 +138,8 @@ describe('a node of another chain', () => {
     withNodes(async (first) => {
       const api = apiOver([first.url]);
       expect((await ask(api))[0]).toBe(200);
-      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
-      await elsewhere.chain.client.mine({ blocks: 50 });
+      first.misbehave({ kind: 'elsewhere', url: world.elsewhere.anvil.url });
+      await world.elsewhere.chain.client.mine({ blocks: 50 });
       await sleep(FRESH_MS);
       for (let tries = 0; tries < 3; tries++) expect(await ask(api)).toEqual(READ_FAILED);
       first.misbehave(null);
@@ -163,12 +149,12 @@ describe('a node of another chain', () => {
   test('before an honest one: the honest one answers', () =>
     withNodes(async (first, second) => {
       const api = apiOver([first.url, second.url]);
-      await movePrice(elsewhere, pool, 1_000);
-      const honest = await api.quote(pool.address);
-      first.misbehave({ kind: 'elsewhere', url: elsewhere.anvil.url });
-      await elsewhere.chain.client.mine({ blocks: 50 });
+      await movePrice(world.elsewhere, world.pool, 1_000);
+      const honest = await api.quote(world.pool.address);
+      first.misbehave({ kind: 'elsewhere', url: world.elsewhere.anvil.url });
+      await world.elsewhere.chain.client.mine({ blocks: 50 });
       await sleep(FRESH_MS);
-      expect((await api.quote(pool.address)).bidAdj).toBe(honest.bidAdj);
+      expect((await api.quote(world.pool.address)).bidAdj).toBe(honest.bidAdj);
     }));
 });
 
@@ -177,22 +163,22 @@ describe('a node that reports an old block', () => {
     withNodes(async (first) => {
       const api = apiOver([first.url]);
       const before = await world.chain.client.getBlockNumber();
-      await movePrice(world, pool, 2_100);
-      const current = await api.quote(pool.address);
+      await movePrice(world, world.pool, 2_100);
+      const current = await api.quote(world.pool.address);
       first.misbehave({ kind: 'staleHead', block: `0x${before.toString(16)}` });
       await sleep(FRESH_MS);
-      expect((await api.quote(pool.address)).bidAdj).toBe(current.bidAdj);
+      expect((await api.quote(world.pool.address)).bidAdj).toBe(current.bidAdj);
     }));
 
   test('does not hold back a node that knows better', () =>
     withNodes(async (first, second) => {
       const api = apiOver([first.url, second.url]);
-      await api.quote(pool.address);
+      await api.quote(world.pool.address);
       const stuck = await world.chain.client.getBlockNumber();
       first.misbehave({ kind: 'staleHead', block: `0x${stuck.toString(16)}` });
-      await movePrice(world, pool, 2_200);
+      await movePrice(world, world.pool, 2_200);
       await sleep(2 * FRESH_MS);
-      const { bidAdj } = await api.quote(pool.address);
+      const { bidAdj } = await api.quote(world.pool.address);
       const price = Number(BigInt(bidAdj) / (1n << 44n)) / 2 ** 20;
       expect(price).toBeGreaterThan(2_190);
     }));
@@ -200,11 +186,11 @@ describe('a node that reports an old block', () => {
   test('a reorganised chain is followed', () =>
     withNodes(async (first) => {
       const api = apiOver([first.url]);
-      await movePrice(world, pool, 2_300);
-      const onFork = await api.quote(pool.address);
+      await movePrice(world, world.pool, 2_300);
+      const onFork = await api.quote(world.pool.address);
       await world.chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
       await sleep(FRESH_MS);
-      const after = await api.quote(pool.address);
+      const after = await api.quote(world.pool.address);
       expect(after.bidAdj).not.toBe(onFork.bidAdj);
     }));
 });
@@ -234,8 +220,8 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
   withNodes(async (first) => {
     const api = apiOver([first.url]);
     first.misbehave({ kind: 'down' });
-    expect(await api.results([pool.address])).toEqual([
-      { poolAddress: pool.address, error: { status: 500, error: 'Internal server error' } },
+    expect(await api.results([world.pool.address])).toEqual([
+      { poolAddress: world.pool.address, error: { status: 500, error: 'Internal server error' } },
     ]);
   }));
 
@@ -243,13 +229,13 @@ test('a batch that takes too long fails as a whole with 503, and its reads are t
   withNodes(async (first) => {
     const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
     const longTimeouts = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
-    const api = quoteApi({ chain, directory, quotes: longTimeouts, batchDeadlineMs: 200 });
+    const api = quoteApi({ chain, directory: world.directory, quotes: longTimeouts, batchDeadlineMs: 200 });
     first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
-    const { status, text } = await api.batch({ pools: [pool.address] });
+    const { status, text } = await api.batch({ pools: [world.pool.address] });
     expect([status, text]).toEqual(UNAVAILABLE);
     first.misbehave(null);
     await expect.poll(() => api.calls.length, { timeout: 30_000 }).toBe(4);
-    expect((await api.batch({ pools: [pool.address] })).status).toBe(200);
+    expect((await api.batch({ pools: [world.pool.address] })).status).toBe(200);
     expect(api.calls).toEqual(['eth_getBlockByNumber:ok', 'eth_call:ok', 'eth_call:ok', 'eth_call:ok']);
   }));
 
@@ -265,7 +251,7 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
     const api = apiOver([first.url]);
     first.misbehave({ kind: 'error', code: -32000, message: 'out of gas' }, onlyPriceCalls);
     for (const depth of [true, false]) {
-      expect(await api.quote(pool.address, depth)).toMatchObject({
+      expect(await api.quote(world.pool.address, depth)).toMatchObject({
         priceProviderStatus: 'internal_error',
         bidAdj: '0',
         askAdj: CLOSED_ASK,
@@ -274,12 +260,12 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
         depth: depth ? { bids: [], asks: [] } : null,
       });
     }
-    expect(await api.results([pool.address], false)).toMatchObject([
+    expect(await api.results([world.pool.address], false)).toMatchObject([
       { quote: { priceProviderStatus: 'internal_error', bidAdj: '0', depth: null } },
     ]);
     first.misbehave(null);
     await nextBlock();
-    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+    expect(await api.quote(world.pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
   }));
 
 test('a block that is gone when prices are asked for, after its storage was read, is not quoted', () =>
@@ -292,5 +278,5 @@ test('a block that is gone when prices are asked for, after its storage was read
     });
     expect(await ask(api)).toEqual(READ_FAILED);
     await nextBlock();
-    expect(await api.quote(pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+    expect(await api.quote(world.pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
   }));

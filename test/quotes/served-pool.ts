@@ -12,6 +12,7 @@ import {
   PoolTable,
   type ServedPool,
 } from '../../quoting/pools/pool-directory.ts';
+import type { QuoteWorld } from './quote-world.ts';
 
 /** What the directory would know of a pool, read from the chain itself instead of from the indexer. */
 export async function servedPool(
@@ -64,6 +65,14 @@ function kindOf(address: Address, deployment: Parameters<typeof servedPool>[1]):
   if (address === priceVelocityGuard) return 'priceVelocityGuard';
   if (address === depositAllowlist) return 'depositAllowlist';
   return address === swapAllowlist ? 'swapAllowlist' : 'custom';
+}
+
+/** A directory of flat pools of a world, in this order. */
+export async function directoryOf(
+  { chain, deployment }: Pick<QuoteWorld, 'chain' | 'deployment'>,
+  pools: readonly Address[],
+): Promise<PoolDirectory> {
+  return fixedDirectory(await Promise.all(pools.map((pool) => servedPool(chain, deployment, pool))));
 }
 
 /** A directory of pools that are known from the start. */

@@ -1,27 +1,17 @@
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { type Redis as RedisServer, startRedis } from '../../local/services/redis.ts';
+import { startRedis } from '../../local/services/redis.ts';
 import { connectSse, type SseClient } from '../stream/sse-client.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import {
-  chainConfig,
-  evenShares,
-  makeCutPool,
-  makePool,
-  movePrice,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  type WorldPool,
-} from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { chainConfig, makeCutPool, makePool, movePrice, quoteWorld } from './quote-world.ts';
+import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
 const PREFIX = 'pamm';
 const WAIT = { timeout: 30_000, interval: 20 };
@@ -29,43 +19,32 @@ const KEY = { Authorization: 'Bearer good' };
 const PRICE = 2_000;
 const BLOCKS = 8;
 
-let world: QuoteWorld;
-/** Of this file alone: a test looks at every command. */
-let redis: RedisServer;
-let plain: WorldPool;
-let guarded: WorldPool;
-let still: WorldPool;
-let pools: readonly Address[];
-let directory: ReturnType<typeof fixedDirectory>;
 const apis: StreamApi[] = [];
 const clients: SseClient[] = [];
-
-beforeAll(async () => {
-  [world, redis] = await Promise.all([startQuoteWorld(), startRedis({ prefix: PREFIX })]);
-  const pair = await world.pair(18, 6);
-  const spec = { pair, price: PRICE, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) };
-  plain = await makePool(world, spec);
-  still = await makePool(world, spec);
+const world = quoteWorld(async (on, ends) => {
+  // Of this file alone: a test looks at every command.
+  const redis = await startRedis({ prefix: PREFIX });
+  ends.defer(redis.stop);
+  const pair = await on.pair(18, 6);
+  const [plain, still] = [await makePool(on, { pair, price: PRICE }), await makePool(on, { pair, price: PRICE })];
   // Calls say how far its guards let it trade.
-  guarded = await makeCutPool(world, pair, 20, 10);
-  pools = [plain, guarded, still].map(({ address }) => address);
-  directory = fixedDirectory(
-    await Promise.all(pools.map((address) => servedPool(world.chain, world.deployment, address))),
-  );
-}, 120_000);
+  const guarded = await makeCutPool(on, pair, 20, 10);
+  const pools = [plain, guarded, still].map(({ address }) => address);
+  return { redis, plain, still, guarded, pools, directory: await directoryOf(on, pools) };
+});
 
 afterEach(async () => {
   for (const client of clients.splice(0)) client.close();
   await Promise.all(apis.splice(0).map((api) => api.stop()));
 });
 
-afterAll(async () => {
-  await Promise.all([world?.stop(), redis?.stop()]);
-});
-
 async function startApi(rpcUrl = world.anvil.url): Promise<StreamApi> {
   const chain = chainConfig(31337, [rpcUrl]);
-  const api = await startStreamApi({ chain, directory, sharedBy: { redisUrl: redis.url, prefix: PREFIX } });
+  const api = await startStreamApi({
+    chain,
+    directory: world.directory,
+    sharedBy: { redisUrl: world.redis.url, prefix: PREFIX },
+  });
   apis.push(api);
   return api;
 }
@@ -73,7 +52,7 @@ async function startApi(rpcUrl = world.anvil.url): Promise<StreamApi> {
 const startGroup = (processes: number) => Promise.all(Array.from({ length: processes }, () => startApi()));
 
 async function open({ base }: StreamApi, depth: boolean): Promise<SseClient> {
-  const client = await connectSse(`${base}/stream?pools=${pools.join(',')}&depth=${depth}`);
+  const client = await connectSse(`${base}/stream?pools=${world.pools.join(',')}&depth=${depth}`);
   clients.push(client);
   return client;
 }
@@ -82,7 +61,7 @@ const height = async () => Number(await world.chain.client.getBlockNumber());
 
 /** Mines a block with another price, and waits until these clients have all of it. */
 async function mineAndFollow(of: readonly SseClient[]): Promise<void> {
-  await movePrice(world, plain, PRICE * (1 + Math.random() / 100));
+  await movePrice(world, world.plain, PRICE * (1 + Math.random() / 100));
   const number = await height();
   for (const { book } of of) await expect.poll(() => book.block ?? -1, WAIT).toBeGreaterThanOrEqual(number);
 }
@@ -93,7 +72,7 @@ async function quotesOf({ base }: StreamApi, depth: boolean): Promise<object[]> 
     const quote = (await response.json()) as object;
     return { ...quote, serverTs: 0, status: response.status, block: response.headers.get('X-Block-Hash') };
   };
-  return Promise.all(pools.map(ask));
+  return Promise.all(world.pools.map(ask));
 }
 
 /** Calls for the state of the chain by all. */
@@ -121,7 +100,7 @@ test('processes read each block once, guards included, and give the same', async
 test('a pool that no client of the reading process requests is read for those of others', async () => {
   const group = (await startGroup(2)) as [StreamApi, StreamApi];
   const [reader, other] = group;
-  const streams = [await connectSse(`${reader.base}/stream?pools=${still.address}&depth=false`)];
+  const streams = [await connectSse(`${reader.base}/stream?pools=${world.still.address}&depth=false`)];
   clients.push(...streams);
   for (let block = 0; block < 3; block += 1) await mineAndFollow(streams);
   streams.push(await open(other, false));
@@ -171,7 +150,7 @@ test('a process whose nodes fail shows what the others read', async () => {
 
 test('a process that is alone publishes nothing but what it has requests for', async () => {
   const stream = await open(await startApi(), true);
-  const admin = new Redis(redis.url.replace(/\/\/[^@]*@/, '//'));
+  const admin = new Redis(world.redis.url.replace(/\/\/[^@]*@/, '//'));
   try {
     await mineAndFollow([stream]);
     const seen = new Set<string>();
@@ -195,7 +174,7 @@ test('what is published is no part of the append-only file, and all that is kept
   const group = await startGroup(2);
   const streams = await Promise.all(group.map((api) => open(api, true)));
   for (let block = 0; block < 4; block += 1) await mineAndFollow(streams);
-  const admin = new Redis(redis.url.replace(/\/\/[^@]*@/, '//'));
+  const admin = new Redis(world.redis.url.replace(/\/\/[^@]*@/, '//'));
   try {
     const keys = await admin.keys('*');
     expect(keys.length).toBeGreaterThan(0);
@@ -222,7 +201,7 @@ test.each(['sumOnPrice', 'quotient'] as const)(
       const address = pool.toLowerCase() as Address;
       const served = fixedDirectory([await servedPool(chain, deployment, address, 'bidAsk', 'packed')]);
       const config = chainConfig(chain.chainId, [chain.rpcUrl], { blockTimeMs: 200 });
-      const sharedBy = { redisUrl: redis.url, prefix: PREFIX };
+      const sharedBy = { redisUrl: world.redis.url, prefix: PREFIX };
       const group = [0, 1].map(() => startStreamApi({ chain: config, directory: served, sharedBy }));
       apis.push(...(await Promise.all(group)));
       const streams = await Promise.all(

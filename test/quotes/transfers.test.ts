@@ -10,14 +10,13 @@ import { fundAccounts } from '../../devnet/actions.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { send } from '../../devnet/dev-chain.ts';
-import { evenBins } from '../../devnet/pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
 import { PROPERTY_SEED } from '../harness/property-seed.ts';
 import { amountsOf, tradingLevels } from './chain-curve.ts';
 import { executesAtBlock } from './execute-on-snapshot.ts';
-import { type QuoteApi, quoteApi } from './quote-api.ts';
+import { apiOf, type QuoteApi } from './quote-api.ts';
 import {
   chainConfig,
   evenShares,
@@ -26,10 +25,9 @@ import {
   type QuoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
-  stillQuotes,
   type WorldPool,
 } from './quote-world.ts';
-import { fixedDirectory, servedPool } from './served-pool.ts';
+import { servedPool } from './served-pool.ts';
 
 /** In the order of `Way` in RestrictedToken.sol. */
 const WAYS = [
@@ -101,20 +99,12 @@ async function setUp(isToken0: boolean): Promise<void> {
   pool = await makePool(world, {
     pair,
     price: 2_000,
-    bins: evenBins(-3, 3, 1_000),
     shares: evenShares(-3, 3, 10n * SHARES_OF_ONE),
     notionalFeeE8: 3_000,
   });
 }
 
-async function openApi(): Promise<QuoteApi> {
-  const served = await servedPool(world.chain, world.deployment, pool.address);
-  return quoteApi({
-    chain: chainConfig(31337, [world.anvil.url], { blockTimeMs: 1 }),
-    directory: fixedDirectory([served]),
-    quotes: { ...stillQuotes, minRefreshMs: 1 },
-  });
-}
+const openApi = () => apiOf(world, [pool.address], { blockTimeMs: 1 });
 
 /** Sides that the listing takes for closed. */
 async function listedAsClosed(): Promise<ClosedSides> {

@@ -1,16 +1,13 @@
-import type { Hono } from 'hono';
 import type { Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RoutePlan } from '../../api/route/route-response.ts';
 import { swap } from '../../devnet/actions.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
 import { divCeil, minBigint } from '../../protocol/fixed-point.ts';
-import { chainConfig, type QuoteWorld, startQuoteWorld } from '../quotes/quote-world.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type PlanRequest, routeBody } from './plan-check.ts';
 import { ordersBetweenAll } from './requests.ts';
-import { postRoute, routeApp } from './route-app.ts';
-import { createRouteMarket, type RouteMarket } from './route-market.ts';
+import { postRoute } from './route-app.ts';
+import { routeWorld } from './route-world.ts';
 
 /**
  * Plans are executed leg by leg, in the order of the plan, each route's second leg with what its first gave. The walk
@@ -18,7 +15,6 @@ import { createRouteMarket, type RouteMarket } from './route-market.ts';
  * inside one receives more than estimated (or pays less), by at most the bin's width on each leg.
  */
 
-const CHAIN_ID = 31337;
 const ORDER_USD = [300, 6_000, 30_000];
 /** The widest bin of the market, in millionths, for each of two legs, with room for fees on top. */
 const BOUND_E6 = 2n * 4_000n + 1_000n;
@@ -27,20 +23,7 @@ const LEFT_BOUND_E6 = 2_030n;
 /** Roundings against the trader, in raw units, of each leg of a plan of four routes. */
 const ROUNDING = 40n;
 
-let world: QuoteWorld;
-let market: RouteMarket;
-let app: Hono;
-
-beforeAll(async () => {
-  world = await startQuoteWorld(CHAIN_ID);
-  market = await createRouteMarket(world);
-  const directory = fixedDirectory(Object.values(market.pools).map(({ served }) => served));
-  app = routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory });
-});
-
-afterAll(async () => {
-  await world?.stop();
-});
+const world = routeWorld();
 
 type Leg = RoutePlan['routes'][number]['legs'][number];
 
@@ -97,8 +80,8 @@ function expectLeft(plan: RoutePlan, token: string, amount: bigint): void {
 /** The plans of all requests that have one, each handed over on the unmoved market. */
 async function forPlans(tradeType: PlanRequest['tradeType'], check: (plan: RoutePlan) => Promise<void>): Promise<void> {
   const routeCounts = new Set<number>();
-  for (const request of ordersBetweenAll(market, tradeType, ORDER_USD)) {
-    const { status, body } = await postRoute(app, routeBody(request));
+  for (const request of ordersBetweenAll(world.market, tradeType, ORDER_USD)) {
+    const { status, body } = await postRoute(world.app, routeBody(request));
     if (status === 422) continue;
     const plan = RoutePlan.parse(body);
     routeCounts.add(plan.routes.length);

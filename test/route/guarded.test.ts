@@ -1,6 +1,5 @@
-import type { Hono } from 'hono';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RoutePlan } from '../../api/route/route-response.ts';
 import { swap } from '../../devnet/actions.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
@@ -13,10 +12,10 @@ import {
   movePrice,
   type Pair,
   type QuoteWorld,
+  quoteWorld,
   SHARES_OF_ONE,
-  startQuoteWorld,
 } from '../quotes/quote-world.ts';
-import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
+import { directoryOf } from '../quotes/served-pool.ts';
 import { postRoute, routeApp } from './route-app.ts';
 
 /*
@@ -24,47 +23,36 @@ import { postRoute, routeApp } from './route-app.ts';
  * plan wants of them executes.
  */
 
-let world: QuoteWorld;
-let pair: Pair;
-let other: Pair;
-let guarded: Address[];
-let app: Hono;
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  pair = await world.pair(18, 6);
-  const third = await world.pair(18, 18);
-  other = { token0: pair.token1, token1: third.token0, decimals0: 6, decimals1: 18 };
-  guarded = [(await makeCutPool(world, pair, 40, 12)).address, await poolWithHole()];
+const world = quoteWorld(async (on) => {
+  const pair = await on.pair(18, 6);
+  const third = await on.pair(18, 18);
+  const other = { token0: pair.token1, token1: third.token0, decimals0: 6, decimals1: 18 };
+  const guarded = [(await makeCutPool(on, pair, 40, 12)).address, await poolWithHole(on, pair)];
   const plain = [
-    await makePool(world, { pair, price: 2_040, bins: evenBins(-3, 3, 900), shares: evenShares(-3, 3, SHARES_OF_ONE) }),
-    await makePool(world, {
+    await makePool(on, { pair, price: 2_040, bins: evenBins(-3, 3, 900) }),
+    await makePool(on, {
       pair: other,
       price: 0.5,
       bins: evenBins(-3, 3, 500),
       shares: evenShares(-3, 3, 20_000n * SHARES_OF_ONE),
     }),
   ];
-  const addresses = [...guarded, ...plain.map(({ address }) => address)];
-  const served = await Promise.all(addresses.map((pool) => servedPool(world.chain, world.deployment, pool)));
-  app = routeApp({
-    chain: chainConfig(31337, [world.anvil.url]),
-    directory: fixedDirectory(served),
+  const app = routeApp({
+    chain: chainConfig(31337, [on.anvil.url]),
+    directory: await directoryOf(on, [...guarded, ...plain.map(({ address }) => address)]),
     routing: { splitThresholdE6: 0, minImprovementE6: 1 },
   });
+  return { tokens: { pair, other }, guarded, app };
 });
 
-afterAll(() => world.stop());
-
 /** Buys and sales at changing prices leave watermarks that a fall of the price by 5 % meets inside some bins. */
-async function poolWithHole(): Promise<Address> {
-  const { chain, deployment } = world;
+async function poolWithHole(on: QuoteWorld, pair: Pair): Promise<Address> {
+  const { chain, deployment } = on;
   const settings = { drawdownE6: 50_000, decayPerSecondE8: 0, timelockSecs: 100 };
-  const pool = await makePool(world, {
+  const pool = await makePool(on, {
     pair,
     price: 2_152,
     bins: evenBins(-6, 5, 800),
-    shares: evenShares(-6, 5, SHARES_OF_ONE),
     extensions: [stopLossExtension(deployment, settings)],
   });
   const whole = 6n * 10n ** 18n;
@@ -75,7 +63,7 @@ async function poolWithHole(): Promise<Address> {
   ] as const) {
     await swap(chain, deployment, { pool: pool.address, zeroForOne, amountSpecified });
   }
-  await movePrice(world, pool, 2_152 * 0.9495);
+  await movePrice(on, pool, 2_152 * 0.9495);
   return pool.address;
 }
 
@@ -90,6 +78,8 @@ function execute(plan: RoutePlan): Promise<void> {
 }
 
 test('every planned leg through guarded pools executes', async () => {
+  const { guarded, app } = world;
+  const { pair, other } = world.tokens;
   const uses = new Map(guarded.map((pool) => [pool, 0]));
   let splits = 0;
   for (const [tokenIn, tokenOut, unit] of [

@@ -1,17 +1,14 @@
-import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RouteLimits } from '../../api/route/route.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RoutePlan } from '../../api/route/route-response.ts';
 import { swap } from '../../devnet/actions.ts';
 import { setFeedPrice } from '../../devnet/providers.ts';
-import { chainConfig, priceX64, type QuoteWorld, startQuoteWorld } from '../quotes/quote-world.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
+import { priceX64 } from '../quotes/quote-world.ts';
 import { allPaths, bestPaths, type Depths, expectPlan, type PlanRequest, readDepths, routeBody } from './plan-check.ts';
 import { amountOf, orderBetween, ordersBetweenAll } from './requests.ts';
-import { postRoute, routeApp } from './route-app.ts';
-import { createRouteMarket, type PoolName, type RouteMarket, type TokenName } from './route-market.ts';
+import { postRoute } from './route-app.ts';
+import type { PoolName, TokenName } from './route-market.ts';
+import { routeWorld } from './route-world.ts';
 
-const CHAIN_ID = 31337;
 const ORDER_USD = [0.5, 2_000, 15_000, 40_000, 300_000];
 /** Pools of the traded tokens: all of them are open to anyone. */
 const OPEN: readonly PoolName[] = [
@@ -19,31 +16,12 @@ const OPEN: readonly PoolName[] = [
   ...(['daiUsdc', 'daiWeth', 'guarded'] as const),
 ];
 
-let world: QuoteWorld;
-let market: RouteMarket;
-let app: Hono;
-
-beforeAll(async () => {
-  world = await startQuoteWorld(CHAIN_ID);
-  market = await createRouteMarket(world);
-  app = appWith({});
-});
-
-afterAll(async () => {
-  await world?.stop();
-});
-
-function appWith(routing: Partial<RouteLimits>): Hono {
-  const directory = fixedDirectory(Object.values(market.pools).map(({ served }) => served));
-  return routeApp({ chain: chainConfig(CHAIN_ID, [world.anvil.url]), directory, routing });
-}
-
-const pool = (name: PoolName) => market.pools[name].address;
-const open = () => OPEN.map((name) => market.pools[name]);
+const world = routeWorld();
+const open = () => OPEN.map((name) => world.market.pools[name]);
 const request = (tokenIn: TokenName, tokenOut: TokenName, tradeType: PlanRequest['tradeType'], usd: number) =>
-  orderBetween(market, tokenIn, tokenOut, tradeType, usd);
+  orderBetween(world.market, tokenIn, tokenOut, tradeType, usd);
 const allRequests = () =>
-  (['exact_in', 'exact_out'] as const).flatMap((tradeType) => ordersBetweenAll(market, tradeType, ORDER_USD));
+  (['exact_in', 'exact_out'] as const).flatMap((tradeType) => ordersBetweenAll(world.market, tradeType, ORDER_USD));
 const better = (tradeType: PlanRequest['tradeType'], a: bigint, b: bigint) =>
   tradeType === 'exact_in' ? a > b : a < b;
 const foundOf = (plan: RoutePlan) => BigInt(plan.tradeType === 'exact_in' ? plan.amountOut : plan.amountIn);
@@ -52,7 +30,7 @@ describe('plans on a chain', () => {
   let depths: Depths;
 
   beforeAll(async () => {
-    depths = await readDepths(app, open());
+    depths = await readDepths(world.app, open());
   });
 
   it('have every number derived from the depths that clients see, and beat or equal the best path', async () => {
@@ -61,7 +39,7 @@ describe('plans on a chain', () => {
       const paths = allPaths(open(), requested.tokenIn, requested.tokenOut);
       const equal = bestPaths(depths, paths, requested);
       const [best] = equal;
-      const answer = await postRoute(app, routeBody(requested));
+      const answer = await postRoute(world.app, routeBody(requested));
       if (!best) {
         expect(answer).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity' } });
         shapes.add('insufficient');
@@ -85,7 +63,7 @@ describe('plans on a chain', () => {
     const requested = request('WETH', 'USDC', 'exact_in', 40_000);
     const counts: number[] = [];
     for (const maxRoutes of [0, 1, 2, 3, 4, 9]) {
-      const { body } = await postRoute(app, { ...routeBody(requested), maxRoutes });
+      const { body } = await postRoute(world.app, { ...routeBody(requested), maxRoutes });
       counts.push(expectPlan(body, depths, requested).routes.length);
     }
     const [zero, one, two, three, four, nine] = counts;
@@ -97,7 +75,7 @@ describe('plans on a chain', () => {
   });
 
   it('stay with the best path below the split threshold', async () => {
-    const calm = appWith({ splitThresholdE6: 1_000_000 });
+    const calm = world.appWith({ routing: { splitThresholdE6: 1_000_000 } });
     const requested = request('WETH', 'USDC', 'exact_in', 40_000);
     const { body } = await postRoute(calm, routeBody(requested));
     expect(expectPlan(body, depths, requested).routes).toHaveLength(1);
@@ -105,18 +83,23 @@ describe('plans on a chain', () => {
 
   it('go through the named pool alone', async () => {
     const requested = request('USDC', 'WETH', 'exact_in', 2_000);
-    const { status, body } = await postRoute(app, { ...routeBody(requested), poolAddress: pool('wethUsdcWide') });
+    const { status, body } = await postRoute(world.app, {
+      ...routeBody(requested),
+      poolAddress: world.pool('wethUsdcWide'),
+    });
     expect(status).toBe(200);
     const plan = expectPlan(body, depths, requested);
     expect(plan.candidatesConsidered).toBe(1);
-    expect(plan.routes.map(({ legs }) => legs.map(({ poolAddress }) => poolAddress))).toEqual([[pool('wethUsdcWide')]]);
+    expect(plan.routes.map(({ legs }) => legs.map(({ poolAddress }) => poolAddress))).toEqual([
+      [world.pool('wethUsdcWide')],
+    ]);
   });
 
   it('spell addresses in lower case, however they were sent', async () => {
     const requested = request('WETH', 'USDC', 'exact_in', 2_000);
     const upper = (address: string) => address.toUpperCase();
     const sent = { ...routeBody(requested), tokenIn: upper(requested.tokenIn), tokenOut: upper(requested.tokenOut) };
-    const { body } = await postRoute(app, { ...sent, poolAddress: upper(pool('wethUsdc')) });
+    const { body } = await postRoute(world.app, { ...sent, poolAddress: upper(world.pool('wethUsdc')) });
     expectPlan(body, depths, requested);
   });
 });
@@ -124,8 +107,8 @@ describe('plans on a chain', () => {
 describe('a side that a guard has closed', () => {
   it('has no depth for routes, while the other side trades', async () => {
     const { chain, deployment } = world;
-    const { address, feed } = market.pools.guarded;
-    const amountSpecified = amountOf(market, 'WETH', 300);
+    const { address, feed } = world.market.pools.guarded;
+    const amountSpecified = amountOf(world.market, 'WETH', 300);
     // Swaps both ways record the watermarks; then the pool's own feed falls by more than the allowed tenth.
     for (const zeroForOne of [true, false]) {
       await swap(chain, deployment, {
@@ -136,7 +119,7 @@ describe('a side that a guard has closed', () => {
     }
     await setFeedPrice(chain, deployment, { feedId: feed, priceX64: priceX64(2_600) });
     // A service that has read nothing yet: the other may show its last block for a moment.
-    const later = appWith({});
+    const later = world.appWith();
     const through = (requested: PlanRequest) => postRoute(later, { ...routeBody(requested), poolAddress: address });
     expect((await through(request('WETH', 'DAI', 'exact_in', 100))).status).toBe(200);
     const closed = await through(request('DAI', 'WETH', 'exact_in', 100));

@@ -1,45 +1,28 @@
-import type { Hono } from 'hono';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase } from '../harness/database.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { expectBlockHeaders } from '../quotes/expect-block-headers.ts';
-import { chainConfig, eagerQuotes, type QuoteWorld, startQuoteWorld } from '../quotes/quote-world.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
+import { chainConfig, eagerQuotes } from '../quotes/quote-world.ts';
 import { routeBody } from './plan-check.ts';
 import { orderBetween } from './requests.ts';
 import { postRoute, postRouteText, routeApp } from './route-app.ts';
-import { createRouteMarket, type PoolName, type RouteMarket, type TokenName } from './route-market.ts';
+import type { TokenName } from './route-market.ts';
+import { routeWorld } from './route-world.ts';
 
 const CHAIN_ID = 31337;
-let world: QuoteWorld;
-let market: RouteMarket;
-let proxy: RpcProxy;
-let app: Hono;
-
-beforeAll(async () => {
-  world = await startQuoteWorld(CHAIN_ID);
-  market = await createRouteMarket(world);
-  proxy = await startRpcProxy(world.anvil.url);
-  app = appOver([world.anvil.url]);
+const world = routeWorld();
+const behind = openWorld(async (ends) => {
+  const proxy = await startRpcProxy(world.anvil.url);
+  ends.defer(proxy.stop);
+  return { proxy, chain: chainConfig(CHAIN_ID, [proxy.url]) };
 });
-
-afterAll(async () => {
-  await proxy?.stop();
-  await world?.stop();
-});
-
-const directory = () => fixedDirectory(Object.values(market.pools).map(({ served }) => served));
-
-function appOver(rpcUrls: readonly string[], quotes: QuoteOptions = eagerQuotes, change = {}): Hono {
-  return routeApp({ chain: chainConfig(CHAIN_ID, rpcUrls, change), directory: directory(), quotes });
-}
 
 async function query(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -48,13 +31,12 @@ async function query(url: string, statement: string): Promise<void> {
   await client.end();
 }
 
-const token = (name: TokenName) => market.tokens[name].address;
-const pool = (name: PoolName) => market.pools[name].address;
+const token = (name: TokenName) => world.market.tokens[name].address;
 const order = (tokenIn: TokenName, tokenOut: TokenName, usd: number) =>
-  routeBody(orderBetween(market, tokenIn, tokenOut, 'exact_in', usd));
+  routeBody(orderBetween(world.market, tokenIn, tokenOut, 'exact_in', usd));
 
 it('reports the block of the plan', async () => {
-  const answer = await app.request(`/public/v1/evm/${CHAIN_ID}/route`, {
+  const answer = await world.app.request(`/public/v1/evm/${CHAIN_ID}/route`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(order('WETH', 'USDC', 100)),
@@ -73,23 +55,23 @@ describe('pools that are not open to anyone', () => {
     ['allowlisted', 'WBTC'],
     ['custom', 'WETH'],
   ] as const)('the %s pool is no candidate', async (_name, tokenOut) => {
-    expect(await postRoute(app, lone(tokenOut))).toEqual(noRoute);
+    expect(await postRoute(world.app, lone(tokenOut))).toEqual(noRoute);
   });
 
   it.each([
     ['allowlisted', 'WBTC'],
     ['custom', 'WETH'],
   ] as const)('the %s pool is used when it is named', async (name, tokenOut) => {
-    const { status, body } = await postRoute(app, { ...lone(tokenOut), poolAddress: pool(name) });
+    const { status, body } = await postRoute(world.app, { ...lone(tokenOut), poolAddress: world.pool(name) });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ candidatesConsidered: 1, routes: [{ legs: [{ poolAddress: pool(name) }] }] });
+    expect(body).toMatchObject({ candidatesConsidered: 1, routes: [{ legs: [{ poolAddress: world.pool(name) }] }] });
   });
 
   it.each([
     ['paused', 'USDC'],
     ['silent', 'DAI'],
   ] as const)('the %s pool is not used even when it is named', async (name, tokenOut) => {
-    expect(await postRoute(app, { ...lone(tokenOut), poolAddress: pool(name) })).toEqual(noRoute);
+    expect(await postRoute(world.app, { ...lone(tokenOut), poolAddress: world.pool(name) })).toEqual(noRoute);
   });
 });
 
@@ -107,11 +89,11 @@ describe('refusals', () => {
     ],
     ['another shape', '[]', 400, { error: expect.stringContaining('Invalid request body: ') }],
   ])('of %s', async (_name, body, status, expected) => {
-    expect(await postRouteText(app, body)).toEqual({ status, body: expected });
+    expect(await postRouteText(world.app, body)).toEqual({ status, body: expected });
   });
 
   it('of bad values, with the reason', async () => {
-    const rejected = (fields: object) => postRoute(app, { ...valid(), ...fields });
+    const rejected = (fields: object) => postRoute(world.app, { ...valid(), ...fields });
     const because = (error: string) => ({ status: 400, body: { error } });
     expect(await rejected({ tokenOut: token('WETH') })).toEqual(
       because('tokenIn and tokenOut must be different tokens'),
@@ -128,41 +110,39 @@ describe('refusals', () => {
 
   it('of a named pool with other tokens, and of one that is not known', async () => {
     const error = 'poolAddress is not a pool of tokenIn and tokenOut';
-    expect(await postRoute(app, { ...valid(), poolAddress: pool('daiUsdc') })).toEqual({
+    expect(await postRoute(world.app, { ...valid(), poolAddress: world.pool('daiUsdc') })).toEqual({
       status: 400,
       body: { error },
     });
-    const unknown = await postRoute(app, { ...valid(), poolAddress: token('WETH') });
+    const unknown = await postRoute(world.app, { ...valid(), poolAddress: token('WETH') });
     expect(unknown).toMatchObject({ status: 422, body: { code: 'no_route' } });
   });
 
   it('of tokens without a path, and of amounts beyond the depth', async () => {
     const untrusted = `0x${'12'.repeat(20)}`;
-    const none = await postRoute(app, { ...valid(), tokenOut: untrusted });
+    const none = await postRoute(world.app, { ...valid(), tokenOut: untrusted });
     expect(none).toMatchObject({ status: 422, body: { code: 'no_route', error: expect.any(String) } });
-    const most = await postRoute(app, { ...valid(), amountIn: '9'.repeat(78) });
+    const most = await postRoute(world.app, { ...valid(), amountIn: '9'.repeat(78) });
     expect(most).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity', error: expect.any(String) } });
-    const nothing = await postRoute(app, { ...valid(), amountIn: '1' });
+    const nothing = await postRoute(world.app, { ...valid(), amountIn: '1' });
     expect(nothing).toMatchObject({ status: 422, body: { code: 'insufficient_liquidity' } });
   });
 
   it('of a bad key before all else, of a chain id that is none, of a chain that is not served', async () => {
     const headers = { Authorization: 'Bearer revoked' };
-    const unauthorised = await postRouteText(app, 'x', { chainId: 'x', headers });
+    const unauthorised = await postRouteText(world.app, 'x', { chainId: 'x', headers });
     expect(unauthorised).toEqual({ status: 401, body: { error: 'Invalid API key' } });
-    expect(await postRouteText(app, 'x', { chainId: 'x' })).toMatchObject({ status: 400 });
+    expect(await postRouteText(world.app, 'x', { chainId: 'x' })).toMatchObject({ status: 400 });
     const unknown = { status: 404, body: { error: 'Unknown chainId: 5' } };
-    expect(await postRouteText(app, 'x', { chainId: '5' })).toEqual(unknown);
-    const keyed = await postRoute(app, valid(), { apiKey: 'good' });
+    expect(await postRouteText(world.app, 'x', { chainId: '5' })).toEqual(unknown);
+    const keyed = await postRoute(world.app, valid(), { apiKey: 'good' });
     expect(keyed.status).toBe(200);
   });
 });
 
 it('is limited, less so with a key', async () => {
   const quota = (requests: number) => ({ requests, windowSecs: 60 });
-  const limited = routeApp({
-    chain: chainConfig(CHAIN_ID, [world.anvil.url]),
-    directory: directory(),
+  const limited = world.appWith({
     limits: LimitsConfig.parse({ route: { anonymous: quota(1), keyed: quota(2) } }),
   });
   const server = await startServer(limited, '127.0.0.1', 0);
@@ -180,23 +160,23 @@ describe('when something is unreachable', () => {
   const unavailable = { status: 503, body: { error: 'Service temporarily unavailable' } };
 
   it('answers 502 while no node answers, and recovers', async () => {
-    const fragile = appOver([proxy.url]);
-    proxy.misbehave({ kind: 'down' });
+    const fragile = world.appWith({ chain: behind.chain });
+    behind.proxy.misbehave({ kind: 'down' });
     expect(await postRoute(fragile, body())).toEqual({ status: 502, body: { error: 'Chain data is not available' } });
-    proxy.misbehave(null);
+    behind.proxy.misbehave(null);
     await expect.poll(async () => (await postRoute(fragile, body())).status, { timeout: 15_000 }).toBe(200);
   });
 
   it('stops at the deadline of 5 seconds', async () => {
     const slow = { rpcTimeoutMs: 20_000, readTimeoutMs: 20_000, ethereumReadTimeoutMs: 20_000, waitTimeoutMs: 20_000 };
-    const longTimeouts = appOver([proxy.url], { ...eagerQuotes, ...slow });
-    proxy.misbehave({ kind: 'hanging' });
+    const longTimeouts = world.appWith({ chain: behind.chain, quotes: { ...eagerQuotes, ...slow } });
+    behind.proxy.misbehave({ kind: 'hanging' });
     const start = performance.now();
     expect(await postRoute(longTimeouts, body())).toEqual(unavailable);
     const seconds = (performance.now() - start) / 1_000;
     expect(seconds).toBeGreaterThan(4.9);
     expect(seconds).toBeLessThan(12);
-    proxy.misbehave({ kind: 'down' });
+    behind.proxy.misbehave({ kind: 'down' });
   });
 
   it('answers 503 without a database, 500 when the database makes no sense', async () => {

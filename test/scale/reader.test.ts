@@ -1,13 +1,12 @@
 import { Agent, get } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { SupervisedProcess } from '../chaos/supervised-process.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { scrape } from '../operations/scrape.ts';
-import { connectSse, connectWebSocket } from '../stream/stream-connection.ts';
-import { Follower } from '../stream-failures/follower.ts';
-import { comparable } from '../stream-failures/truth.ts';
-import { type FailingWorld, startFailingWorld } from '../stream-failures/world.ts';
+import { failingWorld, RECOVERY } from '../stream/failing-world.ts';
+import { comparable } from '../stream/truth.ts';
 
 const PROCESSES = 3;
 const FOLLOWERS = 18;
@@ -17,8 +16,6 @@ const TAKEOVER_MS = 2_500;
 const PAUSED_MS = 4_000;
 const DOWN_MS = 3_000;
 const REORGANISED = 3;
-/** Of a busy machine. */
-const RECOVERY = { timeout: 60_000, interval: 50 };
 const READ_FOR_ALL = 'chain_blocks_read_for_all_total';
 
 /** An answer with a quote. */
@@ -36,48 +33,28 @@ interface Answer {
   readonly quote: object;
 }
 
-let world: FailingWorld;
-let followers: Follower[] = [];
 const answers: Answer[] = [];
 const failures: string[] = [];
 const takeovers: number[] = [];
 let epoch = 0;
-const asking = new AbortController();
-let askers: Promise<void>[] = [];
-
-beforeAll(async () => {
-  world = await startFailingWorld({
-    prefix: 'pamm',
-    processes: PROCESSES,
-  });
-  followers = Array.from({ length: FOLLOWERS }, (_, index) => follow(index));
-  askers = Array.from({ length: ASKERS }, ask);
-  await allFollow();
-}, 240_000);
-
-afterAll(async () => {
-  for (const follower of followers) follower.stop();
-  asking.abort();
-  await Promise.all(askers);
-  await world?.stop();
+const world = failingWorld({ prefix: 'pamm', processes: PROCESSES });
+const clients = openWorld(async (ends) => {
+  const followers = world.follow(FOLLOWERS, (n) => n % 3 === 0);
+  const end = new AbortController();
+  const askers = Array.from({ length: ASKERS }, () => ask(end.signal));
+  ends.defer(() => Promise.all(askers).then(() => undefined));
+  ends.defer(() => end.abort());
+  await world.allFollow(followers);
+  return { followers };
 });
 
-function follow(index: number): Follower {
-  const { chain, api } = world;
-  return new Follower({
-    connect: index % 2 === 0 ? connectSse : connectWebSocket,
-    url: api.url,
-    chainId: chain.chainId,
-    depth: index % 3 === 0,
-    pools: chain.pools.flat().filter((_, pool) => (pool + index) % 2 === 0),
-  });
-}
+const allFollow = () => world.allFollow(clients.followers);
 
 /** Asks for one quote after the other over one connection, and over another one when it breaks. */
-async function ask(): Promise<void> {
+async function ask(signal: AbortSignal): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const pools = world.chain.pools.flat();
-  for (let turn = 0; !asking.signal.aborted; turn += 1) {
+  for (let turn = 0; !signal.aborted; turn += 1) {
     const pool = pools[Math.floor(Math.random() * pools.length)] ?? '';
     await askOnce(agent, pool, turn % 2 === 0).catch((error) => failures.push(String(error.code)));
     await sleep(40);
@@ -108,12 +85,6 @@ function askOnce(agent: Agent, pool: string, depth: boolean): Promise<void> {
     });
     request.on('error', reject);
   });
-}
-
-/** Resolves when each stream holds all its quotes of a block that was not there before. */
-async function allFollow(): Promise<void> {
-  const height = world.truth.height;
-  await vi.waitUntil(() => followers.every(({ completeAt }) => completeAt > height), RECOVERY);
 }
 
 /** The process that reads the chain for all now. */
@@ -180,7 +151,7 @@ test('Redis is gone: each reads for itself, and one for all when it is back', { 
   const height = world.truth.height;
   const down = world.redis.crash(DOWN_MS);
   // Nobody waits for Redis: clients have new blocks while it is down.
-  await vi.waitUntil(() => followers.every(({ completeAt }) => completeAt > height + 2), RECOVERY);
+  await vi.waitUntil(() => clients.followers.every(({ completeAt }) => completeAt > height + 2), RECOVERY);
   await down;
   await reader();
   await allFollow();
@@ -208,7 +179,7 @@ test('every answer equals the chain at its block, none is older than one before,
   };
   for (const { hash, pool, depth, quote } of answers) compare(hash, pool, depth, quote, 'REST');
   const ofRest = compared;
-  for (const [index, { claims, plan }] of followers.entries()) {
+  for (const [index, { claims, plan }] of clients.followers.entries()) {
     for (const { hash, quotes } of claims) {
       for (const [pool, quote] of quotes) compare(hash, pool, plan.depth, quote, `client ${index}`);
     }
@@ -216,7 +187,7 @@ test('every answer equals the chain at its block, none is older than one before,
   expect(wrong).toEqual([]);
   expect(ofRest).toBeGreaterThan(1_000);
   expect(compared - ofRest).toBeGreaterThan(1_000);
-  expect(followers.flatMap(({ faults }) => faults)).toEqual([]);
+  expect(clients.followers.flatMap(({ faults }) => faults)).toEqual([]);
   const newest = new Map<Socket, { readonly epoch: number; readonly block: number }>();
   const older: string[] = [];
   for (const answer of answers) {

@@ -1,89 +1,44 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Address } from 'viem';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { evenBins } from '../../devnet/pools.ts';
-import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
-import {
-  chainConfig,
-  evenShares,
-  makePool,
-  movePrice,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  type WorldPool,
-} from '../quotes/quote-world.ts';
-import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
+import { movePrice } from '../quotes/quote-world.ts';
 import { documentClient, type Held } from './document-client.ts';
-import { type StreamApi, type StreamApiOptions, startStreamApi } from './stream-api.ts';
+import type { StreamApi, StreamApiOptions } from './stream-api.ts';
+import { streamWorld, withoutTime } from './stream-world.ts';
 import { connectWs, rejectedUpgrade, type WsClient } from './ws-client.ts';
 
 const NO_POOL = `0x${'99'.repeat(20)}`;
 const KEY = { Authorization: 'Bearer good' };
 const WAIT = { timeout: 10_000, interval: 10 };
 
-let world: QuoteWorld;
-let pools: [WorldPool, WorldPool];
-let directory: PoolDirectory;
-let api: StreamApi;
-let names: Address[];
+const world = streamWorld();
 const clients: WsClient[] = [];
 const others: StreamApi[] = [];
-
-beforeAll(async () => {
-  world = await startQuoteWorld();
-  const pair = await world.pair(18, 6);
-  const shares = evenShares(-2, 2, SHARES_OF_ONE);
-  const make = () => makePool(world, { pair, price: 2_000, bins: evenBins(-2, 2, 1_000), shares });
-  pools = [await make(), await make()];
-  names = pools.map(({ address }) => address);
-  directory = fixedDirectory(
-    await Promise.all(names.map((address) => servedPool(world.chain, world.deployment, address))),
-  );
-  api = await startApi();
-});
 
 afterEach(async () => {
   for (const { socket } of clients.splice(0)) socket.terminate();
   await Promise.all(others.splice(0).map((other) => other.stop()));
-  await expect.poll(() => api.connections.size, WAIT).toBe(0);
+  await expect.poll(() => world.api.connections.size, WAIT).toBe(0);
 });
-
-afterAll(async () => {
-  await api.stop();
-  await world.stop();
-});
-
-const startApi = (options: Partial<StreamApiOptions> = {}) =>
-  startStreamApi({
-    chain: chainConfig(31337, [world.anvil.url], { blockTimeMs: 200 }),
-    directory,
-    ...options,
-  });
 
 /** An API of its own for one test. */
 async function another(options: Partial<StreamApiOptions>): Promise<StreamApi> {
-  const other = await startApi(options);
+  const other = await world.startApi(options);
   others.push(other);
   return other;
 }
 
 const urlOf = ({ base }: StreamApi) => `${base.replace('http', 'ws')}/ws`;
 
-async function open(headers: Record<string, string> = {}, at = api, autoPong = true): Promise<WsClient> {
+async function open(headers: Record<string, string> = {}, at = world.api, autoPong = true): Promise<WsClient> {
   const client = await connectWs(urlOf(at), headers, autoPong);
   clients.push(client);
   return client;
 }
 
-const blockNow = async () => Number(await world.chain.client.getBlockNumber());
 const isUpToDate = ({ book }: WsClient, block: number) =>
   expect.poll(() => book.block, WAIT).toBeGreaterThanOrEqual(block);
-const withoutTime = (quote: object | undefined) => ({ ...quote, serverTs: 0 });
-const restQuote = async (pool: Address, depth = true) =>
-  (await fetch(`${api.base}/${pool}/bid_ask?depth=${depth}`)).json() as Promise<object>;
 
 /** A `ping` of which this many objects and arrays are inside of each other. */
 function nested(depth: number): string {
@@ -92,35 +47,38 @@ function nested(depth: number): string {
 
 test('reports subscribed pools and their changes as REST does, and no others', async () => {
   const client = await open();
-  expect(await client.ask({ op: 'subscribe', id: 'a', pools: [...names, NO_POOL] })).toEqual({ event: 'ack', id: 'a' });
-  await isUpToDate(client, await blockNow());
+  expect(await client.ask({ op: 'subscribe', id: 'a', pools: [...world.names, NO_POOL] })).toEqual({
+    event: 'ack',
+    id: 'a',
+  });
+  await isUpToDate(client, await world.blockNow());
   expect(client.book.events[0]).toBe('snapshot');
   expect(client.book.failed).toEqual(new Map([[NO_POOL, 404]]));
-  const [first, second] = pools;
+  const [first, second] = world.pools;
   expect((await client.ask({ op: 'unsubscribe', id: 1, pools: [second.address] })).event).toBe('ack');
   await movePrice(world, first, 2_100);
-  await isUpToDate(client, await blockNow());
+  await isUpToDate(client, await world.blockNow());
   expect(withoutTime(client.book.quotes.get(first.address)?.quote)).toEqual(
-    withoutTime(await restQuote(first.address)),
+    withoutTime(await world.restQuote(first.address)),
   );
 });
 
 test('resumes another connection by its last id', async () => {
-  const [first] = pools;
+  const [first] = world.pools;
   const before = await open();
-  await before.ask({ op: 'subscribe', id: 1, pools: names, depth: false });
-  await isUpToDate(before, await blockNow());
+  await before.ask({ op: 'subscribe', id: 1, pools: world.names, depth: false });
+  await isUpToDate(before, await world.blockNow());
   before.socket.terminate();
   await movePrice(world, first, 2_222);
   const client = await open();
-  await client.ask({ op: 'subscribe', id: 1, pools: names, depth: false, after: before.book.lastId });
-  await isUpToDate(client, await blockNow());
+  await client.ask({ op: 'subscribe', id: 1, pools: world.names, depth: false, after: before.book.lastId });
+  await isUpToDate(client, await world.blockNow());
   expect(client.book.events).not.toContain('snapshot');
   expect(withoutTime(client.book.quotes.get(first.address)?.quote)).toEqual(
-    withoutTime(await restQuote(first.address, false)),
+    withoutTime(await world.restQuote(first.address, false)),
   );
-  expect(await client.ask({ op: 'subscribe', id: 2, pools: names, after: 'x-1' })).toMatchObject({ status: 400 });
-  const { values } = (await api.metrics.getSingleMetric('stream_resumes_total')?.get()) ?? { values: [] };
+  expect(await client.ask({ op: 'subscribe', id: 2, pools: world.names, after: 'x-1' })).toMatchObject({ status: 400 });
+  const { values } = (await world.api.metrics.getSingleMetric('stream_resumes_total')?.get()) ?? { values: [] };
   expect(values.map(({ value }) => value)).toEqual([1]);
 });
 
@@ -206,9 +164,9 @@ describe('a key', () => {
   ])('%s: all listed pools may be had, and its connections are counted', async (_name, headers, operations) => {
     const client = await open(headers);
     for (const operation of operations) expect((await client.ask(operation)).event).toBe('ack');
-    expect(api.connections.keyIds).toEqual(['k1']);
+    expect(world.api.connections.keyIds).toEqual(['k1']);
     expect((await client.ask({ op: 'subscribe', id: 2, depth: false })).event).toBe('ack');
-    await expect.poll(() => client.book.quotes.size, WAIT).toBe(2);
+    await expect.poll(() => client.book.quotes.size, WAIT).toBe(world.pools.length);
   });
 
   test.each([
@@ -232,15 +190,15 @@ describe('a key', () => {
 
   test('that is revoked ends its connections, subscribed or not', async () => {
     const [subscribed, idle] = [await open(KEY), await open(KEY)];
-    await subscribed.ask({ op: 'subscribe', id: 1, pools: names });
-    api.connections.end('key_revoked', 'k1');
+    await subscribed.ask({ op: 'subscribe', id: 1, pools: world.names });
+    world.api.connections.end('key_revoked', 'k1');
     expect([(await subscribed.closed)[0], (await idle.closed)[0]]).toEqual([1001, 1001]);
     expect([subscribed.book.events.at(-1), idle.book.events]).toEqual(['bye', ['bye']]);
   });
 });
 
 test('a refused upgrade is answered as a request is', async () => {
-  const url = urlOf(api);
+  const url = urlOf(world.api);
   expect(await rejectedUpgrade(url, { Authorization: 'Bearer bad' })).toMatchObject({
     status: 401,
     body: { error: 'Invalid API key' },
@@ -250,12 +208,12 @@ test('a refused upgrade is answered as a request is', async () => {
     body: { error: 'Unknown chainId: 5' },
   });
   expect(await rejectedUpgrade(`${url}?key=good`)).toMatchObject({ status: 400 });
-  const plain = await fetch(`${api.base}/ws`);
+  const plain = await fetch(`${world.api.base}/ws`);
   expect([plain.status, plain.headers.get('upgrade')]).toEqual([426, 'websocket']);
 });
 
 test('a path that would be resolved into that of a WebSocket is not found', async () => {
-  const { port, pathname } = new URL(api.base);
+  const { port, pathname } = new URL(world.api.base);
   const socket = connect(Number(port), '127.0.0.1');
   const head = `GET ${pathname}/x/%2e%2e/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n`;
   socket.write(
@@ -281,7 +239,7 @@ test('connections are bounded by address and process, whatever their transport',
 });
 
 test('a handshake that breaks off leaves nothing behind', async () => {
-  const { port, pathname } = new URL(`${api.base}/ws`);
+  const { port, pathname } = new URL(`${world.api.base}/ws`);
   const head = `GET ${pathname} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
   for (const rest of [
     'Sec-WebSocket-Version: 13\r\n\r\n',
@@ -291,7 +249,7 @@ test('a handshake that breaks off leaves nothing behind', async () => {
     socket.write(`${head}${rest}`, () => socket.destroy());
   }
   const client = await open();
-  await expect.poll(() => api.connections.size, WAIT).toBe(1);
+  await expect.poll(() => world.api.connections.size, WAIT).toBe(1);
   expect((await client.ask({ op: 'ping', id: 1 })).event).toBe('ack');
 });
 
@@ -320,7 +278,7 @@ test('a client that pings without reading is cut and counted once', async () => 
 test('a stop says bye, and closes what never subscribed too', async () => {
   const other = await another({});
   const [subscribed, idle] = [await open({}, other), await open({}, other)];
-  await subscribed.ask({ op: 'subscribe', id: 1, pools: names });
+  await subscribed.ask({ op: 'subscribe', id: 1, pools: world.names });
   await isUpToDate(subscribed, 1);
   others.splice(0);
   await other.stop();
@@ -330,20 +288,20 @@ test('a stop says bye, and closes what never subscribed too', async () => {
 
 test('the client of docs/use/stream.md holds what REST returns, and resumes when it is terminated or the server vanishes', async () => {
   const follow = await documentClient(2_000);
-  const { port, pathname } = new URL(api.base);
+  const { port, pathname } = new URL(world.api.base);
   const proxy = await startTcpProxy('127.0.0.1', Number(port));
   const held: Held = new Map();
   const stop = new AbortController();
   const blocks: (number | null)[] = [];
-  const url = `http://127.0.0.1:${proxy.port}${pathname}/stream?pools=${names.join(',')},${NO_POOL}`;
+  const url = `http://127.0.0.1:${proxy.port}${pathname}/stream?pools=${world.names.join(',')},${NO_POOL}`;
   const following = follow(url, held, (block) => blocks.push(block), stop.signal);
   const holds = async (price: number) => {
-    await movePrice(world, pools[0], price);
-    const block = await blockNow();
+    await movePrice(world, world.pools[0], price);
+    const block = await world.blockNow();
     await expect.poll(() => blocks.at(-1), WAIT).toBeGreaterThanOrEqual(block);
-    expect([...held.keys()].sort()).toEqual([...names].sort());
-    for (const pool of names) {
-      expect(withoutTime(held.get(pool)?.quote)).toEqual(withoutTime(await restQuote(pool)));
+    expect([...held.keys()].sort()).toEqual([...world.names].sort());
+    for (const pool of world.names) {
+      expect(withoutTime(held.get(pool)?.quote)).toEqual(withoutTime(await world.restQuote(pool)));
     }
   };
   await holds(1_950);

@@ -6,11 +6,11 @@ import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { connectSse, connectWebSocket } from '../stream/stream-connection.ts';
-import { Follower } from '../stream-failures/follower.ts';
-import { comparable } from '../stream-failures/truth.ts';
-import { type MovingChain, startMovingChain } from './world.ts';
+import { Follower } from './follower.ts';
+import { type MovingChain, startMovingChain } from './moving-chain.ts';
+import { type StreamApi, startStreamApi } from './stream-api.ts';
+import { connectSse, connectWebSocket } from './stream-connection.ts';
+import { comparable } from './truth.ts';
 
 const FOLLOWERS = 10;
 const ASKERS = 10;

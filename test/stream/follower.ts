@@ -1,6 +1,6 @@
 import type { StreamEventName } from '../../api/stream/types.ts';
-import { Book } from '../stream/book.ts';
-import type { Connect, StreamConnection, StreamRequest } from '../stream/stream-connection.ts';
+import { Book } from './book.ts';
+import type { Connect, StreamConnection, StreamRequest } from './stream-connection.ts';
 
 export interface FollowerPlan extends Omit<StreamRequest, 'after'> {
   readonly connect: Connect;

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { startRedis } from '../../local/services/redis.ts';
@@ -8,10 +9,13 @@ import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { KillableServer } from '../chaos/servers.ts';
 import { SupervisedProcess } from '../chaos/supervised-process.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { chainsFile } from '../many-pools/chains-file.ts';
 import { fillIndex } from '../many-pools/seed.ts';
 import { movePrices, type StreamChain, startStreamChain } from '../many-pools/stream-chain.ts';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
+import { Follower } from './follower.ts';
+import { connectSse, connectWebSocket } from './stream-connection.ts';
 import { Truth } from './truth.ts';
 
 /** An API over one chain that keeps producing blocks whatever is killed. */
@@ -29,7 +33,10 @@ export interface FailingWorld {
   readonly openFiles: () => Promise<number>;
   /** Replaces the last blocks by empty ones of the same heights. Resolves with the number of the head. */
   readonly reorganise: (depth: number) => Promise<number>;
-  readonly stop: () => Promise<void>;
+  /** Clients by SSE and WebSocket alternately, each of half of the pools, the `n`th with depth when `hasDepth` says so. */
+  readonly follow: (count: number, hasDepth: (n: number) => boolean) => Follower[];
+  /** Resolves when each of these holds all its quotes of a block that was not there before. */
+  readonly allFollow: (followers: readonly Follower[]) => Promise<void>;
 }
 
 export interface FailingWorldOptions {
@@ -46,21 +53,29 @@ const CHAIN_ID = 31_337;
 const GROUPS = [4, 4, 2];
 const BLOCK_PAUSE_MS = 350;
 const START_LIMIT_MS = 60_000;
+/** Of a busy machine. */
+export const RECOVERY = { timeout: 60_000, interval: 50 };
 
-export async function startFailingWorld({
-  processes: count = 1,
-  env,
-  prefix,
-}: FailingWorldOptions = {}): Promise<FailingWorld> {
-  const [postgres, redis, folder, chain] = await Promise.all([
-    startPostgres({ durable: true }),
-    startRedis({ durable: true, ...(prefix !== undefined && { prefix }) }),
-    createTempFolder('stream-failures'),
-    startStreamChain(CHAIN_ID, GROUPS),
-  ]);
+/** For one test file. */
+export const failingWorld = (options?: FailingWorldOptions) => openWorld((ends) => startFailingWorld(ends, options));
+
+async function startFailingWorld(
+  ends: AsyncDisposableStack,
+  { processes: count = 1, env, prefix }: FailingWorldOptions = {},
+): Promise<FailingWorld> {
+  const postgres = await startPostgres({ durable: true });
+  ends.defer(postgres.stop);
+  const redis = await startRedis({ durable: true, ...(prefix !== undefined && { prefix }) });
+  ends.defer(redis.stop);
+  const folder = await createTempFolder('stream-failures');
+  ends.defer(folder.remove);
+  const chain = await startStreamChain(CHAIN_ID, GROUPS);
+  ends.defer(chain.stop);
   await fillIndex(postgres.url, [chain]);
   const wire = await startTcpProxy('127.0.0.1', chain.world.anvil.port);
+  ends.defer(wire.stop);
   const node = await startRpcProxy(`http://127.0.0.1:${wire.port}`, false);
+  ends.defer(node.stop);
   const config = join(folder.path, 'chains.json');
   await writeFile(config, JSON.stringify(chainsOf(chain, node.url, `ws://127.0.0.1:${wire.port}`)));
   const port = await freePort();
@@ -82,6 +97,7 @@ export async function startFailingWorld({
         ...env,
       },
     });
+    ends.defer(() => api.stop());
     api.start();
     await api.answers('/health', START_LIMIT_MS);
     return api;
@@ -92,6 +108,19 @@ export async function startFailingWorld({
   const end = new AbortController();
   const mining = new Mining(chain, truth, node);
   const mined = mining.run(end.signal);
+  ends.defer(() => mined);
+  ends.defer(() => end.abort());
+  const follow = (n: number, hasDepth: (n: number) => boolean): Follower => {
+    const follower = new Follower({
+      connect: n % 2 === 0 ? connectSse : connectWebSocket,
+      url: api.url,
+      chainId: chain.chainId,
+      depth: hasDepth(n),
+      pools: chain.pools.flat().filter((_, pool) => (pool + n) % 2 === 0),
+    });
+    ends.defer(() => follower.stop());
+    return follower;
+  };
   return {
     chain,
     truth,
@@ -102,13 +131,10 @@ export async function startFailingWorld({
     redis: new KillableServer('redis', redis),
     openFiles: async () => (await readdir(`/proc/${api.pid}/fd`)).length,
     reorganise: (depth) => mining.reorganise(depth),
-    stop: async () => {
-      end.abort();
-      await mined;
-      await Promise.all(processes.map((each) => each.stop()));
-      await node.stop();
-      await wire.stop();
-      await Promise.all([chain.stop(), postgres.stop(), redis.stop(), folder.remove()]);
+    follow: (clients, hasDepth) => Array.from({ length: clients }, (_, n) => follow(n, hasDepth)),
+    allFollow: async (followers) => {
+      const { height } = truth;
+      await vi.waitUntil(() => followers.every(({ completeAt }) => completeAt > height), RECOVERY);
     },
   };
 }

@@ -21,7 +21,7 @@ import {
   type WorldPool,
 } from '../quotes/quote-world.ts';
 import { servedPool } from '../quotes/served-pool.ts';
-import { comparable } from '../stream-failures/truth.ts';
+import { comparable } from './truth.ts';
 
 const CHAIN_ID = 31_337;
 const PRICE = 2_000;
