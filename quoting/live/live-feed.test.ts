@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address, Hex } from 'viem';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { LiveConfig } from '../../config/live-schema.ts';
@@ -125,7 +124,6 @@ test('a listener that is removed and a feed that is closed are not called', asyn
   feed.close();
   server.push(builder(10, 2));
   await vi.waitUntil(() => server.openSockets() === 0);
-  await sleep(50);
   expect([heard, removed]).toEqual([['10 1'], []]);
 });
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { stringifyJson } from '../../runtime/json.ts';
+import { pass, stopTime, until } from '../../test/harness/stopped-time.ts';
 import { relayerResult } from './frames.fixture.ts';
 import { type LiveServer, startLiveServer } from './live-server.fixture.ts';
 import { answerWith, builder, manyAccounts, sourceOf, venues } from './live-source.fixture.ts';
@@ -32,12 +32,16 @@ test.each([
 );
 
 test('a URL that fails three times in a row is requested less often', async () => {
+  stopTime();
   const server = await startLiveServer();
   const { faults } = sourceOf({ rpcUrls: [server.rpcUrl] });
-  await vi.waitUntil(() => faults.length === 5, { timeout: 10_000 });
-  const [, , third = 0, fourth = 0, fifth = 0] = server.requests.map(({ at }) => at);
-  expect(fourth - third).toBeGreaterThan(450);
-  expect(fifth - fourth).toBeGreaterThan(950);
+  const requestedAt: number[] = [];
+  for (let ms = 0; ms <= 6_000; ms += 500) {
+    await pass(ms && 500);
+    await until(() => faults.length === server.requests.length);
+    if (faults.length > requestedAt.length) requestedAt.push(ms);
+  }
+  expect(requestedAt).toEqual([0, 500, 1_000, 1_500, 2_500, 4_500]);
 });
 
 test.each([
@@ -64,14 +68,19 @@ test.each([
 });
 
 test('a response that a push overtook is dropped', async () => {
+  stopTime();
   const server = await startLiveServer();
   const responses: Parameters<LiveServer['answer']>[0][] = [];
   server.answer = (response) => responses.push(response);
   const { numbers } = sourceOf({ wsUrls: [server.wsUrl], rpcUrls: [server.rpcUrl] });
-  await vi.waitUntil(() => responses.length === 1 && server.openSockets() === 1);
+  await until(() => responses.length === 1 && server.openSockets() === 1);
+  await pass(10);
   server.push(builder(8));
-  await vi.waitUntil(() => numbers().length === 1);
+  await until(() => numbers().length === 1);
   for (const response of responses) answerWith(builder(7))(response);
-  await sleep(200);
+  // The next request comes after the end of this one.
+  await pass(1_000);
+  await pass(500);
+  await until(() => responses.length === 2);
   expect(numbers()).toEqual([8]);
 });

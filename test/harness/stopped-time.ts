@@ -1,0 +1,21 @@
+import { onTestFinished, vi } from 'vitest';
+
+/**
+ * Stops the timers and the clock of the process until the test ends: time passes by {@link pass} alone. Sockets and
+ * promises continue.
+ */
+export function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+}
+
+/** Lets time pass, and what that starts begin. */
+export async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+}
+
+/** Waits, while time stands still, for what comes over a socket. @throws Error after 20 s of real time */
+export const until = (holds: () => boolean): Promise<unknown> => vi.waitUntil(holds, { interval: 0, timeout: 20_000 });
