@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { expect, test, vi } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
+import { pass, stopTime } from '../test/harness/stopped-time.ts';
 import { type HealthDeps, mountHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -44,6 +44,7 @@ test('metrics are Prometheus text', async () => {
 });
 
 test('metrics are computed once in a second, however many ask', async () => {
+  stopTime();
   const metrics = createMetrics('test');
   const computed = vi.spyOn(metrics, 'metrics');
   const app = new Hono();
@@ -51,12 +52,16 @@ test('metrics are computed once in a second, however many ask', async () => {
   const texts = await Promise.all(Array.from({ length: 20 }, async () => (await app.request('/metrics')).text()));
   expect(new Set(texts).size).toBe(1);
   expect(computed).toHaveBeenCalledTimes(1);
-  await sleep(1_100);
+  await pass(999);
+  await app.request('/metrics');
+  expect(computed).toHaveBeenCalledTimes(1);
+  await pass(1);
   await app.request('/metrics');
   expect(computed).toHaveBeenCalledTimes(2);
 });
 
 test('checks and details are asked once in a second, however many ask, and a failure stands for a quarter of it', async () => {
+  stopTime();
   let requested = 0;
   const app = new Hono();
   const check = async () => (++requested === 1 ? 'down' : null);
@@ -65,10 +70,12 @@ test('checks and details are asked once in a second, however many ask, and a fai
   for (const answer of await Promise.all(Array.from({ length: 20 }, ask))) {
     expect(answer).toEqual({ ready: false, failures: { check: 'down' }, requested: 1 });
   }
-  await sleep(300);
-  for (const _ of [1, 2]) expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
-  await sleep(300);
+  await pass(249);
+  expect(await ask()).toMatchObject({ requested: 1 });
+  await pass(1);
   expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
-  await sleep(800);
+  await pass(999);
+  expect(await ask()).toEqual({ ready: true, failures: {}, requested: 2 });
+  await pass(1);
   expect(await ask()).toMatchObject({ requested: 3 });
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
 import { type RunningServer, startServer, type WebApp } from './http-server.ts';
@@ -118,13 +119,19 @@ describe('who takes too long is cut', () => {
 
   test('over reading the answer', async () => {
     const large = 'x'.repeat(50_000_000);
-    const port = await start({ fetch: () => new Response(large) }, { ...QUICK, idleTimeout: 500 });
+    const cut = Promise.withResolvers<void>();
+    const app: WebApp = {
+      fetch: (_request, env) => {
+        (env as HttpBindings).incoming.socket.once('close', cut.resolve);
+        return new Response(large);
+      },
+    };
+    const port = await start(app, { ...QUICK, idleTimeout: 500 });
     const socket = connect({ port, host: '127.0.0.1' });
     socket.on('error', () => undefined); // A reset is an end too.
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(socket, 'readable');
-    // Timers of one process run in order: the server's shorter one, begun by now, before this.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await cut.promise;
     let received = 0;
     socket.on('data', (chunk) => {
       received += chunk.length;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { pass, passUntil, stopTime, until } from '../test/harness/stopped-time.ts';
 import { LiveSocket } from './live-socket.ts';
 import { createLogger } from './logger.ts';
 
@@ -39,6 +39,7 @@ async function connect(onConnection: (socket: WebSocket) => void, options: Serve
 }
 
 test('a server that answers no ping is left and dialled again', async () => {
+  stopTime();
   const pings: number[] = [];
   const { seen } = await connect(
     (socket) => {
@@ -49,19 +50,27 @@ test('a server that answers no ping is left and dialled again', async () => {
     },
     { autoPong: false },
   );
-  await vi.waitUntil(() => pings.length >= 3, { timeout: 10_000 });
-  // Each was asked once before it was given up; the newest may not have been yet.
-  expect([pings.slice(0, 2), seen.ended]).toEqual([[1, 1], 2]);
+  for (const connections of [1, 2]) {
+    await passUntil(() => pings[connections - 1] === 1, 400);
+    expect(seen).toMatchObject({ opened: connections, ended: connections - 1 });
+    await pass(50);
+    await until(() => seen.ended === connections);
+  }
+  await passUntil(() => pings.length === 3, 400);
+  expect(pings.slice(0, 2)).toEqual([1, 1]);
 });
 
 test('a server that ends connections at once is dialled at growing distances', async () => {
-  const { dialledAt } = await connect((socket) => socket.terminate());
-  await vi.waitUntil(() => dialledAt.length >= 4, { timeout: 10_000 });
-  const gaps = dialledAt.slice(1, 4).map((at, index) => at - (dialledAt[index] ?? 0));
-  // Pauses of 100 and 200 ms, less what a busy machine takes to notice the dial before.
-  expect(gaps[0]).toBeGreaterThanOrEqual(50);
-  expect(gaps[1]).toBeGreaterThanOrEqual(100);
-  expect(gaps[2]).toBeGreaterThanOrEqual(100);
+  stopTime();
+  const { dialledAt, seen } = await connect((socket) => socket.terminate());
+  for (let dials = 1; dials <= 4; dials += 1) {
+    await until(() => seen.ended === dials);
+    if (dials < 4) await passUntil(() => dialledAt.length > dials, 400);
+  }
+  const gaps = dialledAt.slice(1).map((at, index) => at - (dialledAt[index] ?? 0));
+  // Pauses of 100 and 200 ms, and up to a fifth more.
+  expect(gaps.map((gap) => Math.floor(gap / 100))).toEqual([1, 2, 2]);
+  expect(gaps.map((gap) => gap % 100).filter((over) => over > 45)).toEqual([]);
 });
 
 test('a message beyond the limit ends the connection, and one after an end is not passed on', async () => {
@@ -75,8 +84,10 @@ test('a message beyond the limit ends the connection, and one after an end is no
 });
 
 test('a closed socket calls nothing and does not dial again, also while it connects', async () => {
+  stopTime();
   const { socket, seen, dialledAt } = await connect(() => undefined);
   socket.close();
-  await sleep(300);
+  await pass(300);
   expect([seen.opened, seen.ended, dialledAt.length, socket.isOpen]).toEqual([0, 0, 0, false]);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { pass, passUntil, stopTime, until } from '../test/harness/stopped-time.ts';
 import { LiveSocket } from './live-socket.ts';
 import { createLogger } from './logger.ts';
 
@@ -32,21 +32,22 @@ async function connect(respond: (body: string, response: ServerResponse, request
     server.closeAllConnections();
     server.close();
   });
-  await vi.waitUntil(() => socket.isOpen);
+  await until(() => socket.isOpen);
   return { socket, seen };
 }
 
 test('each message is a request with the headers, and its response a message, in whatever order', async () => {
+  stopTime();
   const held: (() => void)[] = [];
   const { socket, seen } = await connect((body, response, { method, headers }) => {
     held.push(() => response.end(`${method} ${headers['x-api-key']} ${body}`));
     if (held.length === 3) for (const release of held.toReversed()) release();
   });
   for (const body of ['a', 'b', 'c']) socket.send(body);
-  await vi.waitUntil(() => seen.messages.length === 3, { timeout: 10_000 });
+  await until(() => seen.messages.length === 3);
   expect(seen.messages.toSorted()).toEqual(['POST secret a', 'POST secret b', 'POST secret c']);
   // Pings need no server.
-  await sleep(100);
+  await pass(100);
   expect([seen.openedAt.length, seen.ended, socket.isOpen]).toEqual([1, 0, true]);
 });
 
@@ -67,6 +68,7 @@ test.each([
 });
 
 test('failures open it again at growing distances, and abort the requests in flight', async () => {
+  stopTime();
   const inFlight = { begun: 0, aborted: 0 };
   const { socket, seen } = await connect((body, response) => {
     if (body === 'fail') return response.destroy();
@@ -76,26 +78,29 @@ test('failures open it again at growing distances, and abort the requests in fli
     });
   });
   for (let openings = 1; openings <= 3; openings++) {
-    await vi.waitUntil(() => seen.openedAt.length === openings, { timeout: 10_000 });
     socket.send('hang');
-    await vi.waitUntil(() => inFlight.begun === openings, { timeout: 10_000 });
+    await until(() => inFlight.begun === openings);
     socket.send('fail');
     // Before their own time is up.
-    await vi.waitUntil(() => inFlight.aborted === openings, { timeout: 4_000 });
+    await until(() => inFlight.aborted === openings && seen.ended === openings);
+    if (openings < 3) await passUntil(() => seen.openedAt.length > openings, 400);
   }
   const [first = 0, second = 0, third = 0] = seen.openedAt;
   // The pause begins with the opening before.
-  expect(second - first).toBeGreaterThanOrEqual(95);
-  expect(third - second).toBeGreaterThanOrEqual(95);
+  expect(second - first).toBeGreaterThanOrEqual(100);
+  expect(third - second).toBeGreaterThanOrEqual(200);
   expect(seen.messages).toEqual([]);
 });
 
 test('a closed one calls nothing, whatever comes of its requests', async () => {
-  const { socket, seen } = await connect((_body, response) => {
-    setTimeout(() => response.end('late'), 100);
-  });
+  stopTime();
+  const begun: ServerResponse[] = [];
+  const { socket, seen } = await connect((_body, response) => begun.push(response));
   socket.send('a');
+  await until(() => begun.length === 1);
   socket.close();
-  await sleep(300);
+  await until(() => begun[0]?.closed === true);
+  await pass(300);
   expect([seen.openedAt.length, seen.ended, seen.messages.length, socket.isOpen]).toEqual([1, 0, 0, false]);
+  expect(vi.getTimerCount()).toBe(0);
 });

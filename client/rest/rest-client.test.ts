@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRestClient, type RestClientOptions } from '../rest.ts';
 
 type Answer = { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> };
@@ -132,13 +132,17 @@ describe('a call that gets no answer', () => {
   });
 
   test('ends with the reason of its signal, at once and while it waits for a retry', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
     const reason = new Error('stop');
     await expect(client().listChains({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(requests.length).toBe(0);
     answers = [{ status: 429, headers: { 'Retry-After': '20' } }];
     const stop = new AbortController();
     const call = client().listChains({}, { signal: stop.signal });
-    setTimeout(() => stop.abort(reason), 50);
+    const isWaiting = () => timers.mock.calls.some(([, ms = 0]) => ms >= 20_000 && ms < 30_000);
+    await vi.waitUntil(isWaiting, { timeout: 20_000 });
+    stop.abort(reason);
     await expect(call).rejects.toBe(reason);
   });
 });

@@ -17,5 +17,13 @@ export async function pass(ms: number): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
 }
 
+/** Lets time pass in steps of 5 ms until something holds. @throws Error after `limitMs` of it */
+export async function passUntil(holds: () => boolean, limitMs: number): Promise<void> {
+  for (let ms = 0; !holds(); ms += 5) {
+    if (ms >= limitMs) throw new Error(`not so after ${limitMs} ms: ${holds}`);
+    await pass(5);
+  }
+}
+
 /** Waits, while time stands still, for what comes over a socket. @throws Error after 20 s of real time */
 export const until = (holds: () => boolean): Promise<unknown> => vi.waitUntil(holds, { interval: 0, timeout: 20_000 });
