@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { QuotesConfig } from '../../config/quotes-schema.ts';
@@ -230,7 +230,7 @@ describe('who is counted', () => {
 
 test('a refusal says how long to wait, and the window ends when it said', async () => {
   const limits = LimitsConfig.parse({ quote: { anonymous: { requests: 1, windowSecs: 3 }, keyed: quota(1) } });
-  const url = `${await startApi(limits)}${EVM}/1/${POOL}/bid_ask`;
+  const url = `${await startApi(limits, { prefix: 'ends' })}${EVM}/1/${POOL}/bid_ask`;
   const client = newClient();
   expect((await ask(url, client)).status).toBe(404);
   const rejected = await ask(url, client);
@@ -238,6 +238,8 @@ test('a refusal says how long to wait, and the window ends when it said', async 
   expect([rejected.status, await rejected.json()]).toEqual([429, { error: 'Too many requests' }]);
   expect([1, 2, 3]).toContain(wait);
   expect(rejected.headers.get('RateLimit')).toBe(`"quote";r=0;t=${wait}`);
-  await new Promise((resolve) => setTimeout(resolve, wait * 1_000 + 50));
+  const [key = ''] = await redis.keys(`ends:limit:quote:ip:*`);
+  expect(await redis.pttl(key)).toBeLessThanOrEqual(wait * 1_000);
+  await vi.waitUntil(async () => (await redis.exists(key)) === 0, { timeout: 20_000 });
   expect((await ask(url, client)).status).toBe(404);
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import type { Address } from 'viem';
@@ -157,7 +156,8 @@ const CHANGES = {
   serve: (at: Place) => publishLiveViews(client, at.schema),
   disconnect: () =>
     client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'directory'"),
-  wait: () => sleep(POLL_MS),
+  /** Until another poll has begun. */
+  wait: () => new Promise((resolve) => database.$client.once('acquire', resolve)),
 } as const;
 
 const changes = fc.array(

@@ -80,14 +80,8 @@ afterAll(async () => {
 const delist = (pool: string) =>
   client.query('INSERT INTO operator.delisted_pool (chain_id, pool) VALUES (7, $1)', [pool]);
 
-/** Polls until the table says so; the catalog looks every two seconds. */
-async function eventually(holds: () => Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 300; tries++) {
-    if (await holds()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return false;
-}
+/** Waits until the table says so; the catalog looks every two seconds. */
+const eventually = (holds: () => Promise<boolean>) => vi.waitUntil(holds, { interval: 100, timeout: 30_000 });
 
 /** Rows of a chain, by slice. */
 async function slices<R>(rows: AsyncGenerator<readonly R[]>): Promise<(readonly R[])[]> {
@@ -176,19 +170,21 @@ test('a new pool appears and a delisted one goes within seconds; the others stay
   const fresh = seedAddress(0x2001);
   const before = (await catalog.table()).find(7, LISTED);
   await seedPools(seeder.db, [{ pool: { chainId: 7, address: fresh } }]);
-  expect(await eventually(async () => (await catalog.table()).find(7, fresh) !== undefined)).toBe(true);
+  await eventually(async () => (await catalog.table()).find(7, fresh) !== undefined);
   await delist(fresh);
-  expect(await eventually(async () => (await catalog.table()).find(7, fresh) === undefined)).toBe(true);
+  await eventually(async () => (await catalog.table()).find(7, fresh) === undefined);
   expect((await catalog.table()).find(7, LISTED)).toBe(before);
 });
 
 test('what was loaded once is served while the database is unreachable; what never was, is 503', async () => {
   const doomed = openDatabase(home.url, 'ptd_api', logger);
-  const loaded = new PoolCatalog({ database: doomed, chains, logger });
+  const own = createLogger('test', 'silent');
+  const failures = vi.spyOn(own, 'warn');
+  const loaded = new PoolCatalog({ database: doomed, chains, logger: own, pollMs: 5 });
   await loaded.table();
   const never = new PoolCatalog({ database: doomed, chains, logger });
   await doomed.$client.end();
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await vi.waitUntil(() => failures.mock.calls.length > 0, { timeout: 20_000 });
   expect((await loaded.table()).find(7, LISTED)).toBeDefined();
   await expect(never.table()).rejects.toMatchObject({ code: 'pools_unknown', retryable: true });
   loaded.stop();
@@ -226,10 +222,10 @@ test('pools whose storage no arrangement explains are not served until one does'
       "INSERT INTO operator.layout_calibration VALUES (7, $1, 'storage', 'none', '{}', 'job', now(), 1)",
       [FACTORY],
     );
-    expect(await eventually(async () => !(await served()))).toBe(true);
+    await eventually(async () => !(await served()));
     expect((await own.table()).ofChain(7)).toEqual([]);
     await client.query("UPDATE operator.layout_calibration SET decided = NULL WHERE what = 'storage'");
-    expect(await eventually(served)).toBe(true);
+    await eventually(served);
     expect((await own.table()).find(7, LISTED)).toEqual(pool);
   } finally {
     own.stop();
@@ -260,7 +256,7 @@ test('the mark of a packed stop loss is what was found, and a setting comes befo
       "INSERT INTO operator.layout_calibration VALUES (7, $1, 'stopLossMark', 'bidAsk', '{}', 'job', now(), 1)",
       [FACTORY],
     );
-    expect(await eventually(async () => (await markOf(own)) === 'bidAsk')).toBe(true);
+    await eventually(async () => (await markOf(own)) === 'bidAsk');
     expect(await markOf(set)).toBe('mid');
   } finally {
     own.stop();
