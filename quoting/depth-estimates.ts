@@ -52,11 +52,12 @@ const Q64 = 2 ** 64;
 /** What routes know of a chain's pools before they read them: the depth observed last, else reported depth. */
 export class ChainDepthEstimates {
   readonly #pools = new Map<Address, KnownPool>();
-  readonly #compared = new ResultCache<Paths>(COMPARED_POOLS, (paths) =>
-    paths.reduce((sum, { legs }) => sum + legs.flat().length, 1),
-  );
+  readonly #compared: ResultCache<Paths>;
 
-  constructor(private readonly now: Clock) {}
+  constructor(private readonly now: Clock) {
+    const sizeOf = (paths: Paths) => paths.reduce((sum, { legs }) => sum + legs.flat().length, 1);
+    this.#compared = new ResultCache(COMPARED_POOLS, sizeOf, now);
+  }
 
   /** Takes how the curve of a pool became known. */
   readonly report = ({ pool, method }: Pick<CurveReport, 'pool' | 'method'>): void => {
