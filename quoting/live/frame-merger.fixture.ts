@@ -30,6 +30,6 @@ export class FrameMerger {
   }
 
   shared(top?: bigint): SharedOverrides<SourceName> {
-    return sharedOverrides(this.#state, top, this.now());
+    return sharedOverrides(this.#state, top, this.now(), this.maxAgeMs);
   }
 }

@@ -183,6 +183,18 @@ test('overrides that are not renewed are left out after the maximum age', () => 
   expect(merger.state(9n)).toBeUndefined();
 });
 
+test('overrides that are too old are not shared, though their source counts as heard', () => {
+  const { merger, clock } = mergerOf();
+  merger.take(one, frame(10, { [A]: overrides({ 1: 1 }) }), 9n);
+  clock.ms += MAX_AGE_MS + 1;
+  merger.take(one, frame(10, { [B]: overrides({ 2: 2 }) }), 9n);
+  const venues = () =>
+    merger.shared().map(({ sources }) => sources.map(({ parts }) => parts.map(({ venue }) => venue)));
+  expect(venues()).toEqual([[[B]]]);
+  clock.ms += MAX_AGE_MS + 1;
+  expect(venues()).toEqual([[[]]]);
+});
+
 test('a renewal with the same content changes only its age', () => {
   const { merger, clock } = mergerOf();
   const take = () => merger.take(one, frame(10, { [A]: overrides({ 1: 1 }) }), 9n);

@@ -1,6 +1,6 @@
 import type { Frame } from './frame.ts';
 import { fromShared, rankFrames, type SharedOverrides, toShared } from './shared-overrides.ts';
-import { nextParts, noParts, type SourceName } from './source-parts.ts';
+import { nextParts, noParts, type SourceName, usedParts } from './source-parts.ts';
 import { mergeBlock, openBlock, type PendingOverrides, type SourcedBlock, withParts } from './sourced-block.ts';
 
 /** What became of a frame: `late` ones are of a block that was seen, `ahead` ones of one too high. */
@@ -92,10 +92,18 @@ export function pendingOverrides(
 }
 
 /** What sources said of the blocks that may be built, for other processes. */
-export function sharedOverrides(state: MergedFrames, top: Top, now: number): SharedOverrides<SourceName> {
+export function sharedOverrides(
+  state: MergedFrames,
+  top: Top,
+  now: number,
+  maxAgeMs: number,
+): SharedOverrides<SourceName> {
   const blocks = ascending(state)
     .filter(({ blockNumber }) => top === undefined || blockNumber > top)
-    .map(({ sources, ...block }) => ({ ...block, sources: [...sources.values()].filter(({ isHeard }) => isHeard) }));
+    .map(({ sources, ...block }) => {
+      const heard = [...sources.values()].filter(({ isHeard }) => isHeard);
+      return { ...block, sources: heard.map((each) => ({ ...each, parts: usedParts(each.parts, now, maxAgeMs) })) };
+    });
   const ranks = rankFrames(blocks.flatMap(({ sources }) => sources.flatMap(({ parts }) => parts)));
   return blocks.map(({ blockNumber, sentAt, aloneSince, sources }) => ({
     blockNumber,

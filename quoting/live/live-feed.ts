@@ -135,8 +135,9 @@ export class LiveFeed {
 
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
   shared(): SharedOverrides<SourceName> | undefined {
-    const overrides = this.#sources && sharedOverrides(this.#frames, this.#deps.top(), this.#now());
-    return overrides?.length ? overrides : undefined;
+    if (!this.#sources) return undefined;
+    const overrides = sharedOverrides(this.#frames, this.#deps.top(), this.#now(), this.#maxAgeMs);
+    return overrides.length > 0 ? overrides : undefined;
   }
 
   close(): void {

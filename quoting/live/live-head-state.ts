@@ -17,7 +17,10 @@ export interface LiveInputs {
   /** Height of the newest block that was seen. */
   readonly top: bigint;
   readonly overrides: PendingOverrides | undefined;
-  /** The accounts whose overrides no source may replace; undefined while they are unknown: no overrides are used. */
+  /**
+   * The accounts whose overrides no source may replace; undefined while they are unknown, then no overrides are used, and
+   * without overrides.
+   */
   readonly protectedAccounts: ReadonlySet<Address> | undefined;
   /** When sources last sent the overrides of this digest, whenever it is called; undefined once they send others. */
   readonly renewedAt: (digest: string) => number | undefined;

@@ -44,6 +44,7 @@ function liveChain() {
   const merger = new FrameMerger(MAX_AGE_MS, now);
   const listeners = new Set<() => void>();
   const suspensions: unknown[] = [];
+  const lookUps = { count: 0 };
   const live = { maxAgeMs: MAX_AGE_MS, sources: [{ kind: 'own' as const }] };
   const heads = new LiveHeads(
     { chainId: 1, blockTimeMs: BLOCK_MS, live },
@@ -56,7 +57,10 @@ function liveChain() {
           return () => listeners.delete(listener);
         },
       },
-      protectedAccounts: () => new Set([TOKEN]),
+      protectedAccounts: () => {
+        lookUps.count += 1;
+        return new Set([TOKEN]);
+      },
       observer: { count: () => undefined, skipped: () => undefined, suspended: () => suspensions.push('counted') },
       logger: { warn: (fields: object) => suspensions.push(fields) },
       now,
@@ -81,7 +85,7 @@ function liveChain() {
     take(blockNumber, new Map([[VENUE, new Map([ACCOUNT, TOKEN].map((account) => [account, slots]))]]));
   };
   const cancel = (blockNumber: number) => take(blockNumber, new Map([[VENUE, new Map()]]));
-  return { now, chain, tracker, heads, merger, push, frame, cancel, suspensions };
+  return { now, chain, tracker, heads, merger, push, frame, cancel, suspensions, lookUps };
 }
 
 const step = fc.oneof(
@@ -211,6 +215,30 @@ test('listeners hear that overrides ended which only a request saw', async () =>
   cancel(11);
   await vi.advanceTimersByTimeAsync(300);
   expect(announced).toEqual([undefined, undefined]);
+});
+
+test('a request tells listeners nothing, also where a busy process is late to', async () => {
+  const { heads, push, frame, now } = liveChain();
+  const announced: (string | undefined)[] = [];
+  heads.onHead(({ block }) => announced.push(block.pending?.overrides.get(ACCOUNT)?.get(word(1))));
+  heads.watch();
+  await push(10, 0);
+  frame(11, 1);
+  vi.setSystemTime(now() + 1_000);
+  expect(heads.current?.block.pending?.blockNumber).toBe(11n);
+  expect(announced).toEqual([undefined]);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(announced).toEqual([undefined, word(1)]);
+});
+
+test('protected accounts are looked for only while there are overrides', async () => {
+  const { heads, push, frame, lookUps } = liveChain();
+  await push(10, 0);
+  expect(heads.current?.block.pending).toBeUndefined();
+  expect(lookUps.count).toBe(0);
+  frame(11, 1);
+  expect(heads.current?.block.pending).toBeDefined();
+  expect(lookUps.count).toBeGreaterThan(0);
 });
 
 test('a new head replaces the block being built at once', async () => {

@@ -111,11 +111,12 @@ export class LiveHeads implements Heads {
 
   #inputs(head = this.#deps.committed.current): LiveInputs {
     const { committed, feed, protectedAccounts } = this.#deps;
+    const overrides = feed.state();
     return {
       committed: head,
       top: committed.top,
-      overrides: feed.state(),
-      protectedAccounts: protectedAccounts(),
+      overrides,
+      protectedAccounts: overrides && protectedAccounts(),
       renewedAt: this.#renewedAt,
     };
   }
@@ -129,7 +130,8 @@ export class LiveHeads implements Heads {
     const now = this.#now();
     const [state, effects] = nextLiveHead(this.#state, event, now, this.#pace);
     this.#state = state;
-    if (state.wakeAt !== null && state.wakeAt <= now) this.#wake();
+    // A request calls no listener, however late the alarm is.
+    if (event.kind === 'frame' && state.wakeAt !== null && state.wakeAt <= now) this.#wake();
     else this.#alarm.set(state.wakeAt, now);
     const { announce } = effects;
     if (announce) for (const listener of this.#listeners) listener(announce.head, announce.branch);
