@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { stopTime } from '../../test/harness/stopped-time.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import { decodeBuilderFrame } from '../../test/takers/decoders.ts';
 import { FrameFeeds } from './frame-feed.ts';
@@ -19,12 +20,7 @@ const POOR = { callsPerMinute: 60 };
 const POOLS = 8;
 const FOR_KEYS = 1;
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(stopTime);
 
 const QUERY = { format: 'builder', venue: null, listed: null, basis: 'committed' } as const;
 

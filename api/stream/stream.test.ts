@@ -1,16 +1,12 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { stopTime } from '../../test/harness/stopped-time.ts';
 import { connectSse } from '../../test/stream/sse-client.ts';
 import { sseTransport } from './stream.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(stopTime);
 
 /** A server on a free port. @returns its address, and what stops it */
 async function serve(onRequest: RequestListener) {

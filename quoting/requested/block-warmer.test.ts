@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { stopTime } from '../../test/harness/stopped-time.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
@@ -6,12 +7,7 @@ import type { WarmResult } from './block-warmer.ts';
 
 const RICH = { callsPerMinute: 100_000 };
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(stopTime);
 
 const settle = async (turns = 20) => {
   for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
