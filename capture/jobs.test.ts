@@ -34,14 +34,20 @@ test('a job that fails is run again, whatever it throws, and reports each run', 
 
 test('a stop waits for the round in hand, ends the pause, and starts no other round', async () => {
   let started = 0;
-  let finished = 0;
-  const run = async () => {
+  let stopped = 0;
+  const inHand = Promise.withResolvers<void>();
+  const run = () => {
     started += 1;
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    finished += 1;
+    return inHand.promise;
   };
   const job = startJob({ name: 'it', run, minPauseMs: 60_000, maxPauseMs: 60_000 });
   await until(() => started === 1);
-  await job.stop();
-  expect([started, finished]).toEqual([1, 1]);
+  const end = job.stop().then(() => {
+    stopped += 1;
+  });
+  await new Promise(setImmediate);
+  expect(stopped).toBe(0);
+  inHand.resolve();
+  await end;
+  expect([started, stopped]).toEqual([1, 1]);
 });

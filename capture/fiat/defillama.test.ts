@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pass, stopTime } from '../../test/harness/stopped-time.ts';
 import { defiLlamaPrices, LLAMA_CHAINS, type LlamaOptions } from './defillama.ts';
 import type { PriceSource } from './price-sources.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
@@ -121,9 +122,13 @@ test('asks in batches and keeps answers, also those of unknown tokens', async ()
 });
 
 test('an answer is asked for again when it is old', async () => {
-  const prices = source({ cacheMs: 1 });
+  stopTime();
+  const prices = source({ cacheMs: 60_000 });
   await prices([WETH]);
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  await pass(59_999);
+  await prices([WETH]);
+  expect(requests.length).toBe(1);
+  await pass(1);
   await prices([WETH]);
   expect(requests.length).toBe(2);
 });
@@ -181,15 +186,21 @@ describe('untrusted tokens', () => {
   });
 
   test('that the service does not know are asked for less often, and those asked for longest ago come first', async () => {
+    stopTime();
     const ask = sourceOfBoth({ unknownPerCall: 2, cacheMs: 1, unknownMs: 200 });
     const round = (others: readonly TokenKey[]) => ask({ first: [], others });
     const [a, b, c] = UNTRUSTED_TOKENS as [TokenKey, TokenKey, TokenKey];
-    await round([a, b]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await round([a]);
+    await pass(1);
+    await round([b]);
+    await pass(20);
     await round([a, b]);
     await round([a, c]);
-    expect(requestedTokens()).toEqual([[a, b], [c]]);
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(requestedTokens()).toEqual([[a], [b], [c]]);
+    await pass(178);
+    await round([b, a]);
+    expect(requestedTokens()).toEqual([]);
+    await pass(2);
     await round([c, b, a]);
     expect(requestedTokens()).toEqual([[a, b]]);
   });

@@ -131,9 +131,10 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
       await chain.client.setAutomine(false);
       try {
         const sent = [setQuote(chain, moved.provider, quote)];
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        const pending = async () => (await chain.client.getTxpoolStatus()).pending;
+        await expect.poll(pending, { timeout: 20_000 }).toBe(1);
         const sold = send(moved, true, ONE);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await expect.poll(pending, { timeout: 20_000 }).toBe(2);
         await chain.client.mine({ blocks: 1 });
         await Promise.all(sent);
         receipts.push(await sold);

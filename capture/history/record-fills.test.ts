@@ -211,7 +211,8 @@ test('a pool whose price is moved against each taker, in the block of the swap, 
     const lower = price;
     await inOneBlock(async () => {
       void movePrice(world, moved, lower);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const pending = async () => (await world.chain.client.getTxpoolStatus()).pending;
+      await expect.poll(pending, { timeout: 20_000 }).toBe(1);
       hashes.push(await submitSale(moved, 10n ** 17n));
       hashes.push(await submitSale(honest, 10n ** 17n));
     });

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { isAlive } from '../services/processes.fixture.ts';
 import { startService } from '../services/service-process.ts';
 import { Progress } from './progress.ts';
@@ -82,7 +82,7 @@ test('a stop also ends what is still starting', async () => {
     return { ...service, note: '' };
   });
   const failed = expect(starting).rejects.toThrow('slow ended while starting');
-  while (pid === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await vi.waitUntil(() => pid !== 0, { interval: 10, timeout: 20_000 });
   await supervisor.stop();
   await failed;
   expect(isAlive(pid)).toBe(false);
