@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -57,23 +56,27 @@ test('jobs wait for the first index, and begin soon after it without having fail
 test('a job that uses what others find begins after their first runs, and without one that hangs', async () => {
   const runs: string[] = [];
   const job = (name: string, run: () => Promise<unknown>) => ({ name, run, minPauseMs: 300, maxPauseMs: 60_000 });
-  const finds = (name: string, ms: number) => job(name, () => sleep(ms).then(() => runs.push(name)));
+  const finds = (name: string, found?: Promise<void>) => job(name, async () => [await found, runs.push(name)]);
+  const [slow, hanging] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const uses = { ...job('uses', async () => runs.push('uses')), afterOthers: true } as const;
   const logger = createLogger('test', 'silent');
   const first = startJobs(
-    [uses, job('failing', () => Promise.reject(new Error('no'))), finds('quick', 0), finds('slow', 100)],
+    [uses, job('failing', () => Promise.reject(new Error('no'))), finds('quick'), finds('slow', slow.promise)],
     pool,
     new Registry(),
     logger,
   );
-  await vi.waitFor(() => expect(runs).toContain('uses'));
+  await vi.waitUntil(() => runs.includes('quick'), { timeout: 20_000 });
+  slow.resolve();
+  await vi.waitUntil(() => runs.includes('uses'), { timeout: 20_000 });
   await first.stop();
   expect(runs.slice(0, 3)).toEqual(['quick', 'slow', 'uses']);
   runs.length = 0;
-  const second = startJobs([uses, finds('hanging', 900)], pool, new Registry(), logger);
-  await vi.waitFor(() => expect(runs).toContain('hanging'), { timeout: 5_000 });
-  await second.stop();
+  const second = startJobs([uses, finds('hanging', hanging.promise)], pool, new Registry(), logger);
+  await vi.waitUntil(() => runs.length > 0, { timeout: 20_000 });
   expect(runs[0]).toBe('uses');
+  hanging.resolve();
+  await second.stop();
 });
 
 test('the jobs of many chains are no leak to Node', async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HistoryConfig } from '../../config/chains-schema.ts';
@@ -142,8 +141,14 @@ test('jobs that make partitions at once wait for each other, longer than readers
     await one.query('BEGIN');
     await one.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [START + 200 * DAY]);
     const waiting = other.query("SELECT history.keep_partitions('quote_hour', $1, 0)", [START + 200 * DAY]);
-    const first = await Promise.race([waiting.then(() => 'made'), sleep(600).then(() => 'waits')]);
-    expect(first).toBe('waits');
+    const waits = async () => {
+      const { rowCount } = await database.client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND clock_timestamp() - query_start > interval '600 ms'`,
+      );
+      return rowCount;
+    };
+    await expect.poll(waits, { timeout: 20_000 }).toBe(1);
     await one.query('COMMIT');
     await waiting;
   } finally {
