@@ -2,7 +2,7 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, PoolTable } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
-import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
+import type { WarmResult } from '../../quoting/requested/warm-result.ts';
 import { throwUnavailable } from '../errors.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 

@@ -1,5 +1,5 @@
 import type { RemovalReason, ServedPool } from '../../quoting/pools/pool-directory.ts';
-import type { WarmResult } from '../../quoting/requested/block-warmer.ts';
+import type { WarmResult } from '../../quoting/requested/warm-result.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { assertWildcard } from '../sockets/pool-lists.ts';
 import type { Sockets } from '../sockets/sockets.ts';

@@ -3,7 +3,7 @@ import { stopTime } from '../../test/harness/stopped-time.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { WarmResult } from './block-warmer.ts';
+import type { WarmResult } from './warm-result.ts';
 
 const RICH = { callsPerMinute: 100_000 };
 

@@ -12,8 +12,17 @@ import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
 import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { CurveReport } from '../snapshot-metrics.ts';
-import { type ChainSnapshots, QUOTE_KINDS, type QuoteKind, type Snapshot, type SnapshotMap } from '../types.ts';
-import { type RequestedPool, type RequestedPools, warmKey } from './requested-pools.ts';
+import {
+  type ChainSnapshots,
+  type HeadContext,
+  QUOTE_KINDS,
+  type QuoteKind,
+  type Snapshot,
+  type SnapshotMap,
+} from '../types.ts';
+import type { RequestedPool, RequestedPools } from './requested-pools.ts';
+import { WarmProgress } from './warm-progress.ts';
+import type { WarmListener } from './warm-result.ts';
 import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 
 export interface BlockWarmerDeps {
@@ -33,25 +42,6 @@ export interface BlockWarmerDeps {
   readonly logger: Logger;
   readonly now?: Clock;
 }
-
-/** What became of requested pools at one block. */
-export interface WarmResult {
-  readonly block: BlockRef;
-  /** The block and those below it. */
-  readonly branch: ChainTail;
-  readonly kind: QuoteKind;
-  /**
-   * Snapshots of this block. A pool is `timed_out` if it is read for keys only, or the budget had no calls for it; it is
-   * left out while its last read is young enough to be kept.
-   */
-  readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
-  /** When the chain's head was seen and when the reads were done, by `performance.now()`. */
-  readonly seenAt: number;
-  readonly readyAt: number;
-}
-
-/** Takes the result of a run; null when nothing is requested any more, so that no head is seen. Must not throw. */
-export type WarmListener = (result: WarmResult | null) => void;
 
 interface SeenHead {
   readonly head: ReportedHead;
@@ -87,14 +77,11 @@ export class BlockWarmer {
   readonly #now: Clock;
   readonly #listeners = new Set<WarmListener>();
   #seen: SeenHead | undefined;
-  /** Reads that succeeded at the last head. */
-  #done: { readonly state: string; readonly keys: Set<string> } = { state: '', keys: new Set() };
+  readonly #progress: WarmProgress;
   /** Ends the polls and retries that run while pools are requested. */
   #stopWatching: (() => void) | undefined;
   /** Of the last run, what was not read at its state. */
   #undone: readonly WarmRead[] = [];
-  /** When and at which block each requested read last succeeded. */
-  readonly #lastReads = new Map<string, { readonly at: number; readonly block: BlockRef }>();
   #isDue = false;
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -106,6 +93,7 @@ export class BlockWarmer {
 
   constructor(deps: BlockWarmerDeps) {
     this.#deps = deps;
+    this.#progress = new WarmProgress(deps.keepMs ?? 0);
     this.#shared = deps.shared ?? UNSHARED;
     this.#now = deps.now ?? (() => performance.now());
     deps.heads.onHead((head, branch) => this.#takeHead(head, branch));
@@ -170,7 +158,7 @@ export class BlockWarmer {
     await this.#readAt(seen, reads, failure);
     if (isForAll) await this.#shared.end(seen.head.block);
     const ahead = reads.filter((read) => !this.#isForKeys(read));
-    this.#undone = ahead.filter((read) => !this.#isDone(read));
+    this.#undone = ahead.filter((read) => !this.#progress.isDone(read));
     this.coverage = {
       requested: poolCount(ahead),
       unread: poolCount(this.#undone.filter((read) => !this.#isKept(read, seen.head.block))),
@@ -180,19 +168,17 @@ export class BlockWarmer {
   /** @param failure why there is no head to read at */
   async #readAt(seen: SeenHead, reads: readonly WarmRead[], failure: SnapshotError | null): Promise<void> {
     const state = failure ? '' : stateOf(seen.head.block);
-    const isNew = this.#done.state !== state;
-    if (isNew) this.#done = { state, keys: new Set() };
+    const isNew = this.#progress.begin(state);
     if (failure) for (const kind of QUOTE_KINDS) this.#report(seen, kind, reads, () => failure);
-    else if (isNew || reads.some((read) => !this.#isDone(read))) await this.#read(seen, reads);
+    else if (isNew || reads.some((read) => !this.#progress.isDone(read))) await this.#read(seen, reads);
   }
 
   async #read(seen: SeenHead, requested: readonly WarmRead[]): Promise<void> {
     const { schedule, snapshots } = this.#deps;
     const { head } = seen;
-    const keys = new Set(requested.map(warmKey));
-    for (const key of this.#lastReads.keys()) if (!keys.has(key)) this.#lastReads.delete(key);
-    const pending = requested.filter((read) => !this.#isDone(read));
-    const isAvailable = (read: WarmRead) => this.#isDone(read) || snapshots.isRead(read.pool, read.kind);
+    this.#progress.keepOnly(requested);
+    const pending = requested.filter((read) => !this.#progress.isDone(read));
+    const isAvailable = (read: WarmRead) => this.#progress.isDone(read) || snapshots.isRead(read.pool, read.kind);
     const available = pending.filter(isAvailable);
     const ahead = requested.filter((read) => !this.#isForKeys(read));
     const batches = schedule.plan(ahead, (read) => !isAvailable(read));
@@ -204,14 +190,7 @@ export class BlockWarmer {
       { reads: available, at: head },
       ...batches.map(({ reads, reserve }) => ({ reads, at: { ...head, reserve } })),
     ];
-    const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
-      const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {
-        const pools = reads.filter((read) => read.kind === kind).map(({ pool }) => pool);
-        return snapshots[kind](pools, { at, signal });
-      });
-      return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
-    };
-    const outcomesOf = { prices: readKind('prices'), depths: readKind('depths') };
+    const outcomesOf = readParts(snapshots, parts, signal);
     const exhausted = new Set<WarmRead>();
     for (const kind of QUOTE_KINDS) {
       const outcomes = await outcomesOf[kind];
@@ -224,10 +203,6 @@ export class BlockWarmer {
     for (const batch of batches) schedule.settle(batch, (read) => !exhausted.has(read));
   }
 
-  #isDone(request: RequestedPool): boolean {
-    return this.#done.keys.has(warmKey(request));
-  }
-
   /** Whether the pool is not read ahead: every level of it is simulated, and no client with a key requests it. */
   #isForKeys({ pool, kind, byKey }: WarmRead): boolean {
     return kind === 'depths' && !byKey && isReadForKeys(this.#deps.curveMethodOf(pool));
@@ -236,23 +211,16 @@ export class BlockWarmer {
   /** What to report of a read; undefined: nothing new. */
   #atBlock({ block }: ReportedHead, read: WarmRead, outcome: Snapshot | SnapshotError | undefined) {
     if (outcome && !(outcome instanceof SnapshotError) && outcome.block.hash === block.hash) {
-      this.#lastReads.set(warmKey(read), { at: this.#now(), block: outcome.block });
-      if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
+      this.#progress.note(read, outcome.block, this.#now());
+      this.#progress.markDone(read, block);
       return outcome;
     }
     const error = outcome instanceof SnapshotError && !isExhausted(outcome) ? outcome : notRead();
     return mayRetry(error) && this.#isKept(read, block) ? undefined : error;
   }
 
-  /**
-   * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block and
-   * as long as any price is live there.
-   */
-  #isKept(read: RequestedPool, { hash, pending }: BlockRef): boolean {
-    const { keepMs = 0 } = this.#deps;
-    const last = this.#lastReads.get(warmKey(read));
-    if (!last || this.#now() - last.at >= keepMs) return false;
-    return this.#isDue || !last.block.pending || (last.block.hash === hash && pending !== undefined);
+  #isKept(read: RequestedPool, block: BlockRef): boolean {
+    return this.#progress.isKept(read, block, this.#now(), this.#isDue);
   }
 
   /** Reports to listeners what became of the reads of one kind. */
@@ -279,7 +247,7 @@ export class BlockWarmer {
       ticks += 1;
       // A run reports to clients at once that the head became too old.
       const block = heads.announced?.block;
-      const isOutdated = this.#done.state !== '' && (!block || heads.isTooOld(block));
+      const isOutdated = this.#progress.isAtState && (!block || heads.isTooOld(block));
       // Nothing else may come when the budget has calls again, or when a read that was kept becomes too old.
       if (isOutdated || (keepMs > 0 && this.#undone.length > 0) || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
     };
@@ -293,12 +261,27 @@ export class BlockWarmer {
   #sleep(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-    this.#done = { state: '', keys: new Set() };
+    this.#progress.clear();
     this.#undone = [];
-    this.#lastReads.clear();
     this.coverage = { requested: 0, unread: 0 };
     for (const listener of this.#listeners) listener(null);
   }
+}
+
+/** Reads parts of what is requested, each at its head. @returns by kind the outcomes of all parts */
+function readParts(
+  snapshots: ChainSnapshots,
+  parts: readonly { readonly reads: readonly WarmRead[]; readonly at: HeadContext }[],
+  signal: AbortSignal,
+): Readonly<Record<QuoteKind, Promise<SnapshotMap>>> {
+  const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
+    const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {
+      const pools = reads.filter((read) => read.kind === kind).map(({ pool }) => pool);
+      return snapshots[kind](pools, { at, signal });
+    });
+    return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
+  };
+  return { prices: readKind('prices'), depths: readKind('depths') };
 }
 
 const poolCount = (of: readonly RequestedPool[]): number => new Set(of.map(({ address }) => address)).size;
