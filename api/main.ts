@@ -127,7 +127,7 @@ async function serve(): Promise<void> {
   const reusePort = settings.REUSE_PORT === 'on';
   const server = await startServer(app, host, settings.PORT, { webSockets: WEB_SOCKET_PATHS, reusePort });
   onStop('http', () => server.stop(GRACE_MS));
-  // Streams stop before the server, which waits for its connections to end.
+  // Sockets end before the server stops, which waits for its connections to end.
   onStop('sockets', () => sockets.stop());
   if (operationsPort !== undefined) await operations.serve(host, operationsPort);
   logger.info({ port: server.port, chains: [...chains.keys()] }, 'listening');

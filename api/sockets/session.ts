@@ -16,6 +16,7 @@ const BYTES_PER_REFUSAL = MAX_MESSAGE_BYTES / 10;
 export interface Answer {
   /** Null: there is none. */
   readonly response: string | null;
+  /** Must not throw. */
   readonly after?: (() => void) | undefined;
 }
 

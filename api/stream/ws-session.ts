@@ -51,16 +51,28 @@ export class WsSession implements Session {
     const json = readJson(isBinary ? Buffer.of() : data);
     try {
       const operation = checkBody(json, WsOperation);
-      const after = await this.#perform(operation);
+      const follow = await this.#perform(operation);
+      const after = () => {
+        try {
+          follow?.();
+        } catch (error) {
+          this.deps.socket.send(this.#failed(error, json));
+        }
+      };
       return { response: JSON.stringify({ event: 'ack', id: operation.id }), after };
     } catch (error) {
-      const known = toApiError(error);
-      if (known.status === 500 && !isOutage(known.fault))
-        this.deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
-      return { response: this.refuse(known, idOf(json)) };
+      return { response: this.#failed(error, json) };
     } finally {
       this.#isFirst = false;
     }
+  }
+
+  /** The response to an operation that failed, which is logged if it should not have. */
+  #failed(error: unknown, json: ReadJson): string {
+    const known = toApiError(error);
+    if (known.status === 500 && !isOutage(known.fault))
+      this.deps.logger.error({ err: error }, 'an operation of a WebSocket failed');
+    return this.refuse(known, idOf(json));
   }
 
   refuse({ status, message, headers }: ApiError, id: string | number | null = null): string {
