@@ -8,6 +8,8 @@ export interface HeadPace {
   readonly blockTimeMs: number;
   /** Shortest time between two polls, and between two heads that are taken. */
   readonly minRefreshMs: number;
+  /** A block that is older than this is not used, whatever its source. Default: any is used. */
+  readonly maxAgeMs?: number | undefined;
 }
 
 /** A head that may be the next one. */
@@ -72,9 +74,16 @@ export const announcedHead = <H>({ current, dueAt }: HeadState<H>, now: number):
 /** Whether a poll is due for a request that waits for it. */
 export const isPollDue = <H>({ current, dueAt }: HeadState<H>, now: number): boolean => !current || now >= dueAt;
 
-/** Whether a poll is due to keep the head announced. One that is not any more is polled for those who wait. */
-export const isRenewalDue = <H>(state: HeadState<H>, now: number): boolean =>
-  announcedHead(state, now) !== undefined && now >= state.dueAt;
+/** Whether a poll is due to keep a head announced that can be used. In place of any other, those who wait poll. */
+export function isRenewalDue<H extends Headed>(
+  state: HeadState<H>,
+  now: number,
+  wallMs: number,
+  pace: HeadPace,
+): boolean {
+  const announced = announcedHead(state, now);
+  return announced !== undefined && now >= state.dueAt && !isTooOld(announced.block, wallMs, pace);
+}
 
 /** When a poll is due for those who watch; requests see failures, and the next poll comes as if they were none. */
 export const watchedPollAt = <H>({ dueAt, polledAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
@@ -93,16 +102,20 @@ export const lastHead = <H>({ next, current }: HeadState<H>): H | undefined => n
 /** Age of a block by wall-clock time, milliseconds. @param wallMs now, as Unix milliseconds */
 export const ageMs = ({ timestamp }: BlockRef, wallMs: number): number => wallMs - Number(timestamp) * 1_000;
 
+/** Whether a block is too old to be used. @param wallMs now, as Unix milliseconds */
+export const isTooOld = (block: BlockRef, wallMs: number, { maxAgeMs }: HeadPace): boolean =>
+  ageMs(block, wallMs) > (maxAgeMs ?? Number.POSITIVE_INFINITY);
+
 /** What there is to do, in this order. */
 export interface HeadEffects<H> {
-  /** Heads that were taken, for listeners. */
-  readonly taken: readonly { readonly head: H; readonly branch: ChainTail }[];
   /** What the poll that ended gives to those who wait for it. A poll that `failed` has ended too. */
   readonly polled: H | null;
   /** Whether to poll one node, or all: `polled` or `failed` must follow. */
   readonly poll: 'one' | 'all' | null;
   /** A block to look up: `header` must follow. */
   readonly lookUp: Pick<BlockRef, 'hash' | 'number'> | null;
+  /** Heads that were taken, for listeners. */
+  readonly taken: readonly { readonly head: H; readonly branch: ChainTail }[];
   /** When it needs a `time`; infinite while it waits for another event. Null: nobody watches. */
   readonly wakeAt: number | null;
 }

@@ -161,3 +161,37 @@ test('property: whatever is pushed, asked and watched, all get to the head of a 
     { numRuns: runs(30) },
   );
 });
+
+test('a listener may ask for the head while a slow poll ends: all who wait get one', async () => {
+  const { chain, tracker } = chainOf(1_000);
+  const asked: Promise<Head>[] = [];
+  tracker.onHead(() => asked.push(tracker.head()));
+  const first = tracker.head();
+  chain.ms = 2_000; // The poll took so long that the next one is due when it ends.
+  const late = new Promise((resolve) => setTimeout(resolve, 500, 'late'));
+  expect(await Promise.race([first, late])).toBe(tracker.current);
+  expect(await Promise.race([Promise.all(asked), late])).toEqual([tracker.current]);
+});
+
+test('a head that is too old is not renewed for those who do not wait', async () => {
+  const { chain, tracker, numberAt } = chainOf(1_000, 10_000);
+  chain.wallMs = 14_999;
+  chain.heads = [head(5)];
+  expect(await numberAt(0)).toBe(5);
+  chain.wallMs = 15_001;
+  const { polls } = chain;
+  for (chain.ms = 500; chain.ms < 1_000; chain.ms += 10) expect(tracker.fresh()).toBeUndefined();
+  expect(chain.polls).toBe(polls);
+});
+
+test('the end of a watch counts once', async () => {
+  const { chain, tracker, advance } = watchedChain();
+  const stops = [tracker.watch(), tracker.watch()];
+  stops[0]?.();
+  stops[0]?.();
+  const { polls } = chain;
+  await advance(2_000);
+  expect(chain.polls).toBeGreaterThan(polls);
+  stops[1]?.();
+  expect(vi.getTimerCount()).toBe(0);
+});

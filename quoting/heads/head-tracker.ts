@@ -4,7 +4,7 @@ import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
-import { ageMs, announcedHead, type Headed, type HeadPace, isPollDue, noHeads } from './head-state.ts';
+import { announcedHead, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -24,8 +24,6 @@ export interface HeadSource<H extends Headed> {
 export type HeadListener<H> = (head: H, branch: ChainTail) => void;
 
 export interface HeadTrackerOptions extends HeadPace {
-  /** A block that is older than this is not used, whatever its source. Default: any is used. */
-  readonly maxAgeMs?: number;
   readonly now?: Clock;
   /** Unix milliseconds. */
   readonly wallClock?: Clock;
@@ -39,7 +37,6 @@ export interface HeadTrackerOptions extends HeadPace {
 export class HeadTracker<H extends Headed> {
   readonly #source: HeadSource<H>;
   readonly #pace: HeadPace;
-  readonly #maxAgeMs: number;
   readonly #now: Clock;
   readonly #wallClock: Clock;
   readonly #listeners = new Set<HeadListener<H>>();
@@ -51,8 +48,7 @@ export class HeadTracker<H extends Headed> {
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
     this.#source = source;
-    this.#pace = { blockTimeMs, minRefreshMs };
-    this.#maxAgeMs = options.maxAgeMs ?? Number.POSITIVE_INFINITY;
+    this.#pace = { blockTimeMs, minRefreshMs, maxAgeMs: options.maxAgeMs };
     this.#now = now;
     this.#wallClock = wallClock;
   }
@@ -74,12 +70,12 @@ export class HeadTracker<H extends Headed> {
 
   /** Whether a block is too old, by wall-clock time, for a quote to be given now. */
   isTooOld(block: BlockRef): boolean {
-    return ageMs(block, this.#wallClock()) > this.#maxAgeMs;
+    return isTooOld(block, this.#wallClock(), this.#pace);
   }
 
   /** The head if it is fresh enough to be used without waiting. Starts a poll in the background when one is due. */
   fresh(): H | undefined {
-    this.#take({ kind: 'asked', waits: false });
+    this.#take({ kind: 'asked', waits: false, wallMs: this.#wallClock() });
     return this.#readable;
   }
 
@@ -89,7 +85,7 @@ export class HeadTracker<H extends Headed> {
    * @throws what the source throws when no node answers, and SnapshotError when the newest block is too old
    */
   async head(): Promise<H> {
-    const now = this.#take({ kind: 'asked', waits: true });
+    const now = this.#take({ kind: 'asked', waits: true, wallMs: this.#wallClock() });
     const readable = this.#readable;
     if (readable) return readable;
     // Where nodes stand still, requests do not make polls more frequent.
@@ -110,7 +106,11 @@ export class HeadTracker<H extends Headed> {
    */
   watch(): () => void {
     this.#take({ kind: 'watched' });
-    return () => this.#take({ kind: 'unwatched' });
+    let isWatching = true;
+    return () => {
+      if (isWatching) this.#take({ kind: 'unwatched' });
+      isWatching = false;
+    };
   }
 
   /** Takes a head that a socket pushed. It is judged like a polled head, and no poll is due while more are pushed. */
@@ -139,13 +139,14 @@ export class HeadTracker<H extends Headed> {
     const [state, { taken, polled, poll, lookUp, wakeAt }] = nextHeads(this.#state, event, now, this.#pace);
     this.#state = state;
     this.#alarm.set(wakeAt, now);
-    for (const { head, branch } of taken) for (const listener of this.#listeners) listener(head, branch);
     if (polled) this.#endPoll((waiting) => waiting.resolve(polled));
     if (poll) this.#startPoll(poll);
     if (lookUp) {
       const header = this.#source.header(lookUp.hash, lookUp.number).catch(() => undefined);
       void header.then((found) => this.#take({ kind: 'header', header: found }));
     }
+    // Last: a listener may ask for the head, which may start the next poll.
+    for (const { head, branch } of taken) for (const listener of this.#listeners) listener(head, branch);
     return now;
   }
 

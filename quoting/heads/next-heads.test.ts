@@ -79,7 +79,7 @@ function chainOf(blockTimeMs: number) {
     get isWoken() {
       return wakeAt !== null;
     },
-    ask: () => take({ kind: 'asked', waits: true }),
+    ask: () => take({ kind: 'asked', waits: true, wallMs: chain.wallMs }),
     push: (pushed: Head) => {
       chain.reportedAt = chain.ms;
       take({ kind: 'pushed', head: pushed, wallMs: chain.wallMs });

@@ -16,16 +16,16 @@ import {
 } from './head-state.ts';
 import { judge, lookedUp, takeNext } from './judge-heads.ts';
 
-/** What happened. `time`: nothing but that time passed. */
+/** What happened. `time`: nothing but that time passed. `wallMs`: now, as Unix milliseconds. */
 export type HeadEvent<H> =
   | { readonly kind: 'watched' | 'unwatched' | 'time' }
   /** A request asked for the head. `waits`: for a poll too, if there is no head without one. */
-  | { readonly kind: 'asked'; readonly waits: boolean }
+  | { readonly kind: 'asked'; readonly waits: boolean; readonly wallMs: number }
   /** A poll gave heads: that of one node, or those of all nodes that answer. */
   | { readonly kind: 'polled'; readonly heads: readonly H[] }
   /** A poll gave none. */
   | { readonly kind: 'failed' }
-  /** A socket pushed a head. `wallMs`: now, as Unix milliseconds. */
+  /** A socket pushed a head. */
   | { readonly kind: 'pushed'; readonly head: H; readonly wallMs: number }
   /** The block that was looked up; undefined when no node gives it. */
   | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
@@ -62,7 +62,9 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
   const { state } = step;
   switch (event.kind) {
     case 'asked':
-      return withPoll(takeNext(step, step.now), event.waits ? isPollDue : isRenewalDue);
+      return withPoll(takeNext(step, step.now), (after, now, pace) =>
+        event.waits ? isPollDue(after, now) : isRenewalDue(after, now, event.wallMs, pace),
+      );
     case 'time':
       return withPoll(takeNext(step, step.now), isWatchedPollDue);
     case 'watched':
