@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { acquireLease, type Lease } from '../../runtime/lease/lease.ts';
+import { acquireLease } from '../../runtime/lease/lease.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
@@ -80,16 +80,12 @@ export class ReadSharing {
   /** Starts to share the sources of a chain's live prices, which one process reads for all. */
   shareFeed(chain: ChainConfig, feed: LiveFeed): void {
     this.#openFeed(chain, (channel, key) => {
-      const request = { redis: this.#bus.redis, keys: { lease: key }, durationMs: LEASE_MS };
-      let lease: Lease | undefined;
+      const keys = { lease: key, holder: randomUUID() };
+      const request = { redis: this.#bus.redis, keys, durationMs: LEASE_MS };
       return {
         feed,
         publish: (text) => this.#bus.publish(channel, text),
-        findReader: async () => {
-          if (await lease?.renew()) return 'own';
-          lease = await acquireLease(request);
-          return lease ? 'own' : 'other';
-        },
+        findReader: async () => ((await acquireLease(request)) ? 'own' : 'other'),
       };
     });
   }

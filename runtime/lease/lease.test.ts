@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
@@ -77,7 +77,7 @@ test('after a loss of data, processes that know what was done come first, and to
 });
 
 test('a lease without fencing is one key, and anyone may take it after a loss of data', async () => {
-  const take = () => acquireLease({ redis, keys: { lease: keys.lease }, durationMs: 60_000 });
+  const take = () => acquireLease({ redis, keys: { lease: keys.lease, holder: randomUUID() }, durationMs: 60_000 });
   await redis.flushdb();
   const first = await take();
   expect(await take()).toBeUndefined();
@@ -85,4 +85,14 @@ test('a lease without fencing is one key, and anyone may take it after a loss of
   await redis.flushdb();
   const second = await take();
   expect([await first?.renew(), await second?.renew()]).toEqual([false, true]);
+});
+
+test('a process to which Redis gave a lease without fencing holds it, though the answer was lost', async () => {
+  const request = (holder: string) => ({ redis, keys: { lease: keys.lease, holder }, durationMs: 60_000 });
+  await acquireLease(request('one')); // As after an answer that did not come in time.
+  await redis.pexpire(keys.lease, 30_000);
+  expect(await acquireLease(request('other'))).toBeUndefined();
+  const lease = await acquireLease(request('one'));
+  expect([lease?.isHeld(), (await redis.pttl(keys.lease)) > 50_000]).toEqual([true, true]);
+  expect(await acquireLease(request('other'))).toBeUndefined();
 });

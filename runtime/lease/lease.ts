@@ -5,13 +5,15 @@ import { isHeld, NEW_TERM, nextTerm, type TermEvent } from './term.ts';
 const acquire = loadScript('./acquire.lua', import.meta.url);
 const renew = loadScript('./renew.lua', import.meta.url);
 
-/** Redis keys of a lease whose holders need no fencing. */
+/** Redis key of a lease whose holders need no fencing, and the name of this one among them. */
 interface LeaseKeys {
   readonly lease: string;
+  readonly holder: string;
 }
 
 /** Redis keys of a lease, of its last fencing token, and of the time since which this Redis has had its data. */
-export interface FencedLeaseKeys extends LeaseKeys {
+export interface FencedLeaseKeys {
+  readonly lease: string;
   readonly fence: string;
   readonly epoch: string;
 }
@@ -27,12 +29,16 @@ interface LeaseRequest {
   readonly comesFirst?: boolean;
 }
 
-/** Tries to take a lease, with one command. @returns undefined while another process holds it */
+/**
+ * Tries to take a lease, with one command. A holder without fencing gets its lease again: it may have missed the answer.
+ *
+ * @returns undefined while another process holds it
+ */
 export async function acquireLease(request: LeaseRequest): Promise<Lease | undefined> {
   const { redis, keys, durationMs, comesFirst = false } = request;
   const askedAt = performance.now();
-  const names = 'fence' in keys ? [keys.lease, keys.fence, keys.epoch] : [keys.lease];
-  const token = (await acquire(redis, names, [durationMs, comesFirst ? '1' : '0'])) as string | null;
+  const [names, holder] = 'fence' in keys ? [[keys.lease, keys.fence, keys.epoch], ''] : [[keys.lease], keys.holder];
+  const token = (await acquire(redis, names, [durationMs, comesFirst ? '1' : '0', holder])) as string | null;
   return token === null ? undefined : new Lease(request, token, askedAt);
 }
 
