@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
 import { describeFailure, isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
 import { withOptions } from './process-roles.ts';
@@ -102,6 +103,11 @@ test('a server that does not listen, also as the cause of another error', async 
   expect(isDatabaseUnreachable(error)).toBe(true);
   expect(isDatabaseUnreachable(new Error('round failed', { cause: error }))).toBe(true);
   expect(isDatabaseUnreachable(new AggregateError([new Error('other'), error]))).toBe(true);
+});
+
+test('a server that gives no answer in the time of who asks', async () => {
+  const late = await withTimeout(new Promise(() => undefined), 1).catch((error: unknown) => error);
+  expect(isDatabaseUnreachable(late)).toBe(true);
 });
 
 test('a failure is described in a few words, without messages', async () => {
