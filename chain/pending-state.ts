@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import { perObject } from '../runtime/per-object.ts';
 
-/** Storage overrides by account, then by slot. Accounts are lowercase, slots and overrides lowercase hex of 32 bytes. */
+/** Storage overrides by account, then by slot. Accounts are lowercase, slots and values lowercase hex of 32 bytes. */
 export type StateOverrides = ReadonlyMap<Address, ReadonlyMap<Hex, Hex>>;
 
 /** A block that is being built: its number, and its time in Unix seconds. */
@@ -18,7 +18,7 @@ export const blockAfter = (
 
 /** What a block that is being built has on top of a committed block. */
 export interface PendingState extends TargetBlock {
-  /** Words that replace those of the committed block. */
+  /** They replace storage of the committed block. */
   readonly overrides: StateOverrides;
   /** Of the overrides, those that may be passed on, by venue: the newest first. Absent: none. */
   readonly republished?: ReadonlyMap<Address, StateOverrides> | undefined;

@@ -99,7 +99,7 @@ test('a frame with the same overrides only renews them: newer overrides of anoth
   expect(merger.state(9n)).toMatchObject({ overrides: overrides({ 1: 2, 2: 1 }), receivedAt: 100 });
   clock.ms = 1_200;
   expect(merger.state(9n)).toMatchObject({ overrides: overrides({ 1: 1, 2: 1 }), receivedAt: 900 });
-  // StateOverrides count one by one: what changed is newer, what is repeated is not.
+  // Overrides count one by one: what changed is newer, what is repeated is not.
   merger.take(two, frame(10, { [B]: overrides({ 1: 2, 2: 2 }) }), 9n);
   merger.take(one, frame(10, { [A]: overrides({ 1: 3, 2: 1 }) }), 9n);
   expect(merger.state(9n)?.overrides).toEqual(overrides({ 1: 3, 2: 2 }));

@@ -27,15 +27,15 @@ export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number,
   const last = before.taken?.committed === committed ? before.taken : undefined;
   const wentBack = !last && before.taken !== undefined && number <= before.taken.committed.block.number;
   const highest = wentBack ? -1n : before.highest;
-  const mayHold = (pending: Pick<PendingState, 'blockNumber' | 'receivedAt'>) =>
-    holds(pending, { number, top, highest }, now, pace);
+  const on = { number, top, highest };
   const isUsable = protectedAccounts !== undefined && now >= before.suspendedUntil;
-  const overrides = isUsable && inputs.overrides && mayHold(inputs.overrides) ? inputs.overrides : undefined;
+  const overrides =
+    isUsable && inputs.overrides && holds(inputs.overrides, on, now, pace) ? inputs.overrides : undefined;
   if (last) {
     const { pending } = last.head.block;
     if (pending?.digest === overrides?.digest) return before;
     const isSameBlock = pending !== undefined && pending.blockNumber === overrides?.blockNumber;
-    if (isSameBlock && now - last.takenAt < TAKE_MS && mayHold(pending)) return before;
+    if (isSameBlock && now - last.takenAt < TAKE_MS && holds(pending, on, now, pace)) return before;
   }
   if (!overrides) return { ...before, highest, taken: { committed, head: committed, takenAt: now } };
   const pending = pendingOn(committed.block, overrides, inputs, pace);
