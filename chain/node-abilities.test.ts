@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runs } from '../test/harness/property-seed.ts';
 import { type Ability, NodeAbilities } from './node-abilities.ts';
 
-const ability = fc.constantFrom<Ability>('stateOverrides', 'accessLists');
+const ability = fc.constantFrom<Ability>('stateOverrides', 'transfers', 'accessLists');
 const step = fc.record({
   ability,
   does: fc.constantFrom('lacks', 'has', 'nothing'),
@@ -32,7 +32,7 @@ test('what nodes lacked is tried again a minute after the last time, and logged 
           if (lacking.delete(each.ability)) expected.push('info');
           abilities.has(each.ability);
         }
-        for (const one of ['stateOverrides', 'accessLists'] as const)
+        for (const one of ['stateOverrides', 'transfers', 'accessLists'] as const)
           expect(abilities.mayHave(one)).toBe(now - (lackedAt.get(one) ?? Number.NEGATIVE_INFINITY) >= 60_000);
       }
       expect(logged).toEqual(expected);

@@ -3,13 +3,17 @@ import { OutageLog } from '../runtime/outage-log.ts';
 import type { Clock } from './circuit-breaker.ts';
 
 /** What nodes may lack, and do without which quotes cost more or show less. */
-export type Ability = 'stateOverrides' | 'accessLists';
+export type Ability = 'stateOverrides' | 'transfers' | 'accessLists';
 
 /** What is logged when nodes lack an ability, and when they have it again. */
 const LOGGED: Readonly<Record<Ability, { readonly begin: string; readonly end: string }>> = {
   stateOverrides: {
-    begin: 'nodes do not apply state overrides: prices are inverted, and transfers of tokens are not tried',
+    begin: 'nodes do not apply state overrides: prices are inverted instead',
     end: 'nodes apply state overrides again',
+  },
+  transfers: {
+    begin: 'nodes do not apply state overrides: transfers of tokens are not tried',
+    end: 'transfers of tokens are tried again',
   },
   accessLists: {
     begin: 'no node gives access lists: state overrides cost more reads',
@@ -35,7 +39,11 @@ export class NodeAbilities {
       outage: new OutageLog(logger, { ...LOGGED[ability], now }),
       lackedUntil: Number.NEGATIVE_INFINITY,
     });
-    this.#known = { stateOverrides: known('stateOverrides'), accessLists: known('accessLists') };
+    this.#known = {
+      stateOverrides: known('stateOverrides'),
+      transfers: known('transfers'),
+      accessLists: known('accessLists'),
+    };
     this.#now = now;
   }
 

@@ -1,19 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
-import type { NodeAbilities } from '../../chain/node-abilities.ts';
+import { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { PoolAnswers, TransferAnswers } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface TransferProverDeps {
   readonly target: ChainTarget;
-  readonly abilities: NodeAbilities;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 /** Tokens that moved are tried again once in ten blocks, and when the pool's balance or a token's code changes. */
@@ -33,10 +34,13 @@ interface Proven {
  */
 export class TransferProver {
   readonly #deps: TransferProverDeps;
+  /** Not that of the chain's quotes: what nodes refuse may be these calls alone, which run code of untrusted tokens. */
+  readonly #abilities: NodeAbilities;
   readonly #proven = new LRUCache<Address, Proven>({ max: MAX_POOLS });
 
   constructor(deps: TransferProverDeps) {
     this.#deps = deps;
+    this.#abilities = new NodeAbilities(deps.logger);
   }
 
   /**
@@ -56,8 +60,7 @@ export class TransferProver {
       const proven = this.#proven.get(address);
       return proven?.state === states[index] ? proven?.answers : undefined;
     });
-    const { target, abilities } = this.#deps;
-    if (!context.block.pending && !abilities.mayHave('stateOverrides')) return known;
+    if (!this.#abilities.mayHave('transfers')) return known;
     const due = pools.flatMap((pool, index) => {
       const amounts = known[index] ? null : heldBy(pool, read[index] ?? {});
       return amounts ? [{ pool, index, amounts }] : [];
@@ -67,11 +70,12 @@ export class TransferProver {
       [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
     );
     const code = transferCode(due.map(({ pool }) => pool.address));
-    const { isApplied, answers } = await boundedCalls(target, { ...context, code }, groups);
+    const { isApplied, answers } = await boundedCalls(this.#deps.target, { ...context, code }, groups);
     if (!isApplied) {
-      abilities.lacks('stateOverrides');
+      this.#abilities.lacks('transfers');
       return known;
     }
+    this.#abilities.has('transfers');
     for (const [order, { pool, index, amounts }] of due.entries()) {
       const results = answers[order]?.results;
       if (!results) continue;

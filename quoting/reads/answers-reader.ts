@@ -16,7 +16,7 @@ export interface AnswersReaderDeps {
   readonly searcher: Pick<CurveSearcher, 'known'>;
   readonly prover: TransferProver;
   readonly abilities: NodeAbilities;
-  readonly logger: Pick<Logger, 'warn'>;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 /**
