@@ -20,11 +20,16 @@ import { writeTrends } from './write-trends.ts';
 /** Twelve minutes into a quarter of an hour. */
 const NOW = 1_794_960_720;
 const DAY = 86_400;
-const FUNDED = Array.from({ length: 60 }, (_, n) => seedAddress(0x1000 + n));
+const FUNDED = Array.from({ length: 90 }, (_, n) => seedAddress(0x1000 + n));
 const UNFUNDED = seedAddress(0x2000);
 const [ETHER_USD, DOLLAR_USD] = [3_000, 1.001];
 
-const anyTs = fc.integer({ min: NOW - DAY - 7_200, max: NOW + 400 });
+/** As often in the first and in the last hour of the steps as in between, or before. */
+const anyTs = fc.oneof(
+  fc.integer({ min: NOW - DAY - 7_200, max: NOW + 400 }),
+  fc.integer({ min: NOW - DAY, max: NOW - DAY + 4_500 }),
+  fc.integer({ min: NOW - 4_500, max: NOW + 400 }),
+);
 const anySample = fc.record({
   ts: anyTs,
   status: fc.constantFrom('healthy', 'healthy', 'feed_down'),
@@ -32,7 +37,7 @@ const anySample = fc.record({
   depths: fc.constantFrom(null, [1n, 2n, 3n, 12_345_678n], [1n, 2n, 3n, 987_654_321n]),
 });
 const anyTrade = fc.record({
-  ts: fc.integer({ min: NOW - DAY - 7_200, max: NOW }),
+  ts: anyTs.map((ts) => Math.min(ts, NOW)),
   out: fc.oneof(fc.constant(0n), fc.bigInt(10n ** 9n, 10n ** 12n)),
 });
 const anyPool = fc.record({
