@@ -42,8 +42,9 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   const service = controls(spawned, options);
   const failure = await waitUntilReady(options, service);
   if (failure === undefined) return service;
+  const exitCode = service.exitCode();
   await service.stop();
-  throw new ServiceError(`${options.name} ${failure}`, service.recentOutput(), { exitCode: service.exitCode() });
+  throw new ServiceError(`${options.name} ${failure}`, service.recentOutput(), { exitCode });
 }
 
 /**

@@ -132,6 +132,12 @@ describe('a service that does not come up', () => {
     expect(isAlive(Number((error as ServiceError).log))).toBe(false);
   });
 
+  test('the exit code is that of a process which ended by itself, not of one that was stopped', async () => {
+    const exitCodeOf = (script: string) => shell(script, 1_000).catch((error: ServiceError) => error.exitCode);
+    const stopped = "trap 'exit 75' TERM; while :; do sleep 0.1; done";
+    expect(await Promise.all([exitCodeOf('exit 75'), exitCodeOf(stopped)])).toEqual([75, null]);
+  });
+
   test('a command that does not exist is one line', async () => {
     const missing = startService({ name: 'it', command: '/no/such/command', args: [], ready: /listening/ });
     await expect(missing).rejects.toThrow('it ended while starting (exit code 127)');
