@@ -46,8 +46,12 @@ function sourceOf(
   };
 }
 
+/** A client that answers no ping is terminated after two to three times this long, which a busy machine may take. */
+const PING_MS = 1_000;
+const EVENTUALLY = { timeout: 50_000 };
+
 /** Serves feeds of these sizes and paces to each client. */
-async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]) {
+async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[], pingMs = PING_MS) {
   const logger = createLogger('test', 'silent');
   const terminations: string[] = [];
   const seen = { open: 0, active: 0, most: 0, made: 0 };
@@ -56,7 +60,7 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
   const sockets = { connections, countTermination: (_chain: number, reason: string) => terminations.push(reason) };
   const app = new Hono();
   app.get('/:chain_id', (c) =>
-    openSocket(c, { sockets, trustedProxies: 0, logger, pingMs: 300 }, (opened) => {
+    openSocket(c, { sockets, trustedProxies: 0, logger, pingMs }, (opened) => {
       for (const [bytes, minMs] of feeds) {
         const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
         opened.socket.once('close', sendFrames(feed, opened));
@@ -93,14 +97,14 @@ test('a client that reads slowly and pings gets frames in order, and stays', asy
   socket.on('ping', () => {
     serverPings += 1;
   });
-  // Several times as long as a client may take that reads nothing.
-  await expect.poll(() => frames.length > 3 && serverPings >= 9, { timeout: 15_000 }).toBe(true);
+  // Longer than a client stays that reads nothing.
+  await expect.poll(() => frames.length > 3 && serverPings > 3, EVENTUALLY).toBe(true);
   clearInterval(pings);
   expect([socket.readyState, terminations]).toEqual([WebSocket.OPEN, []]);
   const numbers = frames.map(({ number }) => number);
   expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
   socket.terminate();
-}, 20_000);
+});
 
 test('a small feed comes through beside a large one, whose frames fill the socket', async () => {
   const { url, terminations } = await serve([
@@ -108,33 +112,33 @@ test('a small feed comes through beside a large one, whose frames fill the socke
     [2_000, 20],
   ]);
   const { socket, frames } = await connect(url);
-  await expect.poll(() => frames.some(({ bytes }) => bytes === LARGE), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => frames.some(({ bytes }) => bytes === LARGE), EVENTUALLY).toBe(true);
   frames.splice(0);
   const smallest = () => {
     const small = frames.filter(({ bytes }) => bytes === 2_000).length;
     return Math.min(small, frames.length - small);
   };
-  await expect.poll(smallest, { timeout: 15_000 }).toBeGreaterThan(5);
+  await expect.poll(smallest, EVENTUALLY).toBeGreaterThan(5);
   expect(terminations).toEqual([]);
   socket.terminate();
-}, 20_000);
+});
 
 test('for a client that reads nothing few frames are made, until it is terminated and counted', async () => {
-  const { url, terminations, seen } = await serve([[LARGE, 20]]);
+  const { url, terminations, seen } = await serve([[LARGE, 20]], 300);
   const { socket } = await connect(url);
   socket.pause();
-  await expect.poll(() => [seen.open, terminations], { timeout: 10_000 }).toEqual([0, ['timeout']]);
+  await expect.poll(() => [seen.open, terminations], EVENTUALLY).toEqual([0, ['timeout']]);
   // What the buffers of the system take; else there were 20 in 400 ms.
   expect(seen.made).toBeLessThan(8);
   socket.terminate();
-}, 20_000);
+});
 
 test('frames of many feeds are made one by one', async () => {
   const feeds = Array.from({ length: 40 }, (_, n) => [1_000 + n, 20] as const);
   const { url, seen } = await serve(feeds);
   const { socket, frames } = await connect(url);
-  await expect.poll(() => new Set(frames.map(({ bytes }) => bytes)).size, { timeout: 10_000 }).toBe(feeds.length);
+  await expect.poll(() => new Set(frames.map(({ bytes }) => bytes)).size, EVENTUALLY).toBe(feeds.length);
   expect([seen.open, seen.most]).toEqual([feeds.length, 1]);
   socket.terminate();
-  await expect.poll(() => seen.open, { timeout: 5_000 }).toBe(0);
-}, 20_000);
+  await expect.poll(() => seen.open, EVENTUALLY).toBe(0);
+});

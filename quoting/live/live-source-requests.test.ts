@@ -22,11 +22,14 @@ test.each([
 ] satisfies [string, string, LiveServer['answer']][])(
   'a response that is %s counts as %s, and the next URL is requested',
   async (_what, fault, answer) => {
+    stopTime();
     const [bad, good] = [await startLiveServer(), await startLiveServer()];
     bad.answer = answer;
     good.answer = answerWith(builder(5));
     const { numbers, faults } = sourceOf({ rpcUrls: [bad.rpcUrl, good.rpcUrl] });
-    await vi.waitUntil(() => numbers().length > 0, { timeout: 5_000 });
+    await until(() => bad.requests.length === 1);
+    if (fault === 'timeout') await pass(2_000);
+    await until(() => numbers().length > 0);
     expect(faults).toEqual([fault]);
   },
 );
