@@ -101,3 +101,12 @@ test('a repository whose settings cannot be written is no reason to fail', async
   await writeFile(join(repository, '.git/config.lock'), '');
   expect(await install()).toMatchObject({ exitCode: 0, stderr: '' });
 });
+
+test('an installation without the tools of development makes no types, although tsx is installed elsewhere', async () => {
+  await cp(join(PROJECT_ROOT, 'client/write-schema.ts'), join(repository, 'client/write-schema.ts'));
+  const elsewhere = join(repository, 'bin');
+  await mkdir(elsewhere);
+  await writeFile(join(elsewhere, 'tsx'), '#!/bin/sh\n', { mode: 0o755 });
+  const installed = await install(`${elsewhere}:${env.PATH}`);
+  expect(installed).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+});
