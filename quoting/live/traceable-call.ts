@@ -1,4 +1,4 @@
-import type { Hex } from 'viem';
+import { type Hex, parseTransaction } from 'viem';
 import { type SignedCall, signedCall } from '../../chain/signed-call.ts';
 
 /** An update that needs more is not traced: an oracle's write needs a few hundred thousand. */
@@ -10,6 +10,11 @@ const MAX_GAS = 5_000_000n;
  * @returns undefined when it is none, is of another chain, creates a contract, or may need more than 5 million gas
  */
 export async function traceableCall(tx: Hex, chainId: number): Promise<SignedCall | undefined> {
-  const call = await signedCall(tx).catch(() => undefined);
-  return call?.to && call.chainId === chainId && call.gas <= MAX_GAS ? call : undefined;
+  try {
+    // The sender takes milliseconds to recover: not for a transaction that is not traced.
+    const { to, gas = 0n, ...rest } = parseTransaction(tx);
+    return to && rest.chainId === chainId && gas <= MAX_GAS ? await signedCall(tx) : undefined;
+  } catch {
+    return undefined;
+  }
 }
