@@ -1,26 +1,16 @@
 import { numberToHex, parseTransaction, serializeTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { outcome } from '../../test/pamm/quote-bodies.ts';
 import { BSC, ETHEREUM, startApi } from '../../test/pamm/rig.ts';
 import { signedTx } from '../../test/pamm/sample-updates.ts';
-import { startWorld, type World } from '../../test/pamm/world.ts';
+import { pammWorld } from '../../test/pamm/world.ts';
 
 /** Every row of errors that the contract lists. */
 
-let world: World;
-let redis: World['redis'];
-let mocks: World['mocks'];
-let rig: World['rig'];
-let bodies: World['bodies'];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ({ redis, mocks, rig, bodies } = world);
-});
-afterAll(() => world.stop());
+const { redis, mocks, rig, bodies } = pammWorld();
 
 describe('who may ask, and for what chain', () => {
   test.each([

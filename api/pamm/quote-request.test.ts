@@ -7,18 +7,9 @@ import { eventually } from '../../test/pamm/eventually.ts';
 import { expiry, outcome } from '../../test/pamm/quote-bodies.ts';
 import { API_KEY, BSC, ETHEREUM, type PammAnswer, startApi } from '../../test/pamm/rig.ts';
 import { newUuid } from '../../test/pamm/sample-updates.ts';
-import { startWorld, type World } from '../../test/pamm/world.ts';
+import { pammWorld } from '../../test/pamm/world.ts';
 
-let world: World;
-let mocks: World['mocks'];
-let rig: World['rig'];
-let bodies: World['bodies'];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ({ mocks, rig, bodies } = world);
-});
-afterAll(() => world.stop());
+const { redis, mocks, rig, bodies } = pammWorld();
 
 describe('a good request', () => {
   test('reaches every Ethereum builder whole, with hex in either spelling and unknown fields dropped', async () => {
@@ -92,7 +83,7 @@ describe('the response deadline', () => {
   let prompt: Awaited<ReturnType<typeof startApi>>;
 
   beforeAll(async () => {
-    prompt = await startApi(world.redis.url, mocks, rig.keys.prefix);
+    prompt = await startApi(redis.url, mocks, rig.keys.prefix);
   });
   afterAll(() => prompt.stop());
   afterEach(() => {

@@ -10,20 +10,20 @@ import { dropSchema } from '../../indexer/backfill/drop.ts';
 import { planBackfill } from '../../indexer/backfill/plan.ts';
 import { assertStartBlock, followedFactories } from '../../indexer/backfill/start-block.ts';
 import { writtenSchemas } from '../../indexer/publication/schema-lock.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { loggedBars, loggedDays, shownBars, shownDays, tvlBeyondBins } from '../indexing/candles-from-logs.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from '../indexing/indexer-process.ts';
 import { eventually } from '../pamm/eventually.ts';
-import { type BackfillWorld, backfill, type Command, killLeftCommands, startBackfillWorld } from './backfill-world.ts';
+import { backfill, type Command, killLeftCommands, startBackfillWorld } from './backfill-world.ts';
 import { compareIndexes } from './index-rows.ts';
 
 /** Six indexers start while other tests take the cores. */
 const LIMIT_MS = 300_000;
 
-let world: BackfillWorld;
+const world = startedWorld(() => startBackfillWorld(20));
 let indexer: RunningIndexer;
 
 beforeAll(async () => {
-  world = await startBackfillWorld(20);
   await passMinutes();
   indexer = await startIndexer(world);
   await catchUp();
@@ -32,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   killLeftCommands();
   await indexer?.stop();
-  await world?.stop();
 });
 
 async function catchUp(): Promise<void> {

@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { averagePrice, fromDecimalPrice, maxIn, maxOut, toDecimalPrice } from '../../client/math.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { compareAmounts, mathResult, worseExecution } from './compare-amounts.ts';
-import { type FillWorld, type MarketSide, startFillWorld } from './fill-world.ts';
+import { type MarketSide, startFillWorld } from './fill-world.ts';
 import { DEVNET_CASES, makeVectors, type Vectors } from './vectors.ts';
 
 const VECTORS = new URL('../../client/vectors/vectors.json', import.meta.url);
@@ -13,11 +14,7 @@ const SCHEMA = new URL('../../client/vectors/schema.json', import.meta.url);
 /** Each draws other amounts with `PROPERTY_SEED=random`. */
 const SEED = fc.readConfigureGlobal().seed ?? 0;
 
-let world: FillWorld;
-beforeAll(async () => {
-  world = await startFillWorld();
-});
-afterAll(() => world?.stop());
+const world = startedWorld(startFillWorld);
 
 const readVectors = async () => JSON.parse(await readFile(VECTORS, 'utf8')) as Vectors;
 

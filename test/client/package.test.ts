@@ -13,25 +13,26 @@ import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { launchBrowser, visit } from '../explorer/browser.ts';
-import { type ExplorerWorld, startExplorerWorld } from '../explorer/world.ts';
+import { startExplorerWorld } from '../explorer/world.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { type InstalledClient, installClient, readmePrograms } from './install.ts';
 
 /** After minifying and gzip, with everything that the subpath uses. */
 const MAX_BYTES = { math: 4_000, rest: 4_000, simulate: 1_500, stream: 6_000 };
 
+const world = startedWorld(startExplorerWorld);
 let parent: string;
 let client: InstalledClient;
-let world: ExplorerWorld;
 let browser: Browser;
 
 beforeAll(async () => {
   parent = await realpath(await mkdtemp(join(tmpdir(), 'client-package-')));
-  [client, world, browser] = await Promise.all([installClient(parent), startExplorerWorld(), launchBrowser()]);
+  client = await installClient(parent);
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await world?.stop();
   await rm(parent, { recursive: true, force: true });
 });
 

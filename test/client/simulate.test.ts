@@ -7,7 +7,7 @@ import { serve } from '@hono/node-server';
 import { transform } from 'esbuild';
 import { execa } from 'execa';
 import { createPublicClient, http, toFunctionSelector } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { maxIn, maxOut, quoteExactIn, quoteExactOut } from '../../client/math.ts';
 import {
   type Eip1193Provider,
@@ -17,18 +17,17 @@ import {
   simulateExactOut,
 } from '../../client/simulate.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { type LiveQuote, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { type LiveQuote, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { installClient, linkPackages } from './install.ts';
 
 const SIDES = ['bids', 'asks'] as const;
 
-let world: LiveWorld;
+const world = startedWorld(startLiveWorld);
 let node: Eip1193Provider;
-beforeAll(async () => {
-  world = await startLiveWorld();
+beforeAll(() => {
   node = createPublicClient({ transport: http(world.market.chain.rpcUrl) });
 });
-afterAll(() => world?.stop());
 
 /** Live quotes of all pools, as a client makes them ready for a simulation. */
 async function liveQuotes(): Promise<LiveQuote[]> {

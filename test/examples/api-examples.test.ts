@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ApiRoute } from '../../api/declaration/api-route.ts';
 import { EXAMPLE } from '../../api/declaration/example-market.ts';
 import { openApiDocument } from '../../api/reference/openapi-document.ts';
 import { ROUTES } from '../../api/resources.ts';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { openExampleApp } from './example-app.ts';
 
@@ -20,11 +21,7 @@ const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), z.u
 const { paths } = Document.parse(openApiDocument(ROUTES));
 const operationOf = ({ path, method }: ApiRoute) => Operation.parse(paths[path]?.[method]);
 
-let opened: Awaited<ReturnType<typeof openExampleApp>>;
-beforeAll(async () => {
-  opened = await openExampleApp();
-});
-afterAll(() => opened?.close());
+const opened = startedWorld(openExampleApp);
 
 /** The chain, pool and tokens of the examples are not there: one of the test's own stands in for each. */
 function replacement(text: string): string {

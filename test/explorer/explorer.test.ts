@@ -1,29 +1,27 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RoutePlan } from '../../api/route/route-response.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A, CHAIN_B } from '../metadata/listing-fixture.ts';
 import { findings } from './axe.ts';
 import { launchBrowser, type Visit, visit } from './browser.ts';
 import { expectAppearance } from './screenshots.ts';
 import { addQuoteSample, addTrade, HOSTILE_SYMBOL, OTHERS, storeTrends } from './seed-market.ts';
 import { stopClock } from './still-clock.ts';
-import { type ExplorerWorld, startExplorerWorld } from './world.ts';
+import { startExplorerWorld } from './world.ts';
 
 /** Of a busy machine. */
 const TIMEOUT_MS = 30_000;
 const PHONE = { width: 360, height: 740 };
 
-let world: ExplorerWorld;
+const world = startedWorld(startExplorerWorld);
 let browser: Browser;
 let opened: Visit;
 
 beforeAll(async () => {
-  [world, browser] = await Promise.all([startExplorerWorld(), launchBrowser()]);
-}, 240_000);
-afterAll(async () => {
-  await browser?.close();
-  await world?.stop();
+  browser = await launchBrowser();
 });
+afterAll(() => browser?.close());
 
 /**
  * Opens a path; what went wrong in the page is looked at by {@link close}. A new block first: the chain stands still

@@ -1,23 +1,21 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startedWorld } from '../harness/open-world.ts';
 import { updateAll } from '../live/live-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { findings } from './axe.ts';
 import { launchBrowser, visit } from './browser.ts';
-import { type LivePage, startLivePage } from './live-page.ts';
+import { startLivePage } from './live-page.ts';
 
 /** Of a busy machine. */
 const TIMEOUT_MS = 30_000;
 
-let live: LivePage;
+const live = startedWorld(startLivePage);
 let browser: Browser;
 beforeAll(async () => {
-  [live, browser] = await Promise.all([startLivePage(), launchBrowser()]);
-}, 240_000);
-afterAll(async () => {
-  await browser?.close();
-  await live?.stop();
+  browser = await launchBrowser();
 });
+afterAll(() => browser?.close());
 
 const figure = (page: Page, term: string) => page.locator(`[data-figure=${term}]`);
 const dot = (page: Page) => page.locator('.sub .live');

@@ -15,3 +15,14 @@ export function openWorld<W extends object>(open: (ends: AsyncDisposableStack) =
   afterAll(() => ends.disposeAsync());
   return opened;
 }
+
+/** How things of tests end. */
+type Ending = Partial<Record<'stop' | 'close' | 'drop' | 'remove', () => unknown>>;
+
+/** The same for one plain object, which ends by its own `stop`, `close`, `drop` or `remove`. */
+export const startedWorld = <W extends Ending>(start: () => Promise<W>): Readonly<W> =>
+  openWorld(async (ends) =>
+    ends.adopt(await start(), async (started) => {
+      await (started.stop ?? started.close ?? started.drop ?? started.remove)?.();
+    }),
+  );

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import pg from 'pg';
 import { pino } from 'pino';
 import { getContractAddress, zeroHash } from 'viem';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { type FactoryFacts, readFactory } from '../../chain/discovery/read-factory.ts';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { EXIT_RETRY } from '../../config/app-error.ts';
@@ -13,7 +13,7 @@ import { loadChainsFile } from '../../config/load-chains.ts';
 import { completeChain, missingRoles } from '../../db/complete-chain.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { deployContract } from '../../devnet/deploy.ts';
@@ -24,11 +24,12 @@ import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
 import { contractsOfIndex } from '../../indexer/discovery.ts';
 import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { classesUnder } from '../metadata/pool-classes.ts';
 
 /* The indexer finds standard extensions and provider factories that the chains file does not name. */
@@ -38,12 +39,11 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 const CHAIN_ID = 31337;
 const NAMED = ['stopLoss', 'priceVelocityGuard', 'depositAllowlist', 'swapAllowlist'] as const;
 
-let folder: TempFolder;
-let anvil: Anvil;
+const folder = startedWorld(() => createTempFolder('discovery'));
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 let scenario: Scenario;
 
 beforeAll(async () => {
-  [folder, anvil] = await Promise.all([createTempFolder('discovery'), startAnvil({ chainId: CHAIN_ID })]);
   scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, packed: packedVariant('sumOnEdges') });
   // A pool whose stop loss has the code of the standard one. Whoever made it may have written anything into its storage.
   const chain = await connectDevChain(anvil.url);
@@ -59,8 +59,6 @@ beforeAll(async () => {
     extensions: [stopLossExtension({ ...scenario.deployment, stopLoss: copy })],
   });
 });
-afterAll(() => Promise.all([anvil.stop(), folder.remove()]));
-
 type File = ReturnType<typeof buildChainsFile>;
 
 /** A chains file of the scenario. @param change what is changed in each deployment */

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
+import { startedWorld } from '../harness/open-world.ts';
 import { testListing } from '../metadata/listing-equals-chains.ts';
 import { testIndex } from './index-equals-chains.ts';
-import { type IndexedWorld, startIndexedWorld } from './indexed-world.ts';
+import { startIndexedWorld } from './indexed-world.ts';
 
 /*
  * One world for all that is compared with two chains: an indexer takes longer to start and to follow than most
@@ -11,13 +12,7 @@ import { type IndexedWorld, startIndexedWorld } from './indexed-world.ts';
 /** Per chain, which the indexer meets as history. */
 const ACTIONS_BEFORE = 80;
 
-let world: IndexedWorld;
-
-beforeAll(async () => {
-  world = await startIndexedWorld(ACTIONS_BEFORE);
-}, 240_000);
-
-afterAll(() => world?.stop());
+const world = startedWorld(() => startIndexedWorld(ACTIONS_BEFORE));
 
 describe('index', () => testIndex(() => world));
 describe('listing', () => testListing(() => world));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { addLiquidity } from '../../devnet/actions.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
 import { connectNode, request } from '../../devnet/json-rpc.ts';
@@ -16,9 +16,10 @@ import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario, type Scenario } from '../../devnet/scenario.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { createDatabase } from '../harness/database.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { expectRejected, serveIndex } from '../metadata/served-index.ts';
 import { readChainPools } from './chain-pools.ts';
 import { expectPackedIndexed } from './expect-packed.ts';
@@ -36,23 +37,18 @@ const LIMIT_MS = 120_000;
 
 type GuardedPool = Awaited<ReturnType<PackedMarket['openGuardedPool']>>;
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
+const database = startedWorld(createDatabase);
+const folder = startedWorld(() => createTempFolder('new-pools'));
 let chain: DevChain;
 let client: PublicClient;
 let scenario: Scenario;
 let packed: PackedMarket;
 const hostile = new HostileTokens();
-let database: TestDatabase;
 let rows: pg.Client;
-let folder: TempFolder;
 let indexer: RunningIndexer | undefined;
 
 beforeAll(async () => {
-  [anvil, database, folder] = await Promise.all([
-    startAnvil({ chainId: CHAIN_ID }),
-    createDatabase(),
-    createTempFolder('new-pools'),
-  ]);
   scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID });
   chain = await connectDevChain(anvil.url);
   packed = await PackedMarket.open(chain);
@@ -71,7 +67,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await indexer?.stop();
   await rows?.end();
-  await Promise.all([anvil?.stop(), database?.drop(), folder?.remove()]);
 });
 
 async function start(schema?: string): Promise<void> {

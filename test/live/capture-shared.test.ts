@@ -1,17 +1,18 @@
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LiveConfig } from '../../config/live-schema.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
-import { type Redis as RedisServer, redisUrlFor, startRedis } from '../../local/services/redis.ts';
+import { redisUrlFor, startRedis } from '../../local/services/redis.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { newUuid } from '../pamm/sample-updates.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { type Capture, type CapturedWorld, type CaptureOptions, startCapturedWorld } from './captured-world.ts';
+import { type Capture, type CaptureOptions, startCapturedWorld } from './captured-world.ts';
 import { updateAll } from './live-world.ts';
 
 /* Capture takes the words of live sources from the API, as its own user of Redis, and reads sources itself without one. */
@@ -28,8 +29,8 @@ interface SentWords {
   readonly blocks: readonly { readonly sources: readonly { readonly parts: readonly object[] }[] }[];
 }
 
-let world: CapturedWorld;
-let redis: RedisServer;
+const world = startedWorld(() => startCapturedWorld({ flatPools: 1, packedPools: 1 }, () => OWN));
+const redis = startedWorld(() => startRedis({ prefix: PREFIX }));
 let chain: ChainConfig;
 /** Published updates and a builder. */
 let both: LiveConfig;
@@ -38,15 +39,11 @@ const captures: Capture[] = [];
 const sharings: ReadSharing[] = [];
 
 beforeAll(async () => {
-  [world, redis] = await Promise.all([
-    startCapturedWorld({ flatPools: 1, packedPools: 1 }, () => OWN),
-    startRedis({ prefix: PREFIX }),
-  ]);
   await world.api.stop(); // It shares no source.
   [chain] = world.file.chains as [ChainConfig];
   const wsUrls = [world.market.builder.builderStreamUrl];
   both = LiveConfig.parse({ sources: [...OWN.sources, { kind: 'builder-overrides', wsUrls }] });
-}, 120_000);
+});
 
 beforeEach(async () => {
   await world.market.builder.buildBlock();
@@ -59,8 +56,6 @@ afterEach(async () => {
   await Promise.all(apis.splice(0).map((api) => api.stop()));
   await expect.poll(connections).toBe(0);
 });
-
-afterAll(() => Promise.all([world?.stop(), redis?.stop()]));
 
 const connections = () => world.market.builder.connections();
 

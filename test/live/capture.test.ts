@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { type LivePool, ONE } from '../../devnet/live/live-pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { type CapturedWorld, startCapturedWorld } from './captured-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { startCapturedWorld } from './captured-world.ts';
 import { updateAll, waitForUpdates } from './live-world.ts';
 
 /*
@@ -19,18 +20,14 @@ const CALLS_PER_MINUTE = 20;
 /** A few frames: a builder sends one in 100 ms. */
 const FRAMES_MS = 400;
 
-let world: CapturedWorld;
-
-beforeAll(async () => {
+const world = startedWorld(() =>
   // Without HTTP, so that the source can fall silent.
-  world = await startCapturedWorld({ flatPools: 3, packedPools: 3 }, ({ market: { builder } }) => ({
+  startCapturedWorld({ flatPools: 3, packedPools: 3 }, ({ market: { builder } }) => ({
     sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl] }],
-  }));
-});
+  })),
+);
 
 beforeEach(() => world.market.builder.setLanding('with-trade'));
-
-afterAll(() => world?.stop());
 
 const statuses = async () => {
   const { data } = await world.listing.page(world.config.chainId, { count: 500, minTvlFiat: 0 });

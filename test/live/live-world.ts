@@ -15,6 +15,7 @@ import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { type QuoteApi, type QuoteApiOptions, quoteApi } from '../quotes/quote-api.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
+import { type StreamApiOptions, startStreamApi } from '../stream/stream-api.ts';
 
 export type Batch = z.infer<typeof BatchResponse>;
 export type LiveQuote = z.infer<typeof Quote>;
@@ -71,6 +72,10 @@ export async function startLiveWorld(
     },
   };
 }
+
+/** A stream over the market that reads its sources by itself, or as `change` says. */
+export const startLiveStream = ({ config, served }: LiveWorld, change: Partial<StreamApiOptions> = {}) =>
+  startStreamApi({ chain: config, directory: fixedDirectory(served), ...change });
 
 export const builderSource = ({ builder }: LiveMarket): z.input<typeof LiveConfig> => ({
   sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl], rpcUrls: [builder.builderRpcUrl] }],

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { createPublicClient, http, type PublicClient } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { RoutePlan } from '../../api/route/route-response.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import { type Batch, type LiveQuote, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { type Batch, type LiveQuote, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
 import { randomInput } from './random-input.ts';
 import { type Overrides, swapAtHead, type ViemSwap } from './viem-swap.ts';
 
@@ -36,13 +37,11 @@ interface Sample extends ViemSwap {
   readonly overrides: Overrides;
 }
 
-let world: LiveWorld;
+const world = startedWorld(() => startLiveWorld({ flatPools: 6, packedPools: 6 }));
 let node: PublicClient;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 6, packedPools: 6 });
+beforeAll(() => {
   node = createPublicClient({ transport: http(world.market.chain.rpcUrl) });
 });
-afterAll(() => world?.stop());
 
 const poolAt = (address: string): LivePool => {
   const pool = world.market.pools.find((it) => it.address === address);

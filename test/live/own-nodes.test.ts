@@ -1,23 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
 import { watchTraces } from '../../quoting/live/trace-watch.ts';
 import { liveWarnings } from '../../quoting/open-chains.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { newUuid } from '../pamm/sample-updates.ts';
-import { kindsOf, type OwnWorld, startOwnWorld } from './own-world.ts';
+import { kindsOf, startOwnWorld } from './own-world.ts';
 
 /* What published updates cost the nodes, and what happens where those cannot trace. */
 
-let world: OwnWorld;
-beforeAll(async () => {
-  world = await startOwnWorld({ flatPools: 1, packedPools: 1 });
-});
-afterAll(() => world?.stop());
+const world = startedWorld(() => startOwnWorld({ flatPools: 1, packedPools: 1 }));
 
 const REFUSAL = {
   kind: 'error',

@@ -1,22 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type Hex, keccak256, parseTransaction } from 'viem';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { createMaker, type QuoteUpdate } from '../../devnet/live/maker.ts';
 import type { PendingBlock } from '../../devnet/live/pending-block.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
-import { kindsOf, type OwnWorld, PLAIN_CHAIN, startOwnWorld, usedWords } from './own-world.ts';
+import { kindsOf, PLAIN_CHAIN, startOwnWorld, usedWords } from './own-world.ts';
 
 /* Quotes from nothing but the updates that makers send to this service for builders. */
 
-let world: OwnWorld;
-beforeAll(async () => {
-  world = await startOwnWorld({ flatPools: 2, packedPools: 2 });
-});
-afterAll(() => world?.stop());
+const world = startedWorld(() => startOwnWorld({ flatPools: 2, packedPools: 2 }));
 beforeEach(async () => {
   await world.market.builder.buildBlock();
 });

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import type { z } from 'zod';
 import type { LiveConfig } from '../../config/live-schema.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { freePort } from '../../runtime/free-port.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { Book } from '../stream/book.ts';
 import { connectSse } from '../stream/stream-connection.ts';
-import { type CapturedWorld, startCapturedWorld } from './captured-world.ts';
+import { startCapturedWorld } from './captured-world.ts';
 import { type Batch, type LiveQuote, relayerSource, updateAll } from './live-world.ts';
 
 /* Live prices in API processes of one Redis: what one of them learns, ends or misses, the others show as they should. */
@@ -23,16 +24,10 @@ const WAIT = { timeout: 10_000, interval: 20 };
 /** One that processes share what they read under. */
 const PREFIX = randomUUID();
 
-let world: CapturedWorld;
-let folder: TempFolder;
-
-beforeAll(async () => {
-  folder = await createTempFolder('live-processes');
-  world = await startCapturedWorld({ flatPools: 1, packedPools: 1 }, () => null);
-  // It reads the sources by itself.
-  await world.api.stop();
-});
-afterAll(() => Promise.all([world?.stop(), folder?.remove()]));
+const folder = startedWorld(() => createTempFolder('live-processes'));
+const world = startedWorld(() => startCapturedWorld({ flatPools: 1, packedPools: 1 }, () => null));
+// It reads the sources by itself.
+beforeAll(() => world.api.stop());
 beforeEach(() => world.market.builder.resume());
 
 type Api = Awaited<ReturnType<typeof startApi>>;

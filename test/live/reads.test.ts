@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { connectSse } from '../stream/sse-client.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { builderSource, type LiveQuote, type LiveWorld, startLiveWorld, updateAll } from './live-world.ts';
+import { builderSource, type LiveQuote, startLiveStream, startLiveWorld, updateAll } from './live-world.ts';
 
 const WAIT = { timeout: 20_000, interval: 20 };
 /** Live reads are checked again after half of this time: not within the test. */
@@ -13,17 +12,13 @@ const MAX_AGE_MS = 300_000;
 const CHANGES = 8;
 const CHANGE_MS = 300;
 
-let world: LiveWorld;
-let api: StreamApi;
-beforeAll(async () => {
-  const options = { flatPools: 2, packedPools: 2, guards: ['none', 'stopLoss'] } as const;
-  world = await startLiveWorld(options, (market) => ({ ...builderSource(market), maxAgeMs: MAX_AGE_MS }));
-  api = await startStreamApi({ chain: world.config, directory: fixedDirectory(world.served) });
-});
-afterAll(async () => {
-  await api?.stop();
-  await world?.stop();
-});
+const world = startedWorld(() =>
+  startLiveWorld({ flatPools: 2, packedPools: 2, guards: ['none', 'stopLoss'] }, (market) => ({
+    ...builderSource(market),
+    maxAgeMs: MAX_AGE_MS,
+  })),
+);
+const api = startedWorld(() => startLiveStream(world));
 
 const callsOf = (method: string) => api.calls.filter((each) => each === method).length;
 const quotesOf = (book: Awaited<ReturnType<typeof connectSse>>['book']) =>

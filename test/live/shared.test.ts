@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { type Batch, type LiveWorld, startLiveWorld, updateAll } from './live-world.ts';
+import { type Batch, startLiveWorld, updateAll } from './live-world.ts';
 
 /** A chain's sources are read by one process for all, and by another one when that is gone. */
 
-let world: LiveWorld;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 1, packedPools: 1 });
-  // It reads the sources by itself.
-  await world.api.stop();
-});
-afterAll(() => world?.stop());
+const world = startedWorld(() => startLiveWorld({ flatPools: 1, packedPools: 1 }));
+// It reads the sources by itself.
+beforeAll(() => world.api.stop());
 
 async function kindsOf({ base }: StreamApi): Promise<readonly (string | undefined)[]> {
   const response = await fetch(`${base}/bid_ask/batch`, {

@@ -1,26 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { stream } from '../../client/stream.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { Book } from '../stream/book.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
 import { connectSse } from '../stream/stream-connection.ts';
-import { type LiveQuote, type LiveWorld, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
+import { type LiveQuote, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from './live-world.ts';
 
 /** Most changes of a pool that a stream sends between two blocks, in a second. */
 const MAX_PER_SEC = 4;
 
-let world: LiveWorld;
-let api: StreamApi;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 2, packedPools: 2 });
-  api = await startStreamApi({ chain: world.config, directory: fixedDirectory(world.served) });
-});
-afterAll(async () => {
-  await api?.stop();
-  await world?.stop();
-});
+const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 2 }));
+const api = startedWorld(() => startLiveStream(world));
 
 const key = ({ poolAddress, bidAdj, askAdj }: LiveQuote) => `${poolAddress} ${bidAdj} ${askAdj}`;
 

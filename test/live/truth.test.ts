@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Hex, keccak256, numberToHex } from 'viem';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { BOUNDS } from '../../quoting/live/frame.ts';
 import { PoolsUnknownError } from '../../quoting/pools/pool-directory.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import {
   type Batch,
@@ -28,14 +29,9 @@ const MAX_AGE_MS = 1_000;
 const ROUNDS = Number(process.env.LIVE_ROUNDS ?? 25);
 const SEED = fc.readConfigureGlobal().seed ?? 0;
 
-let world: LiveWorld;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 2, packedPools: 2 }, (market) => ({
-    ...builderSource(market),
-    maxAgeMs: MAX_AGE_MS,
-  }));
-});
-afterAll(() => world?.stop());
+const world = startedWorld(() =>
+  startLiveWorld({ flatPools: 2, packedPools: 2 }, (market) => ({ ...builderSource(market), maxAgeMs: MAX_AGE_MS })),
+);
 
 const word = (value: number | bigint): Hex => numberToHex(value, { size: 32 });
 const account = (value: number) => `0x${value.toString(16).padStart(40, '0')}`;

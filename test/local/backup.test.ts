@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { PROCESS_ROLES } from '../../db/process-roles.ts';
 import { request } from '../../devnet/json-rpc.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { type Postgres, type PostgresOptions, startPostgres } from '../../local/services/postgres.ts';
 import { openDataFolder } from '../../local/start/data-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
@@ -19,7 +19,6 @@ import {
   EVENTUALLY,
   healthyQuote,
   keyOf,
-  type LocalChain,
   localCommand,
   readData,
   START_LIMIT_MS,
@@ -27,18 +26,10 @@ import {
   startLocalChain,
   statusOfQuoteUpdate,
 } from '../harness/local-service.ts';
+import { startedWorld } from '../harness/open-world.ts';
 
-let chain: LocalChain;
-let node: RpcProxy;
-
-beforeAll(async () => {
-  chain = await startLocalChain();
-  node = await startRpcProxy(chain.anvil.url);
-});
-afterAll(async () => {
-  await node?.stop();
-  await chain?.remove();
-});
+const chain = startedWorld(startLocalChain);
+const node = startedWorld(() => startRpcProxy(chain.anvil.url));
 
 const LIMITS = { timeout: 2 * START_LIMIT_MS };
 

@@ -5,7 +5,7 @@ import { chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'n
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { isAlive } from '../../local/services/processes.fixture.ts';
 import type { ServiceError } from '../../local/services/service-error.ts';
@@ -15,15 +15,15 @@ import { createDatabase } from '../harness/database.ts';
 import {
   digestOf,
   EVENTUALLY,
-  type LocalChain,
   localCommand,
   readData,
   START_LIMIT_MS,
   startLocal,
   startLocalChain,
 } from '../harness/local-service.ts';
+import { startedWorld } from '../harness/open-world.ts';
 
-let chain: LocalChain;
+const chain = startedWorld(() => startLocalChain({ onlyTrading: true }));
 /** More than the disk that fills up has. */
 const FULL_BYTES = 250_000_000;
 
@@ -35,11 +35,6 @@ function environmentsOf(parent: number): Readonly<Record<string, { readonly pid:
     found.map(([, pid, main]) => [main, { pid: Number(pid), text: readFileSync(`/proc/${pid}/environ`, 'utf8') }]),
   );
 }
-
-beforeAll(async () => {
-  chain = await startLocalChain({ onlyTrading: true });
-});
-afterAll(() => chain?.remove());
 
 test.each(['serves', 'is filled'])(
   'a chains file that changes twice while the first index %s gets one all the same',

@@ -3,7 +3,7 @@ import { appendFile, chmod, mkdtemp, readdir, readFile, writeFile } from 'node:f
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
@@ -23,21 +23,16 @@ import {
   EVENTUALLY,
   healthyQuote,
   keyOf,
-  type LocalChain,
   localCommand,
   START_LIMIT_MS,
   startLocal,
   startLocalChain,
   statusOfQuoteUpdate,
 } from '../harness/local-service.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 
-let chain: LocalChain;
-
-beforeAll(async () => {
-  chain = await startLocalChain();
-});
-afterAll(() => chain?.remove());
+const chain = startedWorld(startLocalChain);
 
 /** Kills a process that may have ended meanwhile, as a session of Postgres. */
 function endNow(pid: number): void {

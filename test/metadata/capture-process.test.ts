@@ -7,32 +7,29 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
-import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 
 const LIMIT_MS = 90_000;
 
-let postgres: Postgres;
+const postgres = startedWorld(startPostgres);
+const folder = startedWorld(() => createTempFolder('capture-process'));
 let database: pg.Pool;
-let folder: TempFolder;
 let silent: Server;
 const unanswered: Socket[] = [];
 
 beforeAll(async () => {
   silent = createServer((socket) => unanswered.push(socket)).listen(0, '127.0.0.1');
   await once(silent, 'listening');
-  postgres = await startPostgres();
   database = new pg.Pool({ connectionString: postgres.url, max: 2 });
   database.on('error', () => undefined);
-  folder = await createTempFolder('capture-process');
 });
 
 afterAll(async () => {
   await database.end();
-  await postgres.stop();
-  await folder.remove();
   for (const socket of unanswered) socket.destroy();
   silent.close();
 });

@@ -5,16 +5,16 @@ import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../../api/errors.ts';
 import { metadataResource } from '../../api/metadata/metadata.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
+import { startPostgres } from '../../local/services/postgres.ts';
 import { mountHandlers } from '../harness/mount-handlers.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
-let postgres: Postgres;
+const postgres = startedWorld(startPostgres);
 let database: pg.Pool;
 let app: Hono;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
   database = new pg.Pool({ connectionString: postgres.url, max: 2, connectionTimeoutMillis: 1_000 });
   // Idle connections that die with the server are replaced by the next query.
   database.on('error', () => undefined);
@@ -24,10 +24,7 @@ beforeAll(async () => {
   mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 60 }));
 });
 
-afterAll(async () => {
-  await database.end();
-  await postgres.stop();
-});
+afterAll(() => database.end());
 
 const ask = async (path = `${CHAIN_A}/metadata`) => {
   const response = await app.request(`/public/v1/evm/${path}`);

@@ -9,25 +9,25 @@ import { startReplica } from '../../devnet/postgres-replica.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { createPoolTradingDataClient, type PoolTradingDataClient } from '../harness/http-client.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
 const LIMIT_MS = 60_000;
 
-let primary: Postgres;
+const primary = startedWorld(() => startPostgres({ durable: true }));
+const folder = startedWorld(() => createTempFolder('replica-test'));
 let replica: Postgres;
 let writer: pg.Pool;
 let reader: pg.Pool;
-let folder: TempFolder;
 let api: { readonly stop: () => Promise<void> };
 let client: PoolTradingDataClient;
 
 /** An API process with a real streaming replica to read from, and one pool listed. */
 beforeAll(async () => {
-  primary = await startPostgres({ durable: true });
   writer = poolOf(primary);
   await migrate(primary.url);
   await createOnchainTables(writer);
@@ -36,7 +36,6 @@ beforeAll(async () => {
   replica = await startReplica(primary);
   reader = poolOf(replica);
   await caughtUp();
-  folder = await createTempFolder('replica-test');
   const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(CHAINS_FILE));
   const { url, stop } = await onFreePort(async (port) => {
@@ -60,8 +59,6 @@ afterAll(async () => {
   await api?.stop();
   await Promise.all([writer, reader].map((pool) => pool?.end()));
   await replica?.stop();
-  await primary?.stop();
-  await folder?.remove();
 });
 
 function poolOf({ url }: Postgres): pg.Pool {

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
   fitOnChain,
   MAX_PRICE_BITS,
-  type PackedChain,
   type PackedTestPool,
   simulate,
   startPackedChain,
@@ -25,13 +24,7 @@ const ANY = { minBits: 0, maxBits: 80, empty: true };
 /** Every bin that holds something holds dozens of tokens. */
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };
 
-let packedChain: PackedChain;
-
-beforeAll(async () => {
-  packedChain = await startPackedChain();
-});
-
-afterAll(() => packedChain?.stop());
+const packedChain = startedWorld(startPackedChain);
 
 describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant) => {
   const { rule } = variant;

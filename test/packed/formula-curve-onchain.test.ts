@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { encodeFunctionData } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -8,13 +8,13 @@ import { pricePool } from '../../protocol/layouts/ladder.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/side-curve.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   callPool,
   createTestPools,
   MAX_PRICE_BITS,
   overrides,
-  type PackedChain,
   type PackedTestPool,
   type Probe,
   simulate,
@@ -26,13 +26,7 @@ const RUNS = runs(8);
 
 const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
 
-let packedChain: PackedChain;
-
-beforeAll(async () => {
-  packedChain = await startPackedChain();
-});
-
-afterAll(() => packedChain?.stop());
+const packedChain = startedWorld(startPackedChain);
 
 const withFormula = PACKED_VARIANTS.flatMap((variant) => {
   const formula = FEE_FORMULAS.find(({ name }) => name === variant.rule);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { encodeFunctionData } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -8,13 +8,13 @@ import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { planFit } from '../../protocol/layouts/packed/fit-plan.ts';
 import { agreeingFormulas } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   callPool,
   createTestPools,
   MAX_PRICE_BITS,
   overrides,
-  type PackedChain,
   type PackedTestPool,
   simulate,
   startPackedChain,
@@ -24,13 +24,7 @@ const RUNS = runs(6);
 const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
 const CANDIDATES = ['older', 'sumOnEdges', 'productOnEdges', 'sumOnPrice', 'productOnPrice'];
 
-let packedChain: PackedChain;
-
-beforeAll(async () => {
-  packedChain = await startPackedChain();
-});
-
-afterAll(() => packedChain?.stop());
+const packedChain = startedWorld(startPackedChain);
 
 describe.each(PACKED_VARIANTS)('pools that charge by the rule $rule', (variant) => {
   const { rule } = variant;

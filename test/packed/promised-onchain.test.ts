@@ -1,20 +1,19 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import { type FillCurve, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
   fitOnChain,
   MAX_PRICE_BITS,
   overrides,
-  type PackedChain,
   type PackedTestPool,
   shownPrices,
   simulate,
@@ -37,13 +36,7 @@ const Q64 = 1n << 64n;
 /** Parts of a segment between levels at which amounts lie, in millionths: most are near its ends, where a line errs. */
 const PARTS_E6 = [1n, 30n, 1_000n, 9_000n, 100_000n, 500_000n, 900_000n, 991_000n, 999_000n, 999_970n, 999_999n];
 
-let packedChain: PackedChain;
-
-beforeAll(async () => {
-  packedChain = await startPackedChain();
-});
-
-afterAll(() => packedChain?.stop());
+const packedChain = startedWorld(startPackedChain);
 
 const OFF_OUTPUT = packedVariant('offOutput');
 const VARIANTS = [...PACKED_VARIANTS, OFF_OUTPUT, { ...OFF_OUTPUT, zeroAmounts: 'revert' as const }];

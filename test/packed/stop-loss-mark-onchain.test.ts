@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { calibrationChain } from '../../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
@@ -6,7 +6,8 @@ import { calibrateMark } from '../../protocol/guards/calibrate-mark.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { eventLayout } from '../../protocol/layouts/event-layouts.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
-import { type GuardedMarket, type GuardedPool, openGuardedMarket } from '../quotes/guarded-market.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { type GuardedPool, openGuardedMarket } from '../quotes/guarded-market.ts';
 
 const SPEC = {
   decimals0: 18,
@@ -25,13 +26,7 @@ describe.each([
   ['flat', null, 'mean'],
   ['packed', packedVariant('sumOnPrice'), 'bidAsk'],
 ] as const)('the mark of a %s stop loss', (layout, variant, mark) => {
-  let market: GuardedMarket;
-
-  beforeAll(async () => {
-    market = await openGuardedMarket(variant);
-  });
-
-  afterAll(() => market?.stop());
+  const market = startedWorld(() => openGuardedMarket(variant));
 
   test('is what the watermarks that swaps stored say, once there are enough of them', async () => {
     const pool = await market.make(SPEC);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Address, Hex, StateOverride } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
 import { packedSimulation as simulateOnChain } from '../../devnet/packed/actions.ts';
@@ -61,9 +61,8 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
 
   beforeAll(async () => {
     market = await PackedMarket.open(variant);
+    return market.setup.anvil.stop;
   });
-
-  afterAll(() => market?.setup.anvil.stop());
 
   test('lets every amount fill up to the end that its state shows', async () => {
     const seen = { open: 0, cut: 0, closed: 0, certain: 0 };

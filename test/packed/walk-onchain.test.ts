@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
@@ -7,12 +7,12 @@ import { edgeDistancesE6, type PricedPool, pricePool } from '../../protocol/layo
 import { feeFreeSide } from '../../protocol/layouts/packed/fee-free-side.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
   createTestPools,
   MAX_PRICE_BITS,
   overrides,
-  type PackedChain,
   type PackedTestPool,
   shownPrices,
   simulate,
@@ -31,13 +31,7 @@ const FEW_UNITS = { minBits: 41, maxBits: 62, empty: true };
 const ONE = 10n ** 18n;
 const Q64 = 1n << 64n;
 
-let packedChain: PackedChain;
-
-beforeAll(async () => {
-  packedChain = await startPackedChain();
-});
-
-afterAll(() => packedChain?.stop());
+const packedChain = startedWorld(startPackedChain);
 
 describe.each([...PACKED_VARIANTS, { ...packedVariant('older'), zeroAmounts: 'revert' as const }])(
   'a pool that charges by the rule $rule, whose zero amounts $zeroAmounts, simulated',

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Behaviour } from '../../devnet/mock-builders/behaviour.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { type BundleRig, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
-import type { Mocks } from './rig.ts';
 
 /** When and for how long the bundle builder's endpoint pauses, over HTTP from end to end. */
 
-let builder: Awaited<ReturnType<typeof startBundleBuilder>>;
-let mocks: Mocks;
+const builder = startedWorld(startBundleBuilder);
 let bundles: BundleRig;
 
-beforeAll(async () => {
-  builder = await startBundleBuilder();
-  mocks = builder.mocks;
-});
 beforeEach(async () => {
   bundles = await builder.nextRig();
   return () => bundles.rig.stop();
 });
-afterAll(() => builder.stop());
 
 const pauseOf = ({ error = '' }) => Number(/^skipped: the endpoint is backing off for (\d+) ms more$/.exec(error)?.[1]);
 
@@ -27,14 +21,14 @@ const pauseOf = ({ error = '' }) => Number(/^skipped: the endpoint is backing of
  * on a busy machine. The success of the second push has then ended the row of failures.
  */
 async function pauseAfter(behaviour: Behaviour) {
-  const before = mocks.bundle.state.received.length;
-  mocks.bundle.state.behaviour = behaviour;
+  const before = builder.mocks.bundle.state.received.length;
+  builder.mocks.bundle.state.behaviour = behaviour;
   const startedAt = performance.now();
   const failed = await bundles.answer(await bundles.push());
-  mocks.bundle.state.behaviour = { kind: 'ack' };
+  builder.mocks.bundle.state.behaviour = { kind: 'ack' };
   const next = await bundles.answer(await bundles.push());
   const tookMs = performance.now() - startedAt;
-  const received = mocks.bundle.state.received.length - before;
+  const received = builder.mocks.bundle.state.received.length - before;
   return !next.accepted && { failed, left: pauseOf(next), tookMs, received };
 }
 
@@ -60,13 +54,13 @@ test.each([
 });
 
 test('it pauses after a timeout of 3 seconds, which skips the pushes that wait', async () => {
-  mocks.bundle.state.behaviour = { kind: 'hanging' };
+  builder.mocks.bundle.state.behaviour = { kind: 'hanging' };
   const [silent, waiting] = [
     await bundles.push({ responseTimeoutMs: 0 }),
     await bundles.push({ responseTimeoutMs: 0 }),
   ];
   await bundles.answer(silent);
-  await eventually(() => mocks.bundle.state.received.length === 1);
+  await eventually(() => builder.mocks.bundle.state.received.length === 1);
   await bundles.answer(waiting);
   const timedOut = await eventually(() => bundles.outcome(silent));
   expect(timedOut).toMatchObject({ outcome: 'rejected', error: 'the builder did not answer in time' });
@@ -81,9 +75,9 @@ test('it pauses after a timeout of 3 seconds, which skips the pushes that wait',
 });
 
 test('each failure in a row pauses it for longer each time, until a success', async () => {
-  mocks.bundle.state.behaviour = { kind: 'http-status', status: 500 };
+  builder.mocks.bundle.state.behaviour = { kind: 'http-status', status: 500 };
   await eventually(async () => pauseOf(await bundles.answer(await bundles.push())) > 1_000, 30_000);
-  mocks.bundle.state.behaviour = { kind: 'ack' };
+  builder.mocks.bundle.state.behaviour = { kind: 'ack' };
   await eventually(async () => (await bundles.answer(await bundles.push())).accepted, 30_000);
   const { left } = await eventually(() => pauseAfter({ kind: 'http-status', status: 500 }), 20_000);
   expect(left).toBeLessThanOrEqual(500);

@@ -1,10 +1,11 @@
 import { Queue } from 'bullmq';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { BundleState } from '../../builders/submit/bundle/bundle-state.ts';
 import { encodeBigints } from '../../runtime/json.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { type BundleRig, inSeconds, skip, startBundleBuilder } from './bundle-rig.ts';
 import { eventually } from './eventually.ts';
-import { BSC, type Mocks, type Rig } from './rig.ts';
+import { BSC, type Rig } from './rig.ts';
 import { newUuid, submissionOf } from './sample-updates.ts';
 
 /** The rules of the bundle builder but for its pauses, over HTTP from end to end. */
@@ -13,31 +14,25 @@ const OLDER = skip('older than a quote already seen for this stream');
 const DUPLICATE = skip('this quote is already queued or being sent');
 const SUPERSEDED = skip('superseded by a newer quote before sending');
 
-let builder: Awaited<ReturnType<typeof startBundleBuilder>>;
-let mocks: Mocks;
+const builder = startedWorld(startBundleBuilder);
 let bundles: BundleRig;
 let rig: Rig;
 
-beforeAll(async () => {
-  builder = await startBundleBuilder();
-  mocks = builder.mocks;
-});
 beforeEach(async () => {
   bundles = await builder.nextRig();
   ({ rig } = bundles);
   return () => bundles.rig.stop();
 });
-afterAll(() => builder.stop());
 
 test('a push is sent as the first bundle of its block, with the key, and its hash comes back', async () => {
   const body = await bundles.push({ blockNumber: 123 });
   expect(await bundles.answer(body)).toEqual({ accepted: true, bundleHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
-  expect(mocks.bundle.state.received).toMatchObject([
+  expect(builder.mocks.bundle.state.received).toMatchObject([
     {
       message: { txs: [body.tx], maxBlockNumber: '123', maxTimestamp: body.maxTimestamp, positionFirst: true },
     },
   ]);
-  expect(mocks.bundle.state.authorizations.at(-1)).toBe('bundle-secret');
+  expect(builder.mocks.bundle.state.authorizations.at(-1)).toBe('bundle-secret');
 });
 
 test('without maxTimestamp the stream builder gets it and the bundle builder is skipped', async () => {
@@ -71,9 +66,9 @@ test('one request is in flight; of each uuid only the newest push waits and is s
   await bundles.answer(other);
   const newer = await bundles.push({ replacementUuid: a, replacementSeqNumber: 2, responseTimeoutMs: 0 });
   await bundles.answer(newer);
-  expect(mocks.bundle.state.received).toHaveLength(1);
+  expect(builder.mocks.bundle.state.received).toHaveLength(1);
   expect(await answerToFirst).toEqual(SUPERSEDED);
-  await eventually(() => mocks.bundle.state.received.length === 3);
+  await eventually(() => builder.mocks.bundle.state.received.length === 3);
   expect(bundles.sentTxs().slice(1)).toEqual([newer.tx, other.tx]);
 });
 
@@ -139,7 +134,7 @@ describe('a quote that comes again', () => {
     const waiting = await bundles.push({ responseTimeoutMs: 0 });
     expect(await bundles.answer(waiting)).toMatchObject({ pending: true });
     expect(await bundles.answer(waiting)).toEqual(DUPLICATE);
-    await eventually(() => mocks.bundle.state.received.length === 2);
+    await eventually(() => builder.mocks.bundle.state.received.length === 2);
     expect(bundles.sentTxs()).toEqual([flying.tx, waiting.tx]);
   });
 });
@@ -147,7 +142,7 @@ describe('a quote that comes again', () => {
 test('a push whose process died before it queued the job is sent when it comes again', async () => {
   const push = submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) });
   const { replacementUuid } = push.update;
-  await new BundleState(rig.redis, rig.keys, mocks.endpointId('bundle')).enqueue(push, Date.now());
+  await new BundleState(rig.redis, rig.keys, builder.mocks.endpointId('bundle')).enqueue(push, Date.now());
   const again = await bundles.push({ replacementUuid });
   expect(await bundles.answer(again)).toEqual(DUPLICATE);
   await eventually(() => bundles.sentTxs().includes(again.tx));
@@ -155,7 +150,7 @@ test('a push whose process died before it queued the job is sent when it comes a
 
 test('the 257th uuid to wait is skipped; one that waits already may still replace its push', async () => {
   await bundles.occupy(2_900);
-  const state = new BundleState(rig.redis, rig.keys, mocks.endpointId('bundle'));
+  const state = new BundleState(rig.redis, rig.keys, builder.mocks.endpointId('bundle'));
   const waiting = Array.from({ length: 256 }, () =>
     submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) }),
   );
@@ -169,7 +164,7 @@ test('the 257th uuid to wait is skipped; one that waits already may still replac
 });
 
 test.each([-38000, -32000])('a builder that already holds the bundle (code %i) has accepted it', async (code) => {
-  mocks.bundle.state.behaviour = {
+  builder.mocks.bundle.state.behaviour = {
     kind: 'already-known',
     code,
     message: code === -38000 ? 'x' : 'Bundle Already Known',
@@ -178,15 +173,15 @@ test.each([-38000, -32000])('a builder that already holds the bundle (code %i) h
 });
 
 test('a rejection has the error message of the builder and pauses nothing', async () => {
-  mocks.bundle.state.behaviour = { kind: 'reject', error: 'bundle simulation failed' };
+  builder.mocks.bundle.state.behaviour = { kind: 'reject', error: 'bundle simulation failed' };
   expect(await bundles.answer(await bundles.push())).toEqual({ accepted: false, error: 'bundle simulation failed' });
-  mocks.bundle.state.behaviour = { kind: 'ack' };
+  builder.mocks.bundle.state.behaviour = { kind: 'ack' };
   expect(await bundles.answer(await bundles.push())).toMatchObject({ accepted: true });
 });
 
 test('what an API process of release 0.2 queued is sent, once', async () => {
   const push = submissionOf({ chainId: BSC, replacementUuid: newUuid(), maxTimestamp: BigInt(inSeconds(4)) });
-  const endpointId = mocks.endpointId('bundle');
+  const endpointId = builder.mocks.endpointId('bundle');
   await rig.redis.hset(rig.keys.bundle(endpointId).submissions, push.update.replacementUuid, encodeBigints(push));
   const queue = new Queue(endpointId, { connection: rig.redis, prefix: rig.keys.prefix });
   await queue.addBulk([1, 2].map(() => ({ name: 'update', data: {} })));

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { runs } from '../harness/property-seed.ts';
 import {
   type BundleModel,
@@ -16,7 +16,7 @@ import { claimInModel, type OwnerModel } from './owner-model.ts';
 import { API_KEY, BSC, OTHER_KEY } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 import { registerInModel, type StreamModel } from './stream-model.ts';
-import { startWorld, type World } from './world.ts';
+import { pammWorld } from './world.ts';
 
 /** The lifecycle of a quote under random submissions, through every real part, against the plain models. */
 
@@ -24,16 +24,11 @@ const LIMITS: Limits = { waiting: 256, cancelGuardMs: 30_000, shortestPauseMs: 5
 const OLDER = 'skipped: older than a quote already seen for this stream';
 const FOREIGN = 'skipped: this replacementUuid belongs to another key';
 
-let world: World;
-let rig: World['rig'];
-let mocks: World['mocks'];
+const { rig, mocks } = pammWorld();
 let txs: string[];
-
 beforeAll(async () => {
-  [world, ...txs] = await Promise.all([startWorld(), signedTx(BSC, 1), signedTx(BSC, 2)]);
-  ({ rig, mocks } = world);
+  txs = [await signedTx(BSC, 1), await signedTx(BSC, 2)];
 });
-afterAll(() => world.stop());
 
 type Submitted = { key: string; uuid: number; seq: number; block: number; tx: number; cancel: boolean };
 

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
 import { BSC, ETHEREUM, OTHER_KEY, type PammBody, ROTATED_KEY } from './rig.ts';
-import { startWorld, type World } from './world.ts';
+import { pammWorld } from './world.ts';
 
 /** A uuid belongs to the key that first used it: what another key sees and can do that knows it. */
 
-let world: World;
-let rig: World['rig'];
-let mocks: World['mocks'];
-let bodies: World['bodies'];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ({ rig, mocks, bodies } = world);
-});
-afterAll(() => world.stop());
+const { rig, mocks, bodies } = pammWorld();
 
 beforeEach(() => {
   for (const mock of [mocks.stream, mocks.bundle, mocks.relayer]) mock.state.received.length = 0;

@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Redis, startRedis } from '../../local/services/redis.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startRedis } from '../../local/services/redis.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, type Mocks, type Rig, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 /** The machine of Redis vanishes silently and another takes its address: no connection is closed. */
 
-let redis: Redis;
-let proxy: TcpProxy;
-let mocks: Mocks;
-let rig: Rig;
-let tx: string;
-
-beforeAll(async () => {
-  [redis, mocks, tx] = await Promise.all([startRedis(), startMocks(), signedTx(ETHEREUM)]);
+const redis = startedWorld(startRedis);
+const mocks = startedWorld(startMocks);
+const proxy = startedWorld(() => {
   const { hostname, port } = new URL(redis.url);
-  proxy = await startTcpProxy(hostname, Number(port));
+  return startTcpProxy(hostname, Number(port));
+});
+const rig = startedWorld(() => {
   const url = new URL(redis.url);
   url.port = String(proxy.port);
-  rig = await startRig(url.href, mocks);
+  return startRig(url.href, mocks);
 });
-
-afterAll(async () => {
-  await rig.stop();
-  await proxy.stop();
-  await Promise.all([mocks.stop(), redis.stop()]);
+let tx: string;
+beforeAll(async () => {
+  tx = await signedTx(ETHEREUM);
 });
 
 const isAccepted = async () => {

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Redis, startRedis } from '../../local/services/redis.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startRedis } from '../../local/services/redis.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
-import { ETHEREUM, type Mocks, type Rig, startApi, startMocks, startRig } from './rig.ts';
+import { ETHEREUM, startApi, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 
 /** What clients see while Redis is down, hangs, or comes back without its data. */
 
-let redis: Redis;
-let mocks: Mocks;
-let rig: Rig;
+const redis = startedWorld(startRedis);
+const mocks = startedWorld(startMocks);
+const rig = startedWorld(() => startRig(redis.url, mocks));
 let tx: string;
-
 beforeAll(async () => {
-  [redis, mocks, tx] = await Promise.all([startRedis(), startMocks(), signedTx(ETHEREUM)]);
-  rig = await startRig(redis.url, mocks);
-});
-
-afterAll(async () => {
-  await rig.stop();
-  await Promise.all([mocks.stop(), redis.stop()]);
+  tx = await signedTx(ETHEREUM);
 });
 
 const bodyOf = (replacementUuid: string, replacementSeqNumber: number) => ({

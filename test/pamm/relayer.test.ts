@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './eventually.ts';
 import { BSC, HTTP_RELAYER, type PammAnswer, type PammBody, RELAYER_KEY } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
-import { startWorld, type World } from './world.ts';
+import { pammWorld } from './world.ts';
 
 /** What the relayer does, as the third builder of a chain, from end to end. */
 
-let world: World;
-let rig: World['rig'];
-let mocks: World['mocks'];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ({ rig, mocks } = world);
-});
-afterAll(() => world.stop());
+const { rig, mocks, bodies } = pammWorld();
 
 beforeEach(async () => {
   const { state } = mocks.relayer;
@@ -27,7 +19,7 @@ beforeEach(async () => {
 
 type Said = Omit<PammAnswer['providers'][number], 'provider'>;
 
-const bodyOf = (changes: Partial<PammBody> = {}): PammBody => world.bodies.bsc(changes);
+const bodyOf = (changes: Partial<PammBody> = {}): PammBody => bodies.bsc(changes);
 
 /** Submits an update and gives what the relayer's entry says. */
 async function submit(changes: Partial<PammBody> = {}): Promise<Said> {

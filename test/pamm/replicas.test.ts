@@ -1,28 +1,16 @@
 import { Worker } from 'bullmq';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withTimeout } from '../../runtime/with-timeout.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { eventually } from './eventually.ts';
 import { BSC, ETHEREUM, startApi } from './rig.ts';
-import { startWorld, type World } from './world.ts';
+import { pammWorld } from './world.ts';
 
 /** Several API processes and workers that share one Redis act as one service. */
 
-let world: World;
-let rig: World['rig'];
-let mocks: World['mocks'];
-let bodies: World['bodies'];
+const { rig, mocks, bodies, redis } = pammWorld();
 /** Another replica of the rig's API. */
-let replica: Awaited<ReturnType<typeof startApi>>;
-
-beforeAll(async () => {
-  world = await startWorld();
-  ({ rig, mocks, bodies } = world);
-  replica = await startApi(world.redis.url, mocks, rig.keys.prefix, { responseTimeoutMs: 20_000 });
-});
-afterAll(async () => {
-  await replica.stop();
-  await world.stop();
-});
+const replica = startedWorld(() => startApi(redis.url, mocks, rig.keys.prefix, { responseTimeoutMs: 20_000 }));
 
 const OLDER = { accepted: false, error: 'skipped: older than a quote already seen for this stream' };
 

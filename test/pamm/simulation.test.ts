@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { expect, test } from 'vitest';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from './eventually.ts';
-import { BSC, ETHEREUM, type Mocks, type PammAnswer, type PammBody, type Rig, startMocks, startRig } from './rig.ts';
+import { BSC, ETHEREUM, type PammAnswer, type PammBody, startMocks, startRig } from './rig.ts';
 import { newUuid, signedTx } from './sample-updates.ts';
 
 /** Live Ethereum updates are simulated in the background and counted, and a node that hangs delays no update. */
 
-let anvil: Anvil;
-let redis: TestRedis;
-let mocks: Mocks;
-let rig: Rig;
-
-beforeAll(async () => {
-  [anvil, redis, mocks] = await Promise.all([startAnvil({ chainId: ETHEREUM }), createRedisDatabase(), startMocks()]);
+const anvil = startedWorld(() => startAnvil({ chainId: ETHEREUM }));
+const redis = startedWorld(createRedisDatabase);
+const mocks = startedWorld(startMocks);
+const rig = startedWorld(() => {
   const chains = mocks.chains.map((chain) => (chain.chainId === ETHEREUM ? { ...chain, rpcUrls: [anvil.url] } : chain));
-  rig = await startRig(redis.url, { ...mocks, chains }, true);
-});
-
-afterAll(async () => {
-  await rig.stop();
-  await Promise.all([mocks.stop(), redis.drop(), anvil.stop()]);
+  return startRig(redis.url, { ...mocks, chains }, true);
 });
 
 async function submit(chainId: number, changes: Partial<PammBody> = {}): Promise<PammAnswer> {

@@ -1,24 +1,20 @@
 import { Queue } from 'bullmq';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeBigints } from '../../runtime/json.ts';
 import { eventually } from './eventually.ts';
 import { ETHEREUM, type PammAnswer, type PammBody } from './rig.ts';
 import { newUuid, signedTx, submissionOf } from './sample-updates.ts';
-import { startWorld, type World } from './world.ts';
+import { pammWorld } from './world.ts';
 
 /** What the quote streams do, over HTTP from end to end. */
 
-let world: World;
-let rig: World['rig'];
-let mocks: World['mocks'];
+const { rig, mocks } = pammWorld();
 let tx: string;
 let otherTx: string;
 
 beforeAll(async () => {
-  [world, tx, otherTx] = await Promise.all([startWorld(), signedTx(ETHEREUM, 1), signedTx(ETHEREUM, 2)]);
-  ({ rig, mocks } = world);
+  [tx, otherTx] = [await signedTx(ETHEREUM, 1), await signedTx(ETHEREUM, 2)];
 });
-afterAll(() => world.stop());
 
 beforeEach(async () => {
   mocks.titan.state.behaviour = { kind: 'ack' };

@@ -1,36 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { createDatabase } from '../harness/database.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
 import { scrape } from '../operations/scrape.ts';
 import { eventually } from './eventually.ts';
-import { type ApiProcess, createProcesses } from './processes.ts';
-import { type Mocks, startMocks } from './rig.ts';
+import { createProcesses } from './processes.ts';
+import { startMocks } from './rig.ts';
 
 /** What an API process says of a builders worker that does not run, or that runs under another prefix. */
 
 const PREFIX = 'missing-worker';
 const LIMIT_MS = 60_000;
 
-let redis: TestRedis;
-let mocks: Mocks;
-let database: TestDatabase;
-let processes: Awaited<ReturnType<typeof createProcesses>>;
-let api: ApiProcess;
-
-beforeAll(async () => {
-  [redis, mocks, database] = await Promise.all([createRedisDatabase(), startMocks(), createDatabase()]);
+const redis = startedWorld(createRedisDatabase);
+const database = startedWorld(createDatabase);
+const mocks = startedWorld(startMocks);
+const processes = startedWorld(async () => {
   await migrate(database.url);
   const env = { ...mocks.env, QUEUE_PREFIX: PREFIX };
-  processes = await createProcesses({ chains: mocks.chains, redisUrl: redis.url, databaseUrl: database.url, env });
-  api = await processes.startApi('api');
+  const options = { chains: mocks.chains, redisUrl: redis.url, databaseUrl: database.url, env };
+  return createProcesses(options);
 });
-
-afterAll(async () => {
-  await api.stop();
-  await Promise.all([mocks.stop(), redis.drop(), database.drop(), processes.remove()]);
-});
+const api = startedWorld(() => processes.startApi('api'));
 
 async function warnings(): Promise<unknown> {
   const response = await fetch(`${api.base}/ready`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { StateOverride } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { BidAsk } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { E6 } from '../../protocol/fixed-point.ts';
@@ -11,6 +11,7 @@ import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import { levelAtOutput } from './flat-level.ts';
 import { encodeBin, encodePair, encodeSlot0 } from './flat-storage.ts';
@@ -20,7 +21,6 @@ import {
   callMany,
   createTestPool,
   evenShapes,
-  type PoolChain,
   quotingCode,
   simulation,
   startPoolChain,
@@ -33,11 +33,10 @@ import { decodeSimulation } from './simulation-outcome.ts';
 const MAX_AMOUNT_BITS = 80;
 const MAX_PRICE_BITS = 18;
 
-let poolChain: PoolChain;
+const poolChain = startedWorld(startPoolChain);
 let pools: TestPool[];
 
 beforeAll(async () => {
-  poolChain = await startPoolChain();
   pools = [];
   for (const decimals of [
     [18, 6],
@@ -50,8 +49,6 @@ beforeAll(async () => {
   }
   pools.push(await createTestPool(poolChain, { decimals: [18, 18], bins: evenShapes(0, 0) }));
 });
-
-afterAll(() => poolChain?.stop());
 
 interface Random {
   readonly pool: TestPool;

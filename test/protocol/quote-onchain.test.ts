@@ -1,5 +1,5 @@
 import { type Address, encodeErrorResult, encodeFunctionData, type Hex, zeroAddress } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { addLiquidity, administer, swap } from '../../devnet/actions.ts';
 import {
   createPool,
@@ -19,11 +19,11 @@ import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
 import { priceFailure } from '../../protocol/layouts/pool-errors.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import {
   callMany,
   createTestPool,
   evenShapes,
-  type PoolChain,
   quotingCode,
   readState,
   simulation,
@@ -36,14 +36,13 @@ const FEED = feedId('BASE/QUOTE');
 const REFERENCE_X64 = 7n * Q64;
 const FEED_STALLED = encodeErrorResult({ abi: providerAbi, errorName: 'FeedStalled' });
 
-let poolChain: PoolChain;
+const poolChain = startedWorld(startPoolChain);
 /** One pool with a replaceable, one with an immutable anchored provider, both protected; and one with an open provider. */
 let replaceable: TestPool;
 let immutable: TestPool;
 let open: TestPool;
 
 beforeAll(async () => {
-  poolChain = await startPoolChain();
   const { chain, deployment } = poolChain;
   const bins = evenShapes(-2, 2);
   open = await createTestPool(poolChain, { decimals: [18, 6], bins });
@@ -67,8 +66,6 @@ beforeAll(async () => {
   replaceable = await protectedPool(60n);
   immutable = await protectedPool(NEVER);
 });
-
-afterAll(() => poolChain?.stop());
 
 /** Asks through the pool's address under the stub code. */
 async function askStub(pool: TestPool, data: Hex, providerCode?: Hex) {

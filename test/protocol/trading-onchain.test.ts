@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { encodeFunctionData, type TransactionReceipt } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { routerAbi } from '../../devnet/abi.ts';
 import { noPriceLimit } from '../../devnet/actions.ts';
 import { send } from '../../devnet/dev-chain.ts';
@@ -11,19 +11,19 @@ import { pricePool } from '../../protocol/layouts/flat/geometry.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
 import type { PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { decodeFlatPoolLog } from './flat-log.ts';
 import { computeSwap, type SwapRequest, type SwapResult } from './flat-swap.ts';
-import { type PoolChain, readState, startPoolChain, type TestPool } from './pool-chain.ts';
+import { readState, startPoolChain, type TestPool } from './pool-chain.ts';
 
 const SEED = 20_261_121;
 const POOL_COUNT = 8;
 const SWAPS_PER_POOL = 12;
 
-let poolChain: PoolChain;
+const poolChain = startedWorld(startPoolChain);
 let pools: { readonly pool: TestPool; readonly quote: BidAsk }[];
 
 beforeAll(async () => {
-  poolChain = await startPoolChain();
   const { chain, deployment } = poolChain;
   const shelf = await stockTokens(chain, deployment);
   pools = [];
@@ -35,8 +35,6 @@ beforeAll(async () => {
     pools.push({ pool: { address, provider, token0, token1, immutables }, quote: recipe });
   }
 });
-
-afterAll(() => poolChain?.stop());
 
 /** Part (millionths) of what the pool holds of the token that the amount is in; beyond a million it runs dry. */
 const orders = fc.sample(

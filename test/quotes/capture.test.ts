@@ -18,8 +18,9 @@ import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } fr
 import { deployManualProvider, silenceFeed } from '../../devnet/providers.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { createDatabase } from '../harness/database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../harness/onchain-tables.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
 import {
@@ -29,7 +30,7 @@ import {
   movePrice,
   type Pair,
   priceX64,
-  type QuoteWorld,
+  quoteWorld,
   SHARES_OF_ONE,
   startQuoteWorld,
   type WorldPool,
@@ -43,23 +44,19 @@ const BURNERS = 6;
 /** Pools of two tokens that burn all they may, half a million each: more than one call can pay for. */
 const OF_HOG_TOKENS = 45;
 
-let world: QuoteWorld;
-let testDatabase: TestDatabase;
+const world = quoteWorld();
+const testDatabase = startedWorld(createDatabase);
 let database: pg.Pool;
 let pair: Pair;
 
 beforeAll(async () => {
-  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
   pair = await world.pair(18, 6);
   database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
   await migrate(testDatabase.url);
   await createOnchainTables(database);
 });
 
-afterAll(async () => {
-  await database?.end();
-  await Promise.all([world?.stop(), testDatabase?.drop()]);
-});
+afterAll(() => database?.end());
 
 const plainPool = (): Promise<WorldPool> =>
   makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
@@ -281,7 +278,6 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
       pair,
       price: 2_000,
       bins: evenBins(-5, 5, 1_000),
-      shares: evenShares(-5, 5, SHARES_OF_ONE),
       extensions,
     });
   const trade = ({ address }: WorldPool, zeroForOne: boolean, amountSpecified: bigint) =>

@@ -1,9 +1,10 @@
 import { concatHex, type Hex, numberToHex, size } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { administer, sellAndBuyPrices } from '../../devnet/actions.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type PackedChain, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
 import { bringAbout, ordinary, quotingCode } from '../packed/packed-states.ts';
 import {
   createVariants,
@@ -16,15 +17,12 @@ import {
 import { eagerQuotes } from './quote-world.ts';
 import { withProxies } from './with-proxies.ts';
 
-let packedChain: PackedChain;
+const packedChain = startedWorld(startPackedChain);
 let variants: readonly VariantPools[];
 
 beforeAll(async () => {
-  packedChain = await startPackedChain();
   variants = await createVariants(packedChain);
 });
-
-afterAll(() => packedChain?.stop());
 
 function pool(rule: string, index = 0): PackedTestPool {
   const found = variants.find(({ variant }) => variant.rule === rule)?.pools[index];

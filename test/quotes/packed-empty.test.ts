@@ -1,15 +1,13 @@
 import type { Address } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MULTICALL3 } from '../../config/chains-schema.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addLiquidity, extsload } from '../../devnet/actions.ts';
-import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
-import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE, type PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool } from '../../devnet/pools.ts';
 import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import { tradingLevels } from './chain-curve.ts';
-import { lastMethod, packedApi } from './packed-world.ts';
+import { lastMethod, openPackedMarket, packedApi } from './packed-world.ts';
 
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
@@ -22,12 +20,9 @@ describe.each([
   let market: PackedMarket;
 
   beforeAll(async () => {
-    market = await PackedMarket.open({ ...packedVariant(rule), zeroAmounts });
-    const { client } = market.setup.chain;
-    await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
+    market = await openPackedMarket({ ...packedVariant(rule), zeroAmounts });
+    return market.setup.anvil.stop;
   });
-
-  afterAll(() => market?.setup.anvil.stop());
 
   test('are healthy without liquidity, and with liquidity on one side alone', async () => {
     const [empty, oneSided] = [await pool([]), await pool([1, 2, 3, 4])];

@@ -1,20 +1,18 @@
 import { pino } from 'pino';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MULTICALL3 } from '../../config/chains-schema.ts';
-import { loadArtifact } from '../../devnet/artifacts.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deployContract } from '../../devnet/deploy.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
 import { packedSimulation } from '../../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
-import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE, type PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins, velocityExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import { simulatedAmounts, swapOutcome } from '../../protocol/layouts/pool-errors.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
-import { lastMethod, mineAndSee, type PackedApi, packedApi } from './packed-world.ts';
+import { lastMethod, mineAndSee, openPackedMarket, type PackedApi, packedApi } from './packed-world.ts';
 import { eagerQuotes } from './quote-world.ts';
 import { withProxies } from './with-proxies.ts';
 
@@ -43,12 +41,9 @@ describe.each([
   let market: PackedMarket;
 
   beforeAll(async () => {
-    market = await PackedMarket.open({ ...packedVariant(rule), zeroAmounts });
-    const { client } = market.setup.chain;
-    await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
+    market = await openPackedMarket({ ...packedVariant(rule), zeroAmounts });
+    return market.setup.anvil.stop;
   });
-
-  afterAll(() => market?.setup.anvil.stop());
 
   test('trade as far as a velocity guard lets them', async () => {
     const [calm, jumpy] = [await pool(velocity(10n ** 18n)), await pool(velocity(10n ** 15n))];

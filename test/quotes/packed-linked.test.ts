@@ -1,22 +1,21 @@
 import { type Address, concatHex, type Hex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { linked } from '../../devnet/link.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import type { ExtensionSpec } from '../../devnet/pools.ts';
-import { createTestPools, type PackedChain, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { createTestPools, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
 import { bringAbout, ordinary, quotingCode } from '../packed/packed-states.ts';
 import { levelsOffCurve, mineAndSee, type PackedApi, packedApi } from './packed-world.ts';
 
-let packedChain: PackedChain;
+const packedChain = startedWorld(startPackedChain);
 let library: Address;
 let pools: readonly PackedTestPool[];
 
 beforeAll(async () => {
-  packedChain = await startPackedChain();
-  const { chain } = packedChain;
-  library = await deployContract(chain, 'LinkedCurve');
+  library = await deployContract(packedChain.chain, 'LinkedCurve');
   pools = await createPools();
 });
 
@@ -29,8 +28,6 @@ function createPools(extensionsOf?: () => readonly ExtensionSpec[]): Promise<rea
   ] as const;
   return createTestPools(packedChain, packedVariant('sumOnPrice'), pairs, undefined, extensionsOf, code);
 }
-
-afterAll(() => packedChain?.stop());
 
 const last = ({ reports }: PackedApi) => reports.at(-1);
 const minimalProxy = (to: Address): Hex => `0x363d3d373d3d3d363d73${to.slice(2)}5af43d82803e903d91602b57fd5bf3`;

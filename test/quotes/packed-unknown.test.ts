@@ -1,16 +1,14 @@
 import { type Address, encodeAbiParameters } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MULTICALL3 } from '../../config/chains-schema.ts';
-import { loadArtifact } from '../../devnet/artifacts.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deployContract } from '../../devnet/deploy.ts';
 import { packedSimulation } from '../../devnet/packed/actions.ts';
-import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE, type PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
 import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
 import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
-import { lastMethod, mineAndSee, packedApi } from './packed-world.ts';
+import { lastMethod, mineAndSee, openPackedMarket, packedApi } from './packed-world.ts';
 import { withProxies } from './with-proxies.ts';
 
 const ANY = (1n << 127n) - 1n;
@@ -30,12 +28,9 @@ describe.each([
   let market: PackedMarket;
 
   beforeAll(async () => {
-    market = await PackedMarket.open(packedVariant(rule));
-    const { client } = market.setup.chain;
-    await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
+    market = await openPackedMarket(packedVariant(rule));
+    return market.setup.anvil.stop;
   });
-
-  afterAll(() => market?.setup.anvil.stop());
 
   test.each([
     ['inputs inside the first bin', 7n * ONE, ANY],

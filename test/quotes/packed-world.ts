@@ -1,5 +1,8 @@
 import type { Address } from 'viem';
 import { expect, vi } from 'vitest';
+import { MULTICALL3 } from '../../config/chains-schema.ts';
+import { loadArtifact } from '../../devnet/artifacts.ts';
+import { PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
@@ -33,6 +36,14 @@ export interface VariantPools {
 export interface PackedApi extends QuoteApi {
   /** Searches for curves so far, in order. */
   readonly reports: CurveReport[];
+}
+
+/** A market on a chain that answers many calls in one. */
+export async function openPackedMarket(variant: PackedVariant): Promise<PackedMarket> {
+  const market = await PackedMarket.open(variant);
+  const { client } = market.setup.chain;
+  await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
+  return market;
 }
 
 export async function createVariants(packedChain: PackedChain): Promise<readonly VariantPools[]> {

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sellAndBuyPrices } from '../../devnet/actions.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { FEE_FORMULAS } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
-import { MAX_PRICE_BITS, type PackedChain, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { MAX_PRICE_BITS, type PackedTestPool, startPackedChain } from '../packed/packed-chain.ts';
 import { bringAbout, ordinary } from '../packed/packed-states.ts';
 import {
   createVariants,
@@ -24,17 +25,14 @@ const ROUNDS = 3;
 const AMPLE = { minBits: 66, maxBits: 80, empty: true };
 const FORMULAS: readonly string[] = FEE_FORMULAS.map(({ name }) => name);
 
-let packedChain: PackedChain;
+const packedChain = startedWorld(startPackedChain);
 let variants: readonly VariantPools[];
 let pools: readonly PackedTestPool[];
 
 beforeAll(async () => {
-  packedChain = await startPackedChain();
   variants = await createVariants(packedChain);
   pools = variants.flatMap((of) => of.pools);
 });
-
-afterAll(() => packedChain?.stop());
 
 async function bringAll(
   api: PackedApi,

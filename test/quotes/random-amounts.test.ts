@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
-import { type GuardedMarket, type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
+import { type GuardedPool, type GuardedSpec, openGuardedMarket } from './guarded-market.ts';
 import { quoteApi } from './quote-api.ts';
 import { chainConfig } from './quote-world.ts';
 import { fixedDirectory, servedPool } from './served-pool.ts';
@@ -73,14 +74,8 @@ const story = fc.record({
 });
 
 describe.each(MARKETS)('%s', (_name, variant, mark) => {
-  let market: GuardedMarket;
+  const market = startedWorld(() => openGuardedMarket(variant));
   const seen = { amounts: 0, cut: 0, closed: 0, whole: 0, contradicted: 0 };
-
-  beforeAll(async () => {
-    market = await openGuardedMarket(variant);
-  });
-
-  afterAll(() => market?.stop());
 
   test('every amount inside a side fills', async () => {
     const property = fc.asyncProperty(story, async (example) => {

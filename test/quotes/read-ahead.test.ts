@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
 import { READ_CLASSES } from '../../chain/read-schedule/call-budget.ts';
-import { MULTICALL3 } from '../../config/chains-schema.ts';
 import { WarmBudgetConfig } from '../../config/read-budget-schema.ts';
-import { loadArtifact } from '../../devnet/artifacts.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
-import { ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
+import { ONE } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { connectSse, type SseClient } from '../stream/sse-client.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { openPackedMarket } from './packed-world.ts';
 import { chainConfig, makePool, quoteWorld } from './quote-world.ts';
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
@@ -115,10 +114,9 @@ describe.each([
   ['growing', 'simulation'],
 ] as const)('pools that charge by the rule %s', (rule, method) => {
   test(`take the calls that the budget counts for ${method}, with a stop loss and without`, async () => {
-    const market = await PackedMarket.open(packedVariant(rule));
+    const market = await openPackedMarket(packedVariant(rule));
     const { chain, deployment, anvil } = market.setup;
     try {
-      await chain.client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
       const guard = packedStopLossExtension(deployment, {
         drawdownE6: 100_000,
         decayPerSecondE18: 0n,

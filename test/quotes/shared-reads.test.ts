@@ -1,15 +1,13 @@
 import { Redis } from 'ioredis';
 import type { Address } from 'viem';
 import { afterEach, expect, test } from 'vitest';
-import { MULTICALL3 } from '../../config/chains-schema.ts';
-import { loadArtifact } from '../../devnet/artifacts.ts';
-import { PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { startRedis } from '../../local/services/redis.ts';
 import { connectSse, type SseClient } from '../stream/sse-client.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { openPackedMarket } from './packed-world.ts';
 import { chainConfig, makeCutPool, makePool, movePrice, quoteWorld } from './quote-world.ts';
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
@@ -192,10 +190,9 @@ test('what is published is no part of the append-only file, and all that is kept
 test.each(['sumOnPrice', 'quotient'] as const)(
   'packed pools that charge by the rule %s, whose curves take calls',
   async (rule) => {
-    const market = await PackedMarket.open(packedVariant(rule));
+    const market = await openPackedMarket(packedVariant(rule));
     const { chain, deployment, anvil } = market.setup;
     try {
-      await chain.client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
       const bins = evenBins(-4, 4, 10_000).map((bin) => ({ ...bin, addFeeBuyE6: bin.bin < 2 ? 300 : 800 }));
       const { pool } = await market.fundedPool(() => [], undefined, { bins, adminNotionalFeeE8: 5_000 });
       const address = pool.toLowerCase() as Address;

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openExampleApp } from '../examples/example-app.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { decodeBuilderFrame } from './decoders.ts';
 
-let opened: Awaited<ReturnType<typeof openExampleApp>>;
-beforeAll(async () => {
-  opened = await openExampleApp();
-});
-afterAll(() => opened?.close());
+const opened = startedWorld(openExampleApp);
 
 /** The venues of a frame. The one pool is green and holds 24,000 USD. */
 async function venuesOf(query: string, headers: Record<string, string> = {}): Promise<ReadonlySet<string>> {

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
-import { type LiveWorld, paidBy, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { paidBy, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
 import type { QuoteApi } from '../quotes/quote-api.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
 import { DECODERS, type DecodedFrame } from './decoders.ts';
 
 /*
@@ -21,16 +20,8 @@ const FILLS = Number(process.env.LEVEL_FILLS ?? 100);
 const SEED = fc.readConfigureGlobal().seed ?? 0;
 const TIMEOUT = { timeout: 3_600_000 };
 
-let world: LiveWorld;
-let api: StreamApi;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 6, packedPools: 6 });
-  api = await startStreamApi({ chain: world.config, directory: fixedDirectory(world.served) });
-});
-afterAll(async () => {
-  await api?.stop();
-  await world?.stop();
-});
+const world = startedWorld(() => startLiveWorld({ flatPools: 6, packedPools: 6 }));
+const api = startedWorld(() => startLiveStream(world));
 
 /** The API under test, as what waits for its live prices calls it. */
 const asked = {

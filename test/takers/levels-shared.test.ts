@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../runtime/json.ts';
-import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { startLiveStream, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { decodeBap710Frame } from './decoders.ts';
 
 /* Whichever process answers, levels are the same: one of them reads the chain for all. */
 
-let world: LiveWorld;
-let apis: readonly StreamApi[] = [];
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 2, packedPools: 2, guards: ['none', 'stopLoss'] });
-  const sharedBy = { redisUrl: inject('redisUrl'), prefix: randomUUID() };
-  const options = { chain: world.config, directory: fixedDirectory(world.served), sharedBy };
-  apis = await Promise.all([1, 2, 3].map(() => startStreamApi(options)));
-});
-afterAll(async () => {
-  await Promise.all(apis.map((api) => api.stop()));
-  await world?.stop();
-});
+const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 2, guards: ['none', 'stopLoss'] }));
+const prefix = randomUUID();
+const apis = [1, 2, 3].map(() =>
+  startedWorld(() => startLiveStream(world, { sharedBy: { redisUrl: inject('redisUrl'), prefix } })),
+);
 
 test('processes that share reads show the same levels, all exact', { timeout: 60_000 }, async () => {
   const pools = world.market.pools.map(({ address }) => address);

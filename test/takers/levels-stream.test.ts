@@ -1,26 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { stringifyJson } from '../../runtime/json.ts';
-import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { startLiveStream, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { expectBlockHeaders } from '../quotes/expect-block-headers.ts';
-import { fixedDirectory } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
 import { rejectedUpgrade } from '../stream/ws-client.ts';
 import { DECODERS, type DecodedFrame, decodeBap710Frame, decodeBuilderFrame } from './decoders.ts';
 import { connectTexts, type TextClient } from './levels-client.ts';
 
-let world: LiveWorld;
-let api: StreamApi;
-const options = () => ({ chain: world.config, directory: fixedDirectory(world.served) });
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 2, packedPools: 1 });
-  api = await startStreamApi(options());
-});
-afterAll(async () => {
-  await api?.stop();
-  await world?.stop();
-});
+const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
+const api = startedWorld(() => startLiveStream(world));
 
 const named = () => world.market.pools.map(({ address }) => address).join();
 const urlOf = (query: string, at = api) => `${at.base}/price_levels?${query}`;
@@ -146,7 +136,7 @@ test('a WebSocket with a key in its query is rejected', async () => {
 test('without a frame for two seconds the service says so and closes', async () => {
   const proxy = await startRpcProxy(world.market.chain.rpcUrl);
   const chain = { ...world.config, rpcUrls: [proxy.url], wsUrls: [], live: undefined, blockTimeMs: 250 };
-  const other = await startStreamApi({ ...options(), chain });
+  const other = await startLiveStream(world, { chain });
   const client = await connectTexts(urlOf(`pools=${named()}&basis=committed`, other));
   await until('a frame', () => client.texts.length > 0);
   proxy.misbehave({ kind: 'down' });
@@ -171,7 +161,7 @@ test('pools that are not served have empty frames, by HTTP and WebSocket', async
 });
 
 test('a client that floods is sent away, and a stop says bye', async () => {
-  const other = await startStreamApi(options());
+  const other = await startLiveStream(world);
   const [loud, quiet] = await Promise.all([1, 2].map(() => connectTexts(urlOf(`pools=${named()}`, other))));
   if (!loud || !quiet) throw new Error('no clients');
   for (let sent = 0; sent < 200; sent += 1) loud.socket.send('x');

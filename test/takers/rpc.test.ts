@@ -1,36 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { ChainConfig } from '../../config/chains-schema.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../../quoting/live/builder-frame.ts';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
-import { type LiveWorld, startLiveWorld, updateAll } from '../live/live-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { startLiveStream, startLiveWorld, updateAll } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
-import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { startStreamApi } from '../stream/stream-api.ts';
 import { rejectedUpgrade } from '../stream/ws-client.ts';
 import { decodeBap710Frame, decodeBap710Overrides, decodeBuilderFrame, decodeBuilderOverrides } from './decoders.ts';
 import { connectTexts, type TextClient } from './levels-client.ts';
 import { malformedMessage } from './malformed.ts';
 
-let world: LiveWorld;
+const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1, guards: ['none'] }));
 /** Its source may be passed on. */
-let api: StreamApi;
-/** Its source may not. */
-let closed: StreamApi;
-beforeAll(async () => {
-  world = await startLiveWorld({ flatPools: 2, packedPools: 1, guards: ['none'] });
+const api = startedWorld(() => {
   const { live } = world.config;
   const sources = live?.sources.map((source) => ({ ...source, republish: true })) ?? [];
-  const start = (chain: ChainConfig) => startStreamApi({ chain, directory: fixedDirectory(world.served) });
-  api = await start({ ...world.config, live: { ...live, sources } });
-  closed = await start(world.config);
+  return startLiveStream(world, { chain: { ...world.config, live: { ...live, sources } } });
 });
-afterAll(async () => {
-  await Promise.all([api?.stop(), closed?.stop()]);
-  await world?.stop();
-});
+/** Its source may not. */
+const closed = startedWorld(() => startLiveStream(world));
 
 const urlOf = (of = api) => `${new URL(of.base).origin}/rpc/${world.config.chainId}`;
 interface RpcResponse {
