@@ -99,7 +99,7 @@ export async function waitForUpdates(
   of?: QuoteApi,
 ): Promise<Batch> {
   const wanted = updates.flatMap(({ words }) => Object.entries(words));
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_000; tries += 1) {
     const answer = await batch({ include: 'stateOverride' }, of);
     const words = answer.overrides?.stateOverride[market.registry]?.stateDiff;
     if (words && wanted.every(([slot, word]) => words[slot] === word)) return answer;

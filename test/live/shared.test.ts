@@ -24,13 +24,7 @@ async function kindsOf({ base }: StreamApi): Promise<readonly (string | undefine
 
 const LIVE = ['live', 'live'];
 
-async function untilLive(api: StreamApi): Promise<void> {
-  for (let tries = 0; tries < 150; tries += 1) {
-    if ((await kindsOf(api)).join() === LIVE.join()) return;
-    await sleep(20);
-  }
-  throw new Error(`not live within 3 s: ${await kindsOf(api)}`);
-}
+const untilLive = (api: StreamApi) => expect.poll(() => kindsOf(api), { timeout: 20_000, interval: 20 }).toEqual(LIVE);
 
 /** The accounts whose words a process passes on. */
 async function republishedBy({ base }: StreamApi): Promise<readonly string[]> {

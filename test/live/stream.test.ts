@@ -38,13 +38,8 @@ function openClient(after?: string) {
 }
 
 const isLive = ({ basis }: LiveQuote): boolean => basis?.kind === 'live';
-const until = async (what: string, isTrue: () => boolean) => {
-  for (let tries = 0; tries < 150; tries += 1) {
-    if (isTrue()) return;
-    await sleep(20);
-  }
-  throw new Error(`not within 3 s: ${what}`);
-};
+const until = (what: string, isTrue: () => boolean) =>
+  expect.poll(isTrue, { timeout: 20_000, interval: 20, message: what }).toBe(true);
 
 test('live changes come between blocks, at most four a second and pool; a block ends what was live before', async () => {
   const { market } = world;

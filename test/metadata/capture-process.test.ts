@@ -52,12 +52,8 @@ const listed = async (): Promise<number> => {
   return rows[0]?.n ?? 0;
 };
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + LIMIT_MS; !(await condition().catch(() => false)); ) {
-    if (Date.now() > deadline) throw new Error('it did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
+const until = (condition: () => Promise<boolean>) =>
+  vi.waitUntil(() => condition().catch(() => false), { timeout: LIMIT_MS, interval: 100 });
 
 test('starts before there is anything to read, lists although nodes are unreachable or hang, and outlives the database', {
   timeout: 4 * LIMIT_MS,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Misbehaviour, ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
 import { quoteApi } from './quote-api.ts';
@@ -87,12 +87,24 @@ const ask = async (api: Api) => {
 };
 
 /** Asks until it is well again; the breakers pause for half a second and longer. */
-async function recovers(api: Api): Promise<boolean> {
-  for (const deadline = Date.now() + 40_000; Date.now() < deadline; ) {
-    if ((await api.request(url())).status === 200) return true;
-    await sleep(100);
-  }
-  return false;
+const recovers = (api: Api) =>
+  vi.waitUntil(async () => (await ask(api))[0] === 200, { timeout: 40_000, interval: 100 });
+
+/** Mines a block, and asks until the old one is not served any more. */
+async function untilFailed(api: Api, failure: readonly unknown[]): Promise<void> {
+  await world.chain.client.mine({ blocks: 1 });
+  await expect.poll(() => ask(api), { timeout: 20_000, interval: 20 }).toEqual(failure);
+}
+
+/** Asks until a node has been asked for the head once more than before. */
+async function untilSeen(api: Api, { requests }: RpcProxy): Promise<void> {
+  const heads = () => requests.filter(({ method }) => method === 'eth_getBlockByNumber').length;
+  const before = heads();
+  const seen = async () => {
+    await ask(api);
+    return heads();
+  };
+  await expect.poll(seen, { timeout: 20_000, interval: 20 }).toBeGreaterThan(before);
 }
 
 describe.concurrent.each([
@@ -104,10 +116,9 @@ describe.concurrent.each([
       const api = apiOver([first.url]);
       expect((await ask(api))[0]).toBe(200);
       first.misbehave(fault, when);
-      await nextBlock();
-      expect(await ask(api)).toEqual(READ_FAILED);
+      await untilFailed(api, READ_FAILED);
       first.misbehave(null);
-      expect(await recovers(api)).toBe(true);
+      await recovers(api);
     }),
   );
 
@@ -140,10 +151,10 @@ describe('a node of another chain', () => {
       expect((await ask(api))[0]).toBe(200);
       first.misbehave({ kind: 'elsewhere', url: world.elsewhere.anvil.url });
       await world.elsewhere.chain.client.mine({ blocks: 50 });
-      await sleep(FRESH_MS);
+      await untilFailed(api, READ_FAILED);
       for (let tries = 0; tries < 3; tries++) expect(await ask(api)).toEqual(READ_FAILED);
       first.misbehave(null);
-      expect(await recovers(api)).toBe(true);
+      await recovers(api);
     }));
 
   test('before an honest one: the honest one answers', () =>
@@ -153,7 +164,7 @@ describe('a node of another chain', () => {
       const honest = await api.quote(world.pool.address);
       first.misbehave({ kind: 'elsewhere', url: world.elsewhere.anvil.url });
       await world.elsewhere.chain.client.mine({ blocks: 50 });
-      await sleep(FRESH_MS);
+      await untilSeen(api, second);
       expect((await api.quote(world.pool.address)).bidAdj).toBe(honest.bidAdj);
     }));
 });
@@ -166,7 +177,7 @@ describe('a node that reports an old block', () => {
       await movePrice(world, world.pool, 2_100);
       const current = await api.quote(world.pool.address);
       first.misbehave({ kind: 'staleHead', block: `0x${before.toString(16)}` });
-      await sleep(FRESH_MS);
+      await untilSeen(api, first);
       expect((await api.quote(world.pool.address)).bidAdj).toBe(current.bidAdj);
     }));
 
@@ -177,10 +188,8 @@ describe('a node that reports an old block', () => {
       const stuck = await world.chain.client.getBlockNumber();
       first.misbehave({ kind: 'staleHead', block: `0x${stuck.toString(16)}` });
       await movePrice(world, world.pool, 2_200);
-      await sleep(2 * FRESH_MS);
-      const { bidAdj } = await api.quote(world.pool.address);
-      const price = Number(BigInt(bidAdj) / (1n << 44n)) / 2 ** 20;
-      expect(price).toBeGreaterThan(2_190);
+      const price = async () => Number(BigInt((await api.quote(world.pool.address)).bidAdj) / (1n << 44n)) / 2 ** 20;
+      await expect.poll(price, { timeout: 20_000 }).toBeGreaterThan(2_190);
     }));
 
   test('a reorganised chain is followed', () =>
@@ -189,9 +198,8 @@ describe('a node that reports an old block', () => {
       await movePrice(world, world.pool, 2_300);
       const onFork = await api.quote(world.pool.address);
       await world.chain.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
-      await sleep(FRESH_MS);
-      const after = await api.quote(world.pool.address);
-      expect(after.bidAdj).not.toBe(onFork.bidAdj);
+      const bid = async () => (await api.quote(world.pool.address)).bidAdj;
+      await expect.poll(bid, { timeout: 20_000 }).not.toBe(onFork.bidAdj);
     }));
 });
 
@@ -201,8 +209,7 @@ describe('on a chain of kind ethereum', () => {
       const api = apiOver([first.url], 'ethereum');
       expect((await ask(api))[0]).toBe(200);
       first.misbehave({ kind: 'hanging' }, onlyCalls);
-      await nextBlock();
-      expect(await ask(api)).toEqual(UNAVAILABLE);
+      await untilFailed(api, UNAVAILABLE);
     }));
 });
 
