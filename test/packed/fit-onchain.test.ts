@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
-import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
+import { type SideCurve, tolerance } from '../../protocol/layouts/side-curve.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
@@ -123,7 +123,7 @@ async function fitted(
   return fitOnChain(packedChain, pool, { priced, zeroForOne, draw });
 }
 
-/** An input of each level gives its output or more, and a little less gives no more. */
+/** An input of each level gives its output or more, and a little less gives no more than a fit may be below. */
 async function expectOnChain(pool: PackedTestPool, { levels, priced, zeroForOne }: SideCurve): Promise<void> {
   for (const { cumulativeInput, cumulativeOutput } of levels) {
     if (cumulativeInput === 0n) {
@@ -138,6 +138,6 @@ async function expectOnChain(pool: PackedTestPool, { levels, priced, zeroForOne 
     const [enough, tooLittle] = await simulate(packedChain, pool, priced, probes);
     // Some cores reject an input that buys less than a unit.
     expect(enough?.amountOut ?? 0n).toBeGreaterThanOrEqual(cumulativeOutput);
-    if (tooLittle) expect(tooLittle.amountOut).toBeLessThanOrEqual(cumulativeOutput);
+    if (tooLittle) expect(tooLittle.amountOut).toBeLessThanOrEqual(cumulativeOutput + tolerance(cumulativeOutput));
   }
 }
