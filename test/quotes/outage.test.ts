@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { quoteApi } from './quote-api.ts';
-import { chainConfig, makePool, quoteWorld, stillQuotes } from './quote-world.ts';
+import { chainConfig, makePool, quoteWorld, shortTimeouts } from './quote-world.ts';
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
@@ -12,16 +12,7 @@ import { withProxies } from './with-proxies.ts';
 
 const QUIET_MS = 300;
 const REQUESTS = 20;
-/** Honest nodes have the time that a busy machine takes. */
-const quotes = {
-  ...stillQuotes,
-  rpcTimeoutMs: 2_000,
-  readTimeoutMs: 10_000,
-  ethereumReadTimeoutMs: 2_000,
-  waitTimeoutMs: 300,
-  minRefreshMs: 20,
-  nodesQuietMs: QUIET_MS,
-};
+const quotes = { ...shortTimeouts, nodesQuietMs: QUIET_MS };
 
 const world = quoteWorld(async (on) => {
   const pool = await makePool(on, { pair: await on.pair(18, 6), price: 2_000 });

@@ -151,6 +151,16 @@ export function chainConfig(
 /** Settings for chains that stand still while tests do other things. */
 export const stillQuotes: QuotesConfig = QuotesConfig.parse({ maxAgeMs: 86_400_000 });
 
+/** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
+export const shortTimeouts = {
+  ...stillQuotes,
+  rpcTimeoutMs: 2_000,
+  readTimeoutMs: 10_000,
+  ethereumReadTimeoutMs: 2_000,
+  waitTimeoutMs: 300,
+  minRefreshMs: 20,
+};
+
 /** Limits for tests that mine when they like: every request looks at the chain. */
 export const eagerQuotes: QuoteOptions = { ...stillQuotes, minRefreshMs: 1 };
 

@@ -9,23 +9,14 @@ import {
   movePrice,
   type QuoteWorld,
   quoteWorld,
+  shortTimeouts,
   startQuoteWorld,
-  stillQuotes,
 } from './quote-world.ts';
 import { directoryOf } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
 /** How long a head is used with the limits below and some. */
 const FRESH_MS = 560;
-/** Short limits, so that slow nodes are given up soon, and honest ones have the time that a busy machine takes. */
-const quotes = {
-  ...stillQuotes,
-  rpcTimeoutMs: 2_000,
-  readTimeoutMs: 10_000,
-  ethereumReadTimeoutMs: 2_000,
-  waitTimeoutMs: 300,
-  minRefreshMs: 20,
-};
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
@@ -75,7 +66,7 @@ const apiOver = (urls: readonly string[], kind: 'ethereum' | 'bsc' = 'bsc') =>
   quoteApi({
     chain: chainConfig(31337, urls, { blockTimeMs: 100, pamm: { kind, builders: [] } }),
     directory: world.directory,
-    quotes,
+    quotes: shortTimeouts,
   });
 
 const url = () => `/public/v1/evm/31337/${world.pool.address}/bid_ask`;
@@ -235,7 +226,7 @@ test('a batch carries the failures of its pools as 500s inside a 200', () =>
 test('a batch that takes too long fails as a whole with 503, and its reads are there for the next one', () =>
   withNodes(async (first) => {
     const chain = chainConfig(31337, [first.url], { blockTimeMs: 60_000 });
-    const longTimeouts = { ...quotes, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
+    const longTimeouts = { ...shortTimeouts, rpcTimeoutMs: 10_000, readTimeoutMs: 20_000, minRefreshMs: 60_000 };
     const api = quoteApi({ chain, directory: world.directory, quotes: longTimeouts, batchDeadlineMs: 200 });
     first.misbehave({ kind: 'slow', ms: 500 }, onlyCalls);
     const { status, text } = await api.batch({ pools: [world.pool.address] });

@@ -2,26 +2,19 @@ import { writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { evenBins } from '../../devnet/pools.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import type { ServiceProcess } from '../../local/services/service-process.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../harness/indexed-database.ts';
+import { createIndexedDatabase } from '../harness/indexed-database.ts';
 import { setIndexedBlock } from '../harness/onchain-tables.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
 import { openSeeder, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { scrape } from '../operations/scrape.ts';
-import {
-  evenShares,
-  makePool,
-  type QuoteWorld,
-  SHARES_OF_ONE,
-  startQuoteWorld,
-  stillQuotes,
-} from '../quotes/quote-world.ts';
+import { makePool, type QuoteWorld, quoteWorld, stillQuotes } from '../quotes/quote-world.ts';
 import { servedPool } from '../quotes/served-pool.ts';
 import { connectSse, type SseClient } from '../stream/sse-client.ts';
 
@@ -32,45 +25,30 @@ const STREAMS = 24;
 const EVENTUALLY = { timeout: 60_000, interval: 100 };
 const ROUTE = '/public/v1/evm/:chain_id/:pool_address/bid_ask';
 
-let world: QuoteWorld;
-let database: IndexedDatabase;
-let redis: TestRedis;
-let folder: TempFolder;
-let chainsFile: string;
-let pool: Address;
-let base: string;
-let apis: Api[] = [];
-
 type Api = ServiceProcess & { readonly operations: string };
 
-beforeAll(async () => {
-  [world, database, redis, folder] = await Promise.all([
-    startQuoteWorld(CHAIN),
-    createIndexedDatabase(),
-    createRedisDatabase('pamm'),
-    createTempFolder('scale'),
-  ]);
-  const shares = evenShares(-2, 2, SHARES_OF_ONE);
-  const pair = await world.pair(18, 6);
-  pool = (await makePool(world, { pair, price: 2_000, bins: evenBins(-2, 2, 1_000), shares })).address;
+const database = startedWorld(createIndexedDatabase);
+const redis = startedWorld(() => createRedisDatabase('pamm'));
+const folder = startedWorld(() => createTempFolder('scale'));
+const world = quoteWorld(async (on) => {
+  const made = await makePool(on, { pair: await on.pair(18, 6), price: 2_000, bins: evenBins(-2, 2, 1_000) });
+  return { pool: made.address };
+});
+const service = openWorld(async (ends) => {
   await seed();
-  chainsFile = join(folder.path, 'chains.json');
+  const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(chainsOf(world)));
   const port = await freePort();
-  base = `http://127.0.0.1:${port}/public/v1/evm/${CHAIN}`;
-  apis = await Promise.all(Array.from({ length: PROCESSES }, () => startApi(port)));
-}, 240_000);
-
-afterAll(async () => {
-  await Promise.all(apis.map((api) => api.stop()));
-  await Promise.all([world?.stop(), database?.drop(), redis?.drop(), folder?.remove()]);
+  const start = async () => ends.adopt(await startApi(port, chainsFile), (api) => api.stop());
+  const apis = await Promise.all(Array.from({ length: PROCESSES }, start));
+  return { base: `http://127.0.0.1:${port}/public/v1/evm/${CHAIN}`, apis };
 });
 
 async function seed(): Promise<void> {
   const { address, token0, token1, immutables, immutableProvider } = await servedPool(
     world.chain,
     world.deployment,
-    pool,
+    world.pool,
   );
   const seeder = openSeeder(database.url);
   for (const token of [token0, token1]) await seedToken(seeder.db, { chainId: CHAIN, address: token.address });
@@ -110,10 +88,10 @@ const chainsOf = ({ anvil, deployment }: QuoteWorld) => ({
 });
 
 /** One of the processes that listen on the port. */
-async function startApi(port: number): Promise<Api> {
+async function startApi(port: number, chainsFile: string): Promise<Api> {
   const operationsPort = await freePort();
   const operations = `http://127.0.0.1:${operationsPort}`;
-  const service = await startOwnProcess({
+  const process = await startOwnProcess({
     main: 'api',
     env: {
       CHAINS_CONFIG: chainsFile,
@@ -130,7 +108,7 @@ async function startApi(port: number): Promise<Api> {
     startTimeoutMs: 120_000,
     stopTimeoutMs: 20_000,
   });
-  return { ...service, operations };
+  return { ...process, operations };
 }
 
 interface Answer {
@@ -142,7 +120,7 @@ interface Answer {
 /** Asks over a connection of its own, so that requests come to all processes. */
 function ask(): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = get(`${base}/${pool}/bid_ask`, { agent: false }, async (response) => {
+    const request = get(`${service.base}/${world.pool}/bid_ask`, { agent: false }, async (response) => {
       try {
         const body = JSON.parse((await buffer(response)).toString());
         resolve({ status: response.statusCode ?? 0, block: Number(response.headers['x-block-number']), body });
@@ -164,23 +142,23 @@ test('processes of one port all serve, each with its own metrics', { timeout: 12
   const [first] = answers;
   for (const { body } of answers) expect({ ...body, serverTs: 0 }).toEqual({ ...first?.body, serverTs: 0 });
   await expect
-    .poll(async () => (await Promise.all(apis.map(countedBy))).reduce((sum, count) => sum + count), EVENTUALLY)
+    .poll(async () => (await Promise.all(service.apis.map(countedBy))).reduce((sum, count) => sum + count), EVENTUALLY)
     .toBe(REQUESTS);
-  for (const count of await Promise.all(apis.map(countedBy))) expect(count).toBeGreaterThan(0);
+  for (const count of await Promise.all(service.apis.map(countedBy))) expect(count).toBeGreaterThan(0);
 });
 
 test('one that stops ends its own streams in order, and the others serve', { timeout: 120_000 }, async () => {
   const streams = await Promise.all(
-    Array.from({ length: STREAMS }, () => connectSse(`${base}/stream?pools=${pool}&depth=false`)),
+    Array.from({ length: STREAMS }, () => connectSse(`${service.base}/stream?pools=${world.pool}&depth=false`)),
   );
   const ended = new Set<SseClient>();
   for (const client of streams) void client.ended.then(() => ended.add(client));
   const connectionsOf = async ({ operations }: Api) => (await scrape(operations)).sum('stream_connections') ?? 0;
   const counts = await vi.waitUntil(async () => {
-    const now = await Promise.all(apis.map(connectionsOf));
+    const now = await Promise.all(service.apis.map(connectionsOf));
     return now.reduce((sum, count) => sum + count) === STREAMS && now;
   }, EVENTUALLY);
-  const [stopped, ...others] = apis;
+  const [stopped, ...others] = service.apis;
   await stopped?.stop();
   await expect.poll(() => ended.size, EVENTUALLY).toBe(counts[0]);
   for (const client of ended) expect(client.messages.at(-1)).toMatchObject({ event: 'bye' });

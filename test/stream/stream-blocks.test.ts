@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ProxiedRequest } from '../../devnet/misbehaviour.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { createRedisDatabase, type TestRedis } from '../harness/redis.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
+import { createRedisDatabase } from '../harness/redis.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { Follower } from './follower.ts';
-import { type MovingChain, startMovingChain } from './moving-chain.ts';
-import { type StreamApi, startStreamApi } from './stream-api.ts';
+import { startMovingChain } from './moving-chain.ts';
+import { startStreamApi } from './stream-api.ts';
 import { connectSse, connectWebSocket } from './stream-connection.ts';
 import { comparable } from './truth.ts';
 
@@ -26,38 +27,32 @@ interface Claim {
   readonly text: string;
 }
 
-let chain: MovingChain;
-let redis: TestRedis;
-/** Two nodes: what the first one does not answer the second one is asked. */
-let nodes: [RpcProxy, RpcProxy];
-/** Two processes that read each block once. */
-let apis: StreamApi[];
+const chain = startedWorld(startMovingChain);
+const redis = startedWorld(() => createRedisDatabase(PREFIX));
+const world = openWorld(async (ends) => {
+  const proxy = async () => ends.adopt(await startRpcProxy(chain.url, false), (node) => node.stop());
+  /** Two nodes: what the first one does not answer the second one is asked. */
+  const nodes = [await proxy(), await proxy()] as const;
+  const options = {
+    chain: chainConfig(
+      31_337,
+      nodes.map(({ url }) => url),
+      { blockTimeMs: BLOCK_PAUSE_MS },
+    ),
+    directory: fixedDirectory(chain.pools),
+    sharedBy: { redisUrl: redis.url, prefix: PREFIX },
+  };
+  const start = async () => ends.adopt(await startStreamApi(options), (api) => api.stop());
+  /** Two processes that read each block once. */
+  return { nodes, apis: [await start(), await start()] };
+});
 /** Numbers of blocks by their hashes. */
 const heights = new Map<Hex, bigint>();
 
-beforeAll(async () => {
-  [chain, redis] = await Promise.all([startMovingChain(), createRedisDatabase(PREFIX)]);
-  nodes = await Promise.all([startRpcProxy(chain.url, false), startRpcProxy(chain.url, false)]);
-  const rpcUrls = nodes.map(({ url }) => url);
-  const start = () =>
-    startStreamApi({
-      chain: chainConfig(31_337, rpcUrls, { blockTimeMs: BLOCK_PAUSE_MS }),
-      directory: fixedDirectory(chain.pools),
-      sharedBy: { redisUrl: redis.url, prefix: PREFIX },
-    });
-  apis = [await start(), await start()];
-});
-
-afterAll(async () => {
-  await Promise.all((apis ?? []).map((api) => api.stop()));
-  await Promise.all((nodes ?? []).map((node) => node.stop()));
-  await Promise.all([chain?.stop(), redis?.drop()]);
-});
-
 /** No call is at a node meanwhile: see `RpcProxy.quietly`. */
 const mine = () =>
-  nodes[0].quietly(() =>
-    nodes[1].quietly(async () => {
+  world.nodes[0].quietly(() =>
+    world.nodes[1].quietly(async () => {
       const { hash, number } = await chain.mine();
       heights.set(hash, number);
     }),
@@ -67,7 +62,7 @@ const mine = () =>
 async function load(messages: number): Promise<readonly Claim[]> {
   const names = chain.pools.map(({ address }) => address);
   const followers = Array.from({ length: FOLLOWERS }, (_, index) => {
-    const url = new URL(apis[index % apis.length]?.base ?? '').origin;
+    const url = new URL(world.apis[index % world.apis.length]?.base ?? '').origin;
     const connect = index % 4 < 2 ? connectSse : connectWebSocket;
     return new Follower({ connect, url, chainId: 31_337, depth: true, pools: names });
   });
@@ -75,7 +70,7 @@ async function load(messages: number): Promise<readonly Claim[]> {
   const answered: Claim[] = [];
   const askers = Array.from({ length: ASKERS }, async (_, index) => {
     for (let turn = index; !end.signal.aborted; turn++) {
-      const [api, pool] = [apis[turn % apis.length], names[turn % names.length] ?? ''];
+      const [api, pool] = [world.apis[turn % world.apis.length], names[turn % names.length] ?? ''];
       const response = await fetch(`${api?.base}/${pool}/bid_ask?depth=true`);
       const [hash, quote] = [response.headers.get('X-Block-Hash') as Hex, (await response.json()) as object];
       if (response.status === 200) answered.push({ hash, pool, text: comparable(quote, true) });
@@ -89,7 +84,7 @@ async function load(messages: number): Promise<readonly Claim[]> {
   for (const follower of followers) follower.stop();
   end.abort();
   // Calls that wait for the next block get it.
-  for (const node of nodes) node.misbehave(null);
+  for (const node of world.nodes) node.misbehave(null);
   await mine();
   await Promise.all(askers);
   expect(followers.flatMap(({ faults }) => faults)).toEqual([]);
@@ -117,7 +112,7 @@ const isCall = ({ method, params }: ProxiedRequest, pool: string) =>
 test('quotes are those of their block, whichever node and process read them, while nodes answer by the block', async () => {
   let calls = 0;
   // Every fifth call goes to the other node.
-  nodes[0].misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call' && ++calls % 5 === 0);
+  world.nodes[0].misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call' && ++calls % 5 === 0);
   const claims = await load(HONEST);
   const { wrong, blocks, states } = await compare(claims);
   expect(wrong).toEqual([]);
@@ -136,7 +131,7 @@ test('where a node answers calls with the state of the next block, quotes of tho
     lied.add(blockHash);
     return true;
   };
-  for (const node of nodes) node.misbehave({ kind: 'ahead' }, isLie);
+  for (const node of world.nodes) node.misbehave({ kind: 'ahead' }, isLie);
   const claims = await load(LYING);
   const { wrong } = await compare(claims);
   const expected = claims.filter(({ hash, pool }) => lied.has(hash) && pool === address).map(({ hash }) => hash);
