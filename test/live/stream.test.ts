@@ -83,8 +83,7 @@ test('a connection resumes within a block, and gets what changed meanwhile', asy
   const first = openClient();
   await until('live quotes', () => first.quotes().length === 4 && first.quotes().every(isLive) && first.book.isWhole);
   first.close();
-  await updateAll(market, () => 205n);
-  await sleep(400);
+  await waitForUpdates(world, await updateAll(market, () => 205n));
   const second = openClient(first.book.lastId);
   await until('all changes', () => second.quotes().length === 4 && second.quotes().every(isLive));
   expect(second.book.events).not.toContain('gap');
