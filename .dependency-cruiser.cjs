@@ -96,7 +96,7 @@ function floorsOf(folder, ground, floors) {
 
 function quotingFloors() {
   const outside = ['chain', 'config', 'db', 'protocol', 'runtime'];
-  const ground = [...outside, 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
+  const ground = [...outside, 'quoting/chain-bounds.ts', 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
   const floors = [['heads'], ['pools'], ['live'], ['calls'], ['guards'], ['reads'], ['requested'], ['sharing']];
   // The types of snapshots name pools.
   return floorsOf('quoting', (place) => (place < 3 ? ground : [...ground, 'quoting/types.ts']), floors);

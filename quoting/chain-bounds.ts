@@ -1,5 +1,8 @@
+import type { ChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { maxQuoteAgeMs, type QuotesConfig } from '../config/quotes-schema.ts';
+import type { CountChainCall } from '../runtime/chain-calls.ts';
+import type { Logger } from '../runtime/logger.ts';
 
 /** Bounds of reads that no operator sets. */
 const BOUNDS = {
@@ -21,6 +24,16 @@ const BOUNDS = {
 
 /** The operator's settings, and bounds that replace the usual ones, as in tests. */
 export type QuoteOptions = QuotesConfig & Partial<typeof BOUNDS>;
+
+/** What all that reads one chain is opened with. */
+export interface ChainContext {
+  readonly config: ChainConfig;
+  readonly bounds: ReturnType<typeof chainBounds>;
+  readonly rpc: ChainRpc;
+  readonly countCall: CountChainCall;
+  /** Names the chain in each line. */
+  readonly logger: Logger;
+}
 
 /** What bounds the reads of one chain; milliseconds. */
 export function chainBounds({ chainId, pamm, rpcUrls, blockTimeMs }: ChainConfig, quotes: QuoteOptions) {

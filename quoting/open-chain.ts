@@ -6,7 +6,7 @@ import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
-import { chainBounds, type QuoteOptions } from './chain-bounds.ts';
+import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { openHeads } from './open-heads.ts';
@@ -63,20 +63,17 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
   const abilities = new NodeAbilities(logger);
-  const heads = openHeads(config, {
+  const chain: ChainContext = { config, bounds, rpc, countCall, logger };
+  const heads = openHeads(chain, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
     env,
     listen: sharing && ((listener) => sharing.listen(chainId, listener)),
-    bounds,
-    countCall,
-    rpc,
-    logger,
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
   const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const common = { config, bounds, rpc, abilities, directory, isFunded, curveMethodOf, observer, sharing, logger, now };
+  const common = { ...chain, abilities, directory, isFunded, curveMethodOf, observer, sharing, now };
   const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;

@@ -1,15 +1,8 @@
 import type { ReportedHead } from '../chain/chain-rpc.ts';
 import { openHeadFeed } from '../chain/head-feed/head-feed.ts';
-import type { ChainConfig } from '../config/chains-schema.ts';
-import type { CountChainCall } from '../runtime/chain-calls.ts';
-import type { chainBounds } from './chain-bounds.ts';
+import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
-
-export interface HeadsDeps extends LiveHeadsOptions {
-  readonly bounds: ReturnType<typeof chainBounds>;
-  readonly countCall: CountChainCall;
-}
 
 /** The heads of a chain: what quotes and scheduled reads are read at. */
 export interface OpenHeads {
@@ -26,10 +19,11 @@ export interface OpenHeads {
  *
  * @throws ConfigError when the file of a key of a source cannot be read
  */
-export function openHeads(config: ChainConfig, { bounds, countCall, ...options }: HeadsDeps): OpenHeads {
-  const committed = new HeadTracker<ReportedHead>(options.rpc, { ...bounds, blockTimeMs: config.blockTimeMs });
-  const live = openLiveHeads(config, committed, options);
-  const pushed = openHeadFeed(config, countCall, options.logger);
+export function openHeads(chain: ChainContext, options: LiveHeadsOptions): OpenHeads {
+  const { config, bounds, rpc, countCall, logger } = chain;
+  const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs });
+  const live = openLiveHeads(chain, committed, options);
+  const pushed = openHeadFeed(config, countCall, logger);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   return {
     committed,

@@ -1,11 +1,8 @@
-import type { ChainRpc } from '../chain/chain-rpc.ts';
 import type { Clock } from '../chain/circuit-breaker.ts';
 import type { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
-import type { ChainConfig } from '../config/chains-schema.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { chainBounds } from './chain-bounds.ts';
+import type { ChainContext } from './chain-bounds.ts';
 import type { Heads } from './heads/heads.ts';
 import type { LiveHeads } from './live/live-heads.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
@@ -20,17 +17,13 @@ import type { ReadSharing } from './sharing/read-sharing.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
 
 /** What quotes of both bases have in common on a chain. */
-export interface QuotesDeps {
-  readonly config: ChainConfig;
-  readonly bounds: ReturnType<typeof chainBounds>;
-  readonly rpc: ChainRpc;
+export interface QuotesDeps extends ChainContext {
   readonly abilities: NodeAbilities;
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
   readonly curveMethodOf: BlockWarmerDeps['curveMethodOf'];
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
-  readonly logger: Logger;
   readonly now: Clock;
 }
 

@@ -55,10 +55,11 @@ const SILENT_AFTER_MS = 5_000;
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
-  const { chain, quotes, protectedAccounts, sharing } = deps;
-  if (!chain.live) return undefined;
+  const { chain: config, quotes, rpc, protectedAccounts, env, observer, countCall, sharing, logger } = deps;
+  if (!config.live) return undefined;
   let accounts: ReadonlySet<Address> | undefined;
-  const opened = openHeads(chain, { ...deps, bounds: chainBounds(chain, quotes), protectedAccounts: () => accounts });
+  const chain = { config, bounds: chainBounds(config, quotes), rpc, countCall, logger };
+  const opened = openHeads(chain, { protectedAccounts: () => accounts, observer, env });
   if (!opened.live || (opened.live.feed.isOff && !sharing)) {
     opened.close();
     return undefined;
@@ -68,7 +69,7 @@ export function openLiveBlocks(deps: LiveBlocksDeps): LiveBlocks | undefined {
   feed.onFrame(() => {
     frameAt = performance.now();
   });
-  if (sharing) sharing.followFeed(chain, feed);
+  if (sharing) sharing.followFeed(config, feed);
   else feed.read();
   const now = async (): Promise<LiveBlock | null> => {
     accounts = await protectedAccounts();

@@ -1,8 +1,6 @@
-import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { ChainConfig } from '../../config/chains-schema.ts';
 import { hasOwnSource } from '../../config/live-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LiveHeads, type LiveHeadsDeps } from './live-heads.ts';
@@ -14,8 +12,6 @@ export interface LiveHeadsOptions extends Pick<LiveHeadsDeps, 'protectedAccounts
   readonly env?: Environment | undefined;
   /** Passes on the quote updates of the chain that makers publish. Default: they are no source. */
   readonly listen?: OwnSourceDeps['listen'] | undefined;
-  readonly rpc: ChainRpc;
-  readonly logger: Logger;
 }
 
 export interface OpenLiveHeads {
@@ -33,9 +29,9 @@ export interface OpenLiveHeads {
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveHeads(
-  config: ChainConfig,
+  { config, rpc, logger }: ChainContext,
   committed: Heads,
-  { protectedAccounts, observer, env = {}, listen, rpc, logger }: LiveHeadsOptions,
+  { protectedAccounts, observer, env = {}, listen }: LiveHeadsOptions,
 ): OpenLiveHeads | undefined {
   const { live } = config;
   if (!live) return undefined;
