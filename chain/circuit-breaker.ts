@@ -1,5 +1,4 @@
-/** Milliseconds of a clock that never goes back. */
-export type Clock = () => number;
+import type { Clock } from '../runtime/clock.ts';
 
 /** Failures in a row that open a breaker. */
 const MAX_FAILURES = 3;

@@ -1,6 +1,6 @@
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
-import type { Clock } from './circuit-breaker.ts';
 
 /** What nodes may lack, and do without which quotes cost more or show less. */
 export type Ability = 'stateOverrides' | 'transfers' | 'accessLists';

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import type { Clock } from '../chain/circuit-breaker.ts';
 import { TIER_RANKS } from '../db/listing/tier-ranks.ts';
 import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../protocol/routing/candidate-token-paths.ts';
 import type { PoolGraph, TokenPath } from '../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../protocol/routing/pool-candidate.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { finishYielding } from '../runtime/for-each-yielding.ts';
 import { perObject } from '../runtime/per-object.ts';
 import { ResultCache } from '../runtime/result-cache.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../chain/circuit-breaker.ts';
 import type { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import type { Heads } from './heads/heads.ts';
 import type { LiveHeads } from './live/live-heads.ts';

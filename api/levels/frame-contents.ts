@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { BlockTooOldError, isExhausted, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** What became of a pool at a block; undefined while nothing did. */
 type Outcome<S extends Snapshot> = S | SnapshotError | undefined;

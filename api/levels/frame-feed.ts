@@ -1,5 +1,5 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { Alarm } from '../../runtime/alarm.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { toApiError } from '../errors.ts';
 import { isOutage } from '../fault.ts';

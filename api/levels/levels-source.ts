@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { isReadForKeys } from '../../quoting/requested/block-warmer.ts';
 import type { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { AwaitedPools, frameContents, maxUnreadMs, type PoolsAt, poolsAt } from './frame-contents.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { isExhausted } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';

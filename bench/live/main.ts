@@ -46,7 +46,7 @@ after a block; calls to nodes per read of the 100 flat pools, beside those of a 
   },
 });
 
-/** CPU of a process without requests while ten frames a second have new words, as a part of one core. */
+/** CPU of a process without requests while ten frames a second have new overrides, as a part of one core. */
 async function measureIdle(market: LiveMarket, { cpuMs }: MeasuredProcess): Promise<number> {
   await update(market, market.pools);
   await sleep(2_000);

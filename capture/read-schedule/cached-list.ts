@@ -1,4 +1,4 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 
 /** A list is used for this many times as long as its load took, so that loads take at most a hundredth of the time. */

@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { CallBudget, ReadClass } from '../../chain/read-schedule/call-budget.ts';
 import { type Backlog, type ReadOutcome, ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
 import {
@@ -10,6 +9,7 @@ import {
   CALL_GAS_CAP,
 } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { type GroupAnswer, groupAnswers, packBoundedCalls } from '../../protocol/bounded-calls/run-bounded-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { type CaptureClass, type KnownPool, scheduledPools } from './pool-values.ts';
 
 /** What scheduled reads of the pools of a chain need. */

@@ -1,9 +1,9 @@
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Clock } from '../circuit-breaker.ts';
 import type { BlockRef } from '../read-context.ts';
 import { openHeadSocket, type PushedHead } from './head-socket.ts';
 import { isFeedLive, newPushState, nextPushed, type PushEvent, type PushState } from './next-pushed.ts';

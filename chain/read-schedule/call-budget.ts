@@ -1,4 +1,4 @@
-import type { Clock } from '../circuit-breaker.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /**
  * Whom a scheduled read is for, the most important first. `keyed`: pools that clients with keys request; `funded`:

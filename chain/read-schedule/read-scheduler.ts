@@ -1,4 +1,4 @@
-import type { Clock } from '../circuit-breaker.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { READ_CLASSES, type ReadClass } from './call-budget.ts';
 
 /** A read that is to be made again and again. */

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { Alarm } from '../../runtime/alarm.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
 import { announcedHead, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';

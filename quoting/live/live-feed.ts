@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Frame } from './frame.ts';
 import {

@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import { Alarm } from '../../runtime/alarm.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';

@@ -1,5 +1,6 @@
-import { CircuitBreaker, type Clock } from '../../chain/circuit-breaker.ts';
+import { CircuitBreaker } from '../../chain/circuit-breaker.ts';
 import type { RemoteSourceConfig } from '../../config/live-schema.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { HttpFailure, sendRequest } from '../../runtime/http-request.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';

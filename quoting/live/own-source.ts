@@ -1,8 +1,8 @@
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 

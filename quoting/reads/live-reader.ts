@@ -1,8 +1,8 @@
 import type { Address } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { type PoolRead, sourceAge } from '../calls/decode-pool.ts';
 import type { LiveHeads } from '../live/live-heads.ts';

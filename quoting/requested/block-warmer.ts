@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { Heads } from '../heads/heads.ts';

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import type { Clock } from '../../chain/circuit-breaker.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { QUOTE_KINDS, type QuoteKind } from '../types.ts';
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { CallBudget, READ_CLASSES, type ReadClass } from '../../chain/read-schedule/call-budget.ts';
 import { ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { type RequestedPool, warmKey } from './requested-pools.ts';
 

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   ALONE_AFTER_MS,
-  type FeedEvent,
-  type FeedState,
   LEASE_MS,
-  NEW_FEED,
-  nextFeed,
+  NEW_SHARED_FEED,
+  nextSharedFeed,
   PUBLISH_MS,
   RENEW_MS,
   type Reader,
+  type SharedFeedEvent,
+  type SharedFeedState,
 } from './feed-schedule.ts';
 
 /* Processes that share the sources of a chain: messages are lost, come late or twice; Redis answers only some of them. */
@@ -20,7 +20,7 @@ const STEP_MS = 10;
 const MAX_DELAY_MS = 60;
 
 interface Process {
-  state: FeedState;
+  state: SharedFeedState;
   /** What it knows to hold, as a reader from its sources, else from others. */
   digest: string | null;
   tickAt: number;
@@ -46,10 +46,18 @@ function startWorld() {
   const world = { now: () => now, digest: null as string | null, loses: 0, doubles: 0, delayMs: 0 };
   const processes = Array.from({ length: PROCESSES }, (_, index): Process => {
     const answer = { at: Number.NEGATIVE_INFINITY, reader: 'unknown' as const };
-    return { state: NEW_FEED, digest: null, tickAt: index, isConnected: true, pausedUntil: 0, answer, publishedAt: [] };
+    return {
+      state: NEW_SHARED_FEED,
+      digest: null,
+      tickAt: index,
+      isConnected: true,
+      pausedUntil: 0,
+      answer,
+      publishedAt: [],
+    };
   });
-  const next = (process: Process, event: FeedEvent, taken?: Message): void => {
-    const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextFeed(process.state, event, now);
+  const next = (process: Process, event: SharedFeedEvent, taken?: Message): void => {
+    const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextSharedFeed(process.state, event, now);
     process.state = state;
     expect(wakeAt).toBe(state.publishAt);
     expect(state.isReading && isTaken).toBe(false);
@@ -166,21 +174,21 @@ test('property: one process reads at a time, and a cancel reaches all, whatever 
 });
 
 /** Takes events at their times. @returns the state after them, and when something was published */
-function run(events: readonly (readonly [now: number, event: FeedEvent])[], from = NEW_FEED) {
+function run(events: readonly (readonly [now: number, event: SharedFeedEvent])[], from = NEW_SHARED_FEED) {
   let state = from;
   const published: number[] = [];
   for (const [now, event] of events) {
-    const [next, { isPublishDue }] = nextFeed(state, event, now);
+    const [next, { isPublishDue }] = nextSharedFeed(state, event, now);
     state = next;
     if (!isPublishDue || event.kind === 'reader') continue;
     published.push(now);
-    [state] = nextFeed(state, { kind: 'published', digest: 'digest' in event ? event.digest : 'late' }, now);
+    [state] = nextSharedFeed(state, { kind: 'published', digest: 'digest' in event ? event.digest : 'late' }, now);
   }
   return { state, published };
 }
 
 test('a process without Redis reads by itself after a second, a reader goes on meanwhile', () => {
-  const unknown: FeedEvent = { kind: 'reader', reader: 'unknown' };
+  const unknown: SharedFeedEvent = { kind: 'reader', reader: 'unknown' };
   expect(run([[0, unknown]]).state.isReading).toBe(false);
   expect(
     run([
@@ -194,7 +202,7 @@ test('a process without Redis reads by itself after a second, a reader goes on m
       [1_000, unknown],
     ]).state.isReading,
   ).toBe(true);
-  const own: FeedEvent = { kind: 'reader', reader: 'own' };
+  const own: SharedFeedEvent = { kind: 'reader', reader: 'own' };
   expect(
     run([
       [0, own],
@@ -215,16 +223,16 @@ test('property: changes are 80 ms apart unless they end the last overrides, and 
   fc.assert(
     fc.property(events, (frames) => {
       let now = 0;
-      let [state] = nextFeed(NEW_FEED, { kind: 'reader', reader: 'own' }, now);
+      let [state] = nextSharedFeed(NEW_SHARED_FEED, { kind: 'reader', reader: 'own' }, now);
       let last = Number.NEGATIVE_INFINITY;
       let holds: string | null = null;
-      const take = (event: FeedEvent) => {
-        const [next, { isPublishDue }] = nextFeed(state, event, now);
+      const take = (event: SharedFeedEvent) => {
+        const [next, { isPublishDue }] = nextSharedFeed(state, event, now);
         state = next;
         if (!isPublishDue) return;
         expect(holds === null || now - last >= PUBLISH_MS).toBe(true);
         last = now;
-        [state] = nextFeed(state, { kind: 'published', digest: holds }, now);
+        [state] = nextSharedFeed(state, { kind: 'published', digest: holds }, now);
       };
       for (const [waitMs, digest] of frames) {
         for (const until = now + waitMs; now < until; ) {

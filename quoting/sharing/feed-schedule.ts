@@ -2,13 +2,13 @@
 export type Reader = 'own' | 'other' | 'unknown';
 
 /** What happened. A digest names the overrides that hold; null: none. `time`: nothing but that time passed. */
-export type FeedEvent =
+export type SharedFeedEvent =
   | { readonly kind: 'reader'; readonly reader: Reader }
   | { readonly kind: 'frame' | 'published'; readonly digest: string | null }
   | { readonly kind: 'message' | 'time' };
 
 /** All times are of one clock, milliseconds. */
-export interface FeedState {
+export interface SharedFeedState {
   readonly isReading: boolean;
   /** Since when it is not known who reads; null while it is. */
   readonly unknownSince: number | null;
@@ -19,7 +19,7 @@ export interface FeedState {
 }
 
 /** What to do, in this order. */
-export interface FeedEffects {
+export interface SharedFeedEffects {
   /** Whether to read the sources from now on, or to let another process do so. Null: as before. */
   readonly sources: 'read' | 'rest' | null;
   /** Whether to use the message that came. */
@@ -39,7 +39,12 @@ export const PUBLISH_MS = 80;
 /** A process reads by itself after this long without Redis or a reader: not while it connects, or readers change. */
 export const ALONE_AFTER_MS = 1_000;
 
-export const NEW_FEED: FeedState = { isReading: false, unknownSince: null, published: null, publishAt: null };
+export const NEW_SHARED_FEED: SharedFeedState = {
+  isReading: false,
+  unknownSince: null,
+  published: null,
+  publishAt: null,
+};
 
 /**
  * What the share of a process in the sources of a chain becomes, and what it has to do, when something happens.
@@ -50,7 +55,11 @@ export const NEW_FEED: FeedState = { isReading: false, unknownSince: null, publi
  * 4. That the last overrides ended is published at once: others quote with them until they know. Any other change is
  *    published `PUBLISH_MS` after the last message at the earliest, and at the latest if that is over.
  */
-export function nextFeed(before: FeedState, event: FeedEvent, now: number): readonly [FeedState, FeedEffects] {
+export function nextSharedFeed(
+  before: SharedFeedState,
+  event: SharedFeedEvent,
+  now: number,
+): readonly [SharedFeedState, SharedFeedEffects] {
   const state = withEvent(before, event, now);
   const isPublishDue = state.isReading && (event.kind === 'reader' || (state.publishAt ?? Infinity) <= now);
   const next = isPublishDue || !state.isReading ? { ...state, publishAt: null } : state;
@@ -61,7 +70,7 @@ export function nextFeed(before: FeedState, event: FeedEvent, now: number): read
   ];
 }
 
-function withEvent(state: FeedState, event: FeedEvent, now: number): FeedState {
+function withEvent(state: SharedFeedState, event: SharedFeedEvent, now: number): SharedFeedState {
   switch (event.kind) {
     case 'reader': {
       if (event.reader !== 'unknown') return { ...state, isReading: event.reader === 'own', unknownSince: null };

@@ -1,7 +1,7 @@
-import type { Clock } from '../../chain/circuit-breaker.ts';
 import { Alarm } from '../../runtime/alarm.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
-import { type FeedEvent, NEW_FEED, nextFeed, type Reader } from './feed-schedule.ts';
+import { NEW_SHARED_FEED, nextSharedFeed, type Reader, type SharedFeedEvent } from './feed-schedule.ts';
 import { parseOverrides, writeOverrides } from './messages.ts';
 
 export interface SharedFeedDeps {
@@ -16,12 +16,12 @@ export interface SharedFeedDeps {
 
 /**
  * Shares the state overrides of a chain, whose sources one process reads for all. The others get the overrides from it.
- * While Redis does not answer, each process reads the sources by itself. Does what {@link nextFeed} says.
+ * While Redis does not answer, each process reads the sources by itself. Does what {@link nextSharedFeed} says.
  */
 export class SharedFeed {
   readonly #deps: SharedFeedDeps;
   readonly #now: Clock;
-  #state = NEW_FEED;
+  #state = NEW_SHARED_FEED;
   readonly #alarm = new Alarm(() => this.#next({ kind: 'time' }));
 
   constructor(deps: SharedFeedDeps) {
@@ -45,10 +45,10 @@ export class SharedFeed {
   }
 
   /** @returns whether to use the message that came */
-  #next(event: FeedEvent): boolean {
+  #next(event: SharedFeedEvent): boolean {
     const { feed } = this.#deps;
     const now = this.#now();
-    const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextFeed(this.#state, event, now);
+    const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextSharedFeed(this.#state, event, now);
     this.#state = state;
     this.#alarm.set(wakeAt, now);
     if (sources) feed[sources]();

@@ -1,0 +1,2 @@
+/** Milliseconds of a clock that never goes back. */
+export type Clock = () => number;
