@@ -120,7 +120,7 @@ function withShared(before: MergedFrames, shared: SharedOverrides<SourceName>, n
     let { frames } = state;
     for (const { source, parts } of sources) {
       const adopted = parts.map((part) => fromShared(part, now, before.frames));
-      frames = Math.max(frames, ...adopted.map(({ order }) => order));
+      frames = adopted.reduce((most, { order }) => Math.max(most, order), frames);
       const sent = block.sources.get(source.id) ?? noParts(source);
       block = withParts(block, { ...sent, parts: adopted, isHeard: true });
     }
