@@ -12,18 +12,13 @@ import type { PoolDirectory, ServedPool } from '../pools/pool-directory.ts';
 import { type SharedReads, UNSHARED } from '../reads/shared-reads.ts';
 import { isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { CurveReport } from '../snapshot-metrics.ts';
-import {
-  type ChainSnapshots,
-  type HeadContext,
-  QUOTE_KINDS,
-  type QuoteKind,
-  type Snapshot,
-  type SnapshotMap,
-} from '../types.ts';
+import { type ChainSnapshots, QUOTE_KINDS, type QuoteKind, type Snapshot } from '../types.ts';
+import { readParts } from './read-parts.ts';
 import type { RequestedPool, RequestedPools } from './requested-pools.ts';
 import { WarmProgress } from './warm-progress.ts';
 import type { WarmListener } from './warm-result.ts';
 import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
+import { watchHeads } from './watch-heads.ts';
 
 export interface BlockWarmerDeps {
   readonly chainId: number;
@@ -40,7 +35,7 @@ export interface BlockWarmerDeps {
   /** For so long after its last read a pool that the budget has no calls for is not reported, milliseconds. Default: 0. */
   readonly keepMs?: number;
   readonly logger: Logger;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 interface SeenHead {
@@ -51,10 +46,6 @@ interface SeenHead {
 
 /** Longest run: what is not read by then is reported as `timed_out`. */
 const RUN_MS = 3_000;
-/** How often failed reads are retried at the same block, and an unreachable chain is tried again. */
-const RETRY_MS = 5_000;
-const TICK_MS = 500;
-
 /** Whether depth is not read ahead for anonymous clients, since each level is simulated. */
 export const isReadForKeys = (method: CurveReport['method'] | undefined): boolean =>
   method === 'simulation' || method === 'none';
@@ -95,7 +86,7 @@ export class BlockWarmer {
     this.#deps = deps;
     this.#progress = new WarmProgress(deps.keepMs ?? 0);
     this.#shared = deps.shared ?? UNSHARED;
-    this.#now = deps.now ?? (() => performance.now());
+    this.#now = deps.now;
     deps.heads.onHead((head, branch) => this.#takeHead(head, branch));
     deps.requested.onRequested(() => this.#run());
   }
@@ -241,21 +232,11 @@ export class BlockWarmer {
 
   #watch(): () => void {
     const { heads, keepMs = 0 } = this.#deps;
-    const stopWatching = heads.watch();
-    let ticks = 0;
-    const tick = () => {
-      ticks += 1;
-      // A run reports to clients at once that the head became too old.
-      const block = heads.announced?.block;
-      const isOutdated = this.#progress.isAtState && (!block || heads.isTooOld(block));
+    return watchHeads(heads, () => this.#run(), {
+      isAtState: () => this.#progress.isAtState,
       // Nothing else may come when the budget has calls again, or when a read that was kept becomes too old.
-      if (isOutdated || (keepMs > 0 && this.#undone.length > 0) || (ticks * TICK_MS) % RETRY_MS === 0) this.#run();
-    };
-    const retry = setInterval(tick, TICK_MS).unref();
-    return () => {
-      stopWatching();
-      clearInterval(retry);
-    };
+      isRetryDue: () => keepMs > 0 && this.#undone.length > 0,
+    });
   }
 
   #sleep(): void {
@@ -266,22 +247,6 @@ export class BlockWarmer {
     this.coverage = { requested: 0, unread: 0 };
     for (const listener of this.#listeners) listener(null);
   }
-}
-
-/** Reads parts of what is requested, each at its head. @returns by kind the outcomes of all parts */
-function readParts(
-  snapshots: ChainSnapshots,
-  parts: readonly { readonly reads: readonly WarmRead[]; readonly at: HeadContext }[],
-  signal: AbortSignal,
-): Readonly<Record<QuoteKind, Promise<SnapshotMap>>> {
-  const readKind = async (kind: QuoteKind): Promise<SnapshotMap> => {
-    const maps = parts.map(({ reads, at }): Promise<SnapshotMap> => {
-      const pools = reads.filter((read) => read.kind === kind).map(({ pool }) => pool);
-      return snapshots[kind](pools, { at, signal });
-    });
-    return new Map((await Promise.all(maps)).flatMap((map) => [...map]));
-  };
-  return { prices: readKind('prices'), depths: readKind('depths') };
 }
 
 const poolCount = (of: readonly RequestedPool[]): number => new Set(of.map(({ address }) => address)).size;
