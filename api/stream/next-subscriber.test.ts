@@ -35,6 +35,7 @@ class World {
   room = Number.POSITIVE_INFINITY;
   ticksSinceMessage = 0;
   fullTicks = 0;
+  readonly #prices = new Map<string, bigint>();
   ends: string[] = [];
   ended = 0;
   #writer = this.#newWriter();
@@ -68,10 +69,30 @@ class World {
     const block = this.#headers.at(-1) as typeof genesis;
     const isNewBlock = this.latest[kind].block?.hash !== block.hash;
     const outcomes = new Map(
-      prices.map(([pool, price]) => [ADDRESSES[pool] as Address, outcomeOf(pool, price, block)]),
+      prices.map(([pool, price]) => [
+        ADDRESSES[pool] as Address,
+        outcomeOf(pool, this.#sameAt(block, pool, price), block),
+      ]),
     );
     this.latest[kind].take(block, this.#branches.at(-1) as ChainTail, outcomes);
     if (this.state.hasDepth === (kind === 'depths')) this.take({ kind: 'read', isNewBlock });
+  }
+
+  /** A pool has one price at a block, whichever kind is read. */
+  #sameAt({ hash }: { readonly hash: Hex }, pool: number, price: bigint | undefined): bigint | undefined {
+    if (price === undefined) return undefined;
+    const key = `${hash} ${pool}`;
+    const first = this.#prices.get(key) ?? price;
+    this.#prices.set(key, first);
+    return first;
+  }
+
+  /** Whether the client may be sent something: it subscribed, and all that it subscribed to is of one block. */
+  get isShown(): boolean {
+    const { isSubscribed, isOver, hasDepth, pools } = this.state;
+    const { prices, depths } = this.latest;
+    const isSameBlock = prices.block && (!hasDepth || prices.block.hash === depths.block?.hash);
+    return isSubscribed && !isOver && (pools.size === 0 || isSameBlock === true);
   }
 
   /** Does what a connection does. */
@@ -82,6 +103,8 @@ class World {
     if (bye) this.#writer.send(bye);
     if (end) this.ends.push(end);
     if (!isFlushDue || this.isFull) return;
+    // A client that takes something is not one that takes nothing.
+    if (this.isShown) this.fullTicks = 0;
     for (const messages of nextMessages(this.state, this.view)) {
       for (const message of messages) this.#writer.send(message);
       if (this.isFull) return;
@@ -97,6 +120,8 @@ class World {
   /** The client forgets what it has of pools. */
   forget(pools: readonly Address[]): void {
     for (const pool of pools) for (const held of [this.book.quotes, this.book.failed]) held.delete(pool);
+    // Whoever has not all of what it was sent cannot resume after that.
+    this.book.lastId = undefined;
   }
 
   /** Another connection takes the place of this one, with the same pools. */
@@ -224,10 +249,8 @@ function tick(world: World): void {
   world.tick();
   if (wasOver) return;
   expect(world.ends).toEqual(world.fullTicks > MAX_FULL_TICKS ? ['terminate'] : []);
-  const { prices, depths } = world.latest;
-  const isSameBlock = !state.hasDepth || prices.block?.hash === depths.block?.hash;
   const areRead = [...state.pools].every(([address, each]) => world.latest[each.kind].get(address));
-  const isSpoken = state.isSubscribed && !world.isFull && !state.isOver && prices.block && isSameBlock && areRead;
+  const isSpoken = world.isShown && !world.isFull && areRead;
   if (isSpoken) expect(world.ticksSinceMessage).toBeLessThan(MAX_IDLE_TICKS);
 }
 
