@@ -237,13 +237,20 @@ test('property: over frames, cancels and changes of the reader all processes kno
       const model = new FrameMerger(MAX_AGE_MS, now);
       for (const _ of [1, 2, 3]) redis.start();
       await redis.wait(RENEW_MS);
+      /** When each source last sent each venue of a block. */
+      const sentAt = new Map<string, number>();
+      const isTooOldAt = (time: number) => sentAt.values().some((at) => time - at >= MAX_AGE_MS);
       for (const each of steps) {
         if (each.do === 'wait') await redis.wait(each.ms);
         if (each.do === 'frame') {
           const frame = frameOf(each.blockNumber, each.venues, each.source === 1);
+          for (const venue of Object.keys(each.venues))
+            sentAt.set(`${each.source} ${each.blockNumber} ${venue}`, now());
           if (redis.send(each.source, frame)) model.take({ id: String(each.source) }, frame);
         }
         if (each.do === 'change') {
+          // A new reader does not know what was too old before: whoever repeats that says something new.
+          if (isTooOldAt(now() + 3 * RENEW_MS + LEASE_MS)) break;
           // The others know what the reader said last.
           await redis.wait(RENEW_MS);
           const reader = [...redis.processes].find(({ feed }) => feed.isReading);
