@@ -1,29 +1,14 @@
-import pg from 'pg';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ChainsFile } from '../config/chains-schema.ts';
 import { announceIndex } from '../db/first-index.ts';
-import { migrate } from '../db/migrate.ts';
 import { createLogger, type Logger } from '../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { migratedDatabase } from '../test/harness/migrated-database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { startJobs } from './jobs.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  pool = new pg.Pool({ connectionString: database.url });
-  pool.on('error', () => undefined); // Dropping the database ends its sessions.
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const database = migratedDatabase();
 
 function startAll() {
   const logged: string[] = [];
@@ -34,8 +19,8 @@ function startAll() {
   const chain = { chainId: 5, name: 'five', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000 };
   const file = ChainsFile.parse({ chains: [{ ...chain, deployments: [deployment] }] });
   const settings = { fiatMaxAgeSecs: 10, statusMaxAgeSecs: 10, llamaUrl: 'http://127.0.0.1:1' };
-  const all = captureJobs({ file, database: pool, ...settings, logger });
-  return { logged, jobs: startJobs(all, pool, new Registry(), logger) };
+  const all = captureJobs({ file, database: database.pool, ...settings, logger });
+  return { logged, jobs: startJobs(all, database.pool, new Registry(), logger) };
 }
 
 test('jobs wait for the first index, and begin soon after it without having failed', async () => {
@@ -46,8 +31,8 @@ test('jobs wait for the first index, and begin soon after it without having fail
   const states = () => Promise.all(Object.values(jobs.checks).map((check) => check()));
   expect(new Set(await states())).toEqual(new Set(['has not succeeded yet']));
   await vi.waitFor(() => expect(logged).not.toEqual([]), { timeout: 10_000 });
-  await createOnchainTables(pool);
-  await announceIndex(pool);
+  await createOnchainTables(database.pool);
+  await announceIndex(database.pool);
   await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])), { timeout: 20_000 });
   expect(logged).toEqual(['jobs wait for the first index']);
   await jobs.stop();
@@ -62,7 +47,7 @@ test('a job that uses what others find begins after their first runs, and withou
   const logger = createLogger('test', 'silent');
   const first = startJobs(
     [uses, job('failing', () => Promise.reject(new Error('no'))), finds('quick'), finds('slow', slow.promise)],
-    pool,
+    database.pool,
     new Registry(),
     logger,
   );
@@ -72,7 +57,7 @@ test('a job that uses what others find begins after their first runs, and withou
   await first.stop();
   expect(runs.slice(0, 3)).toEqual(['quick', 'slow', 'uses']);
   runs.length = 0;
-  const second = startJobs([uses, finds('hanging', hanging.promise)], pool, new Registry(), logger);
+  const second = startJobs([uses, finds('hanging', hanging.promise)], database.pool, new Registry(), logger);
   await vi.waitUntil(() => runs.length > 0, { timeout: 20_000 });
   expect(runs[0]).toBe('uses');
   hanging.resolve();
@@ -88,7 +73,7 @@ test('the jobs of many chains are no leak to Node', async () => {
   });
   const run = async () => undefined;
   const many = Array.from({ length: 50 }, (_, at) => ({ name: `job ${at}`, run, minPauseMs: 300, maxPauseMs: 60_000 }));
-  const jobs = startJobs(many, pool, new Registry(), createLogger('test', 'silent'));
+  const jobs = startJobs(many, database.pool, new Registry(), createLogger('test', 'silent'));
   await jobs.stop();
   expect(warnings).toEqual([]);
 });

@@ -2,32 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { issueApiKey, listApiKeys, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
-import { migrate } from '../../db/migrate.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { ApiError } from '../errors.ts';
 import { authenticate } from './authenticate.ts';
 import { createKeyVerifier } from './key-verifier.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  pool = new pg.Pool({ connectionString: database.url });
-  pool.on('error', () => undefined); // Dropping the database ends its sessions.
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const database = migratedDatabase();
 
 /** A verifier that one client asks, unless told otherwise. */
-function verifier(now: () => number = Date.now, over = pool) {
+function verifier(now: () => number = Date.now, over = database.pool) {
   const verify = createKeyVerifier(over, now);
   return (key: string, client = '10.0.0.1') => verify(key, () => client);
 }
@@ -37,32 +23,32 @@ const unknownKey = (n: number) => `ptd_${String(n).padStart(12, '0')}_${'x'.repe
 test('a key is valid from its issue to its revocation, and no longer than 3 seconds after', async () => {
   let now = 0;
   const verify = verifier(() => now);
-  const { keyId, key } = await issueApiKey(pool, 'a market maker');
+  const { keyId, key } = await issueApiKey(database.pool, 'a market maker');
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
-  expect(await revokeApiKey(pool, keyId)).toBe(true);
+  expect(await revokeApiKey(database.pool, keyId)).toBe(true);
   now = 3_000;
   expect(await verify(key)).toBeNull();
 });
 
 test('a rotated key has the holder of the first one, however often it was rotated', async () => {
   const verify = verifier();
-  const first = await issueApiKey(pool, 'a market maker');
+  const first = await issueApiKey(database.pool, 'a market maker');
   const keys = [first];
   for (let rotations = 0; rotations < 3; rotations++) {
-    const next = await rotateApiKey(pool, keys.at(-1)?.keyId ?? '', 3_600);
+    const next = await rotateApiKey(database.pool, keys.at(-1)?.keyId ?? '', 3_600);
     if (next === null) throw new Error('the key is not in use');
     keys.push(next);
   }
   for (const { keyId, key } of keys)
     expect(await verify(key)).toEqual({ keyId, holder: first.keyId, publishesQuotes: false });
-  const namesake = await issueApiKey(pool, 'a market maker');
+  const namesake = await issueApiKey(database.pool, 'a market maker');
   expect(await verify(namesake.key)).toMatchObject({ holder: namesake.keyId });
 });
 
 test('a rotated key publishes quotes if the first one does', async () => {
   const verify = verifier();
-  const publishing = await issueApiKey(pool, 'a market maker', { publishesQuotes: true });
-  const next = await rotateApiKey(pool, publishing.keyId, 3_600);
+  const publishing = await issueApiKey(database.pool, 'a market maker', { publishesQuotes: true });
+  const next = await rotateApiKey(database.pool, publishing.keyId, 3_600);
   for (const key of [publishing.key, next?.key ?? ''])
     expect(await verify(key)).toMatchObject({ publishesQuotes: true });
 });
@@ -70,22 +56,22 @@ test('a rotated key publishes quotes if the first one does', async () => {
 test('a key that is issued after it was tried works within 3 seconds', async () => {
   let now = 0;
   const verify = verifier(() => now);
-  const { keyId, key } = await issueApiKey(pool, 'late');
-  await pool.query('UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1', [keyId]);
+  const { keyId, key } = await issueApiKey(database.pool, 'late');
+  await database.pool.query('UPDATE operator.api_key SET revoked_at = now() WHERE key_id = $1', [keyId]);
   expect(await verify(key)).toBeNull();
-  await pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
+  await database.pool.query('UPDATE operator.api_key SET revoked_at = NULL WHERE key_id = $1', [keyId]);
   now = 3_000;
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
 });
 
 test('a key with the right visible part and a wrong secret is refused', async () => {
   const verify = verifier();
-  const { keyId } = await issueApiKey(pool, 'victim');
+  const { keyId } = await issueApiKey(database.pool, 'victim');
   expect(await verify(`${keyId}_${'x'.repeat(43)}`)).toBeNull();
 });
 
 test('a key with one wrong, missing or further character is refused without a query', async () => {
-  const { key } = await issueApiKey(pool, 'hasty');
+  const { key } = await issueApiKey(database.pool, 'hasty');
   const closed = new pg.Pool();
   await closed.end();
   const verify = verifier(Date.now, closed);
@@ -101,14 +87,14 @@ test('a key with one wrong, missing or further character is refused without a qu
 test('the pattern that is documented for scanners of secrets finds a key', async () => {
   const page = readFileSync(join(PROJECT_ROOT, 'docs/run/operate.md'), 'utf8');
   const [, pattern = ''] = /`(ptd_\S+)`/.exec(page) ?? [];
-  const { key } = await issueApiKey(pool, 'leaked');
+  const { key } = await issueApiKey(database.pool, 'leaked');
   expect(new RegExp(pattern).exec(`KEY='${key}'`)?.[0]).toBe(key);
 });
 
 test('a key without a checksum, issued before there was one, stays valid', async () => {
-  const { keyId, key } = await issueApiKey(pool, 'of 0.1.0');
+  const { keyId, key } = await issueApiKey(database.pool, 'of 0.1.0');
   const old = key.slice(0, -9);
-  await pool.query('UPDATE operator.api_key SET key_hash = sha256($1::bytea) WHERE key_id = $2', [old, keyId]);
+  await database.pool.query('UPDATE operator.api_key SET key_hash = sha256($1::bytea) WHERE key_id = $2', [old, keyId]);
   expect(await verifier()(old)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
 });
 
@@ -117,20 +103,20 @@ test.each(['', 'YOUR_API_KEY', 'ptd_x', `ptd_${'0'.repeat(12)}_${'x'.repeat(43)}
 });
 
 test('the table holds no key', async () => {
-  const { key } = await issueApiKey(pool, 'secret');
-  const { rows } = await pool.query('SELECT row_to_json(k)::text AS text FROM operator.api_key k');
+  const { key } = await issueApiKey(database.pool, 'secret');
+  const { rows } = await database.pool.query('SELECT row_to_json(k)::text AS text FROM operator.api_key k');
   const secret = key.slice(-52, -9);
   const forms = [secret, Buffer.from(secret).toString('hex')];
   expect(rows.filter(({ text }) => forms.some((form) => text.includes(form)))).toEqual([]);
-  expect((await listApiKeys(pool)).map(({ label }) => label)).toContain('secret');
+  expect((await listApiKeys(database.pool)).map(({ label }) => label)).toContain('secret');
 });
 
 test('without the database a known key stays valid and an unknown one is 503', async () => {
   const unreachable = new pg.Pool({ connectionString: database.url });
   let now = 0;
   const verify = verifier(() => now, unreachable);
-  const { keyId, key } = await issueApiKey(pool, 'known');
-  const { key: other } = await issueApiKey(pool, 'unknown');
+  const { keyId, key } = await issueApiKey(database.pool, 'known');
+  const { key: other } = await issueApiKey(database.pool, 'unknown');
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   await unreachable.end();
   now = 60_000;
@@ -141,9 +127,9 @@ test('without the database a known key stays valid and an unknown one is 503', a
 test('a known key is not held up by a database that hangs', async () => {
   let now = 0;
   const verify = verifier(() => now);
-  const { keyId, key } = await issueApiKey(pool, 'in a hurry');
+  const { keyId, key } = await issueApiKey(database.pool, 'in a hurry');
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
-  const holder = await pool.connect();
+  const holder = await database.pool.connect();
   await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
   now = 3_000;
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
@@ -154,20 +140,20 @@ test('a known key is not held up by a database that hangs', async () => {
 test('however many requests carry a known key, one at a time asks for it, also of a database that hangs', async () => {
   let now = 0;
   let queries = 0;
-  const counted = new Proxy(pool, {
+  const counted = new Proxy(database.pool, {
     get(target, name) {
       if (name === 'query') queries += 1;
       return Reflect.get(target, name);
     },
   });
   const verify = verifier(() => now, counted);
-  const { keyId, key } = await issueApiKey(pool, 'busy');
+  const { keyId, key } = await issueApiKey(database.pool, 'busy');
   const askOften = () => Promise.all(Array.from({ length: 50 }, () => verify(key)));
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   now = 2_000;
   expect((await askOften()).every((identity) => identity?.keyId === keyId)).toBe(true);
   expect(queries).toBe(2);
-  const holder = await pool.connect();
+  const holder = await database.pool.connect();
   await holder.query('BEGIN; LOCK TABLE operator.api_key IN ACCESS EXCLUSIVE MODE');
   now = 4_000;
   await askOften();
@@ -184,8 +170,8 @@ test('however many requests carry a known key, one at a time asks for it, also o
 test('a client that tries key after key is held up without the database; others and known keys are not', async () => {
   let now = 0;
   const verify = verifier(() => now);
-  const { keyId, key } = await issueApiKey(pool, 'behind the same address');
-  const { key: late } = await issueApiKey(pool, 'late, behind the same address');
+  const { keyId, key } = await issueApiKey(database.pool, 'behind the same address');
+  const { key: late } = await issueApiKey(database.pool, 'late, behind the same address');
   expect(await verify(key)).toEqual({ keyId, holder: keyId, publishesQuotes: false });
   for (let tries = 1; tries < 50; tries++) expect(await verify(unknownKey(tries))).toBeNull();
   const held = { status: 429, headers: { 'Retry-After': '10' } };
@@ -199,13 +185,13 @@ test('a client that tries key after key is held up without the database; others 
 });
 
 test('clients of a proxy that is not counted do not lock out each other, only a key itself', async () => {
-  const app = new Hono().use(authenticate(createKeyVerifier(pool), 0)).get('/', (c) => c.text(''));
+  const app = new Hono().use(authenticate(createKeyVerifier(database.pool), 0)).get('/', (c) => c.text(''));
   app.onError((error, c) => c.text('', error instanceof ApiError ? error.status : 500));
   const env = { incoming: { socket: { remoteAddress: '10.0.0.9', remotePort: 1, remoteFamily: 'IPv4' } } };
   const ask = async (key: string, headers: Record<string, string>) =>
     (await app.request('/', { headers: { Authorization: `Bearer ${key}`, ...headers } }, env)).status;
   const forwarded = { 'X-Forwarded-For': '6.6.6.6' };
-  const { key } = await issueApiKey(pool, 'behind the proxy');
+  const { key } = await issueApiKey(database.pool, 'behind the proxy');
   for (let tries = 0; tries < 60; tries++) expect(await ask(unknownKey(tries), forwarded)).toBe(401);
   expect(await ask(key, forwarded)).toBe(200);
   // The key whose first answer is still on its way: each request asks the database.

@@ -1,26 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { issueApiKey, revokeApiKey, rotateApiKey } from '../../db/api-keys.ts';
-import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { type Connection, Connections, startKeyChecks } from './connections.ts';
 
-let database: TestDatabase;
-let pool: pg.Pool;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  await migrate(database.url);
-  pool = new pg.Pool({ connectionString: database.url });
-  pool.on('error', () => undefined); // Dropping the database ends its sessions.
-});
-
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-});
+const database = migratedDatabase();
 
 /** Shows how often the keys were looked at. */
 class CountedConnections extends Connections {
@@ -39,11 +25,11 @@ class CountedConnections extends Connections {
 }
 
 test('connections of a revoked key are reported; those of other keys are not, nor while the database is unreachable', async () => {
-  const [revoked, rotated, kept] = await Promise.all(['a', 'b', 'c'].map((label) => issueApiKey(pool, label)));
+  const [revoked, rotated, kept] = await Promise.all(['a', 'b', 'c'].map((label) => issueApiKey(database.pool, label)));
   if (!revoked || !rotated || !kept) throw new Error('no keys');
-  await revokeApiKey(pool, revoked.keyId);
+  await revokeApiKey(database.pool, revoked.keyId);
   // Its holder has time to change to the new one.
-  await rotateApiKey(pool, rotated.keyId, 3_600);
+  await rotateApiKey(database.pool, rotated.keyId, 3_600);
   const connections = new CountedConnections(StreamConfig.parse({}));
   const reported: string[] = [];
   for (const { keyId } of [revoked, rotated, kept]) {
@@ -60,7 +46,7 @@ test('connections of a revoked key are reported; those of other keys are not, no
   await connections.nextRounds();
   stopFailing();
   expect(reported).toEqual([]);
-  const stop = startChecks(pool);
+  const stop = startChecks(database.pool);
   await expect.poll(() => reported, { timeout: 20_000 }).toEqual([revoked.keyId]);
   await connections.nextRounds();
   expect(reported).toEqual([revoked.keyId]);
