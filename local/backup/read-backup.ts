@@ -70,6 +70,8 @@ class MarkedText {
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #file: string;
   #rest = Buffer.alloc(0);
+  /** Why the file could not be read to its end: it is told once, maybe to a reader of rows that has given up. */
+  #failure: ConfigError | null = null;
 
   constructor(pieces: AsyncIterator<Buffer>, file: string) {
     this.#pieces = pieces;
@@ -95,6 +97,7 @@ class MarkedText {
   /** Reads to the end, where a damaged file shows. */
   async skip(): Promise<void> {
     while (await this.#readOn()) this.#rest = Buffer.alloc(0);
+    if (this.#failure) throw this.#failure;
   }
 
   /** The rows that follow, without the end of the last one. */
@@ -123,7 +126,8 @@ class MarkedText {
   async #readOn(): Promise<boolean> {
     const { done, value } = await this.#pieces.next().catch((cause: NodeJS.ErrnoException) => {
       const problem = cause.code?.startsWith('Z_') ? 'is not a whole backup' : 'cannot be read';
-      throw new ConfigError(`${this.#file} ${problem} (${cause.code})`, { cause });
+      this.#failure = new ConfigError(`${this.#file} ${problem} (${cause.code})`, { cause });
+      throw this.#failure;
     });
     if (!done) this.#rest = Buffer.concat([this.#rest, value]);
     return !done;
