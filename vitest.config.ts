@@ -15,12 +15,14 @@ const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/harness/seed-properties.ts'],
+    setupFiles: ['test/harness/seed-properties.ts', 'test/harness/explain-failures.ts'],
     // End-to-end tests wait for most of their time.
     maxWorkers: 2 * availableParallelism(),
     // Tests start some hundred processes of ours: each finds its packages compiled by one before it.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compiled') },
     sequence: { sequencer: LongestFirst },
+    // As `vi.waitFor` and `vi.waitUntil` have it, by `explain-failures.ts`.
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 240_000,
     reporters: ['default', new SlowestFiles(), './test/harness/count-reporter.ts'],

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FIRST_LINE } from './backup-format.ts';
 import { readBackup } from './read-backup.ts';
 
-test('a damaged file is not whole, also where a reader of rows that gave up was told so first', async () => {
+test('a damaged file is not whole, also where a reader of rows that gave up received that error first', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'backup-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const header = JSON.stringify({ release: '1.0.0', migrations: [] });

@@ -70,7 +70,7 @@ class MarkedText {
   readonly #pieces: AsyncIterator<Buffer>;
   readonly #file: string;
   #rest = Buffer.alloc(0);
-  /** Why the file could not be read to its end: it is told once, maybe to a reader of rows that has given up. */
+  /** Why the file could not be read to its end: it is thrown once, maybe to a reader of rows that has given up. */
   #failure: ConfigError | null = null;
 
   constructor(pieces: AsyncIterator<Buffer>, file: string) {

@@ -1,4 +1,5 @@
 import { onTestFinished, vi } from 'vitest';
+import { describeWait } from './describe-wait.ts';
 
 /**
  * Stops the timers and the clock of the process until the test ends: time passes by {@link pass} alone. Sockets and
@@ -20,7 +21,7 @@ export async function pass(ms: number): Promise<void> {
 /** Lets time pass in steps of 5 ms until something holds. @throws Error after `limitMs` of it */
 export async function passUntil(holds: () => boolean, limitMs: number): Promise<void> {
   for (let ms = 0; !holds(); ms += 5) {
-    if (ms >= limitMs) throw new Error(`not so after ${limitMs} ms: ${holds}`);
+    if (ms >= limitMs) throw new Error(describeWait(holds, limitMs));
     await pass(5);
   }
 }

@@ -1,3 +1,5 @@
+import { describeWait } from '../harness/describe-wait.ts';
+
 /** Asks until the answer is neither undefined nor false, every 10 ms. @throws Error after the time limit */
 export async function eventually<T>(
   ask: () => T | Promise<T>,
@@ -7,7 +9,7 @@ export async function eventually<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>;
-    if (Date.now() > giveUpAt) throw new Error(`not so within ${limitMs} ms: ${ask}`);
+    if (Date.now() > giveUpAt) throw new Error(describeWait(ask, limitMs));
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

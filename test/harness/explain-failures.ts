@@ -1,0 +1,51 @@
+import { afterEach, aroundAll, type TestError, vi } from 'vitest';
+import { describeWait } from './describe-wait.ts';
+import { describeProcesses, watchProcesses } from './started-processes.ts';
+
+/* Before each file: whatever fails says what was waited for and how long, on which load and beside which processes. */
+
+/** What real processes take on a busy machine: a wait names its limit only where it needs a longer one. */
+const LIMIT_MS = 30_000;
+/** That of tests may stand still. */
+const now = performance.now.bind(performance);
+
+type Wait = typeof vi.waitFor & { readonly plain?: typeof vi.waitFor };
+
+/** The same wait with a generous limit, whose failure says what it was for. */
+function explained(wait: Wait): Wait {
+  const plain = wait.plain ?? wait; // Files of one worker share it.
+  const waiting: typeof vi.waitFor = async (holds, options = {}) => {
+    const caller = { stack: '' };
+    Error.captureStackTrace(caller, waiting);
+    const startedAt = now();
+    try {
+      return await plain(holds, {
+        timeout: LIMIT_MS,
+        ...(typeof options === 'number' ? { timeout: options } : options),
+      });
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      error.message += `\n${describeWait(holds, now() - startedAt)}`;
+      if (/^Timed out/.test(error.message)) error.stack = caller.stack;
+      throw error;
+    }
+  };
+  return Object.assign(waiting, { plain });
+}
+
+vi.waitFor = explained(vi.waitFor);
+vi.waitUntil = explained(vi.waitUntil as Wait) as typeof vi.waitUntil;
+
+function explain(errors: readonly TestError[] = []): void {
+  const [error] = errors;
+  if (error && !/\nload average /.test(error.message)) error.message += `\n${describeProcesses()}`;
+}
+
+const unwatch = watchProcesses();
+afterEach(({ task }) => explain(task.result?.errors));
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
+aroundAll(async (runFile, {}, file) => {
+  await runFile();
+  unwatch();
+  explain(file.result?.errors);
+});
