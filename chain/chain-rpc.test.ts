@@ -73,3 +73,31 @@ test('a method that a proxy keeps from us opens no breaker and counts as no outa
   proxy.closeAllConnections();
   proxy.close();
 });
+
+test.each([
+  ['before', [0, 1]],
+  ['after', [1, 0]],
+])(
+  'what a node refuses is refused, and no outage, where another one that is down is asked %s it',
+  async (_order, order) => {
+    const answer = { jsonrpc: '2.0', id: 1, error: { code: 3, message: 'execution reverted' } };
+    const refusing = createServer((_request, response) => response.end(JSON.stringify(answer))).listen(0, '127.0.0.1');
+    await once(refusing, 'listening');
+    const urls = ['http://127.0.0.1:1', `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`];
+    const endpoints = urls.map((url) => new RpcEndpoint(url, { timeoutMs: 60_000, count: () => undefined }));
+    const outages: string[] = [];
+    const rpc = new ChainRpc(
+      order.map((index) => endpoints[index] as RpcEndpoint),
+      { failed: ({ code }) => void outages.push(code), worked: () => undefined },
+    );
+    for (let call = 0; call < 5; call += 1) {
+      await expect(rpc.request('eth_call', [], String)).rejects.toMatchObject({
+        code: 'refused',
+        answer: answer.error,
+      });
+    }
+    expect(outages).toEqual([]);
+    refusing.closeAllConnections();
+    refusing.close();
+  },
+);

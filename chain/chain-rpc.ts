@@ -40,7 +40,7 @@ export class ChainRpc {
    * Calls any method.
    *
    * @param check reads the result; when it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure of the last node that refused, or of the last one asked when none did
    */
   async request<T>(
     method: string,
@@ -77,7 +77,7 @@ export class ChainRpc {
     throw last;
   }
 
-  /** @throws RpcFailure of the last node asked */
+  /** @throws RpcFailure as of {@link request} */
   async head(signal?: AbortSignal): Promise<ReportedHead> {
     return this.#firstGood((endpoint) => requestHead(endpoint, signal), signal);
   }
@@ -85,13 +85,13 @@ export class ChainRpc {
   /**
    * Time of a block, Unix seconds.
    *
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure as of {@link request}
    */
   async timestampOf(blockNumber: number, signal?: AbortSignal): Promise<number> {
     return Number((await this.blockAt(BigInt(blockNumber), signal)).timestamp);
   }
 
-  /** @throws RpcFailure of the last node asked */
+  /** @throws RpcFailure as of {@link request} */
   async blockAt(number: bigint, signal?: AbortSignal): Promise<BlockHeader> {
     return this.request('eth_getBlockByNumber', [numberToHex(number), false], readBlock, signal);
   }
@@ -99,7 +99,7 @@ export class ChainRpc {
   /**
    * The block with this hash, which is known to be at this height.
    *
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure as of {@link request}
    */
   async header(hash: Hex, number: bigint, signal?: AbortSignal): Promise<BlockHeader> {
     const readHeader = (result: unknown): BlockHeader => {
@@ -113,7 +113,7 @@ export class ChainRpc {
   /**
    * All logs of some contracts in a range of blocks, both ends included.
    *
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure as of {@link request}
    */
   async logs(addresses: readonly Address[], fromBlock: bigint, toBlock: bigint): Promise<readonly ChainLog[]> {
     const filter = { address: addresses, fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
@@ -132,7 +132,7 @@ export class ChainRpc {
    * node answers.
    *
    * @param check decodes the result, as in {@link request}
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure as of {@link request}
    */
   async call<T>(call: EthCall, check: (result: Hex) => T): Promise<T> {
     reserveCall(call);
@@ -142,7 +142,7 @@ export class ChainRpc {
   /**
    * The code of an account at a block.
    *
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure as of {@link request}
    */
   async code(address: Address, at: CallContext): Promise<Hex> {
     reserveCall(at);
@@ -160,7 +160,8 @@ export class ChainRpc {
         return result;
       } catch (error) {
         if (!(error instanceof RpcFailure)) throw error;
-        if (error.code !== 'paused') last = error;
+        if (error.code === 'paused' || (error.isNodeFault && isAnswer(last))) continue;
+        last = error;
       }
     }
     const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
@@ -168,6 +169,9 @@ export class ChainRpc {
     throw last;
   }
 }
+
+/** Whether a node that works answered so: another one that is down changes nothing of that. */
+const isAnswer = ({ code }: RpcFailure): boolean => code === 'refused' || code === 'ignored';
 
 const allPaused = () => new RpcFailure('paused', 'every node of the chain is paused after failures');
 

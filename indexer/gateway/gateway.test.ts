@@ -103,14 +103,19 @@ test('results and errors of a node reach Ponder as they are', async () => {
   await expect(rpc.request({ method: 'eth_call', params: [] })).rejects.toMatchObject({ code: 3, data: '0x08c379a0' });
 });
 
-test('what a node does not have or do, the next one is asked', async () => {
-  const behind = await startNode(() => ok(null));
-  const other = await startNode(({ params }) => ok(params?.[0] === '0x7' ? blockOf(7) : null));
-  const { rpc } = await openPonder(['http://127.0.0.1:1/', behind, other]);
-  expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x7', true] })).toEqual(blockOf(7));
-  expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x8', true] })).toBeNull();
-  expect(await rpc.request({ method: 'eth_getTransactionReceipt', params: ['0x8'] })).toBeNull();
-});
+test.each(['first', 'last'])(
+  'what a node does not have or do, the next one is asked: one is down, the %s',
+  async (place) => {
+    const behind = await startNode(() => ok(null));
+    const other = await startNode(({ params }) => ok(params?.[0] === '0x7' ? blockOf(7) : null));
+    const down = 'http://127.0.0.1:1/';
+    const { rpc, logged } = await openPonder(place === 'first' ? [down, behind, other] : [behind, other, down]);
+    expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x7', true] })).toEqual(blockOf(7));
+    expect(await rpc.request({ method: 'eth_getBlockByNumber', params: ['0x8', true] })).toBeNull();
+    expect(await rpc.request({ method: 'eth_getTransactionReceipt', params: ['0x8'] })).toBeNull();
+    expect(logged()).toEqual([]);
+  },
+);
 
 test('logs of a block that no node has are given up within seconds, other requests are not', async () => {
   let blockRequests = 0;
