@@ -18,6 +18,7 @@ export class SkipCounter {
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const WORD = /^0x[0-9a-fA-F]{1,64}$/;
+const WHOLE_WORD = /^0x[0-9a-f]{64}$/;
 const INTEGER = /^(0x[0-9a-fA-F]{1,16}|\d{1,20})$/;
 const MAX_INTEGER = 2n ** 64n - 1n;
 
@@ -99,8 +100,12 @@ export function addOverrides(
 }
 
 /** A slot or a word: 32 bytes, from up to 64 hex digits; undefined for all else. */
-const wordOf = (value: unknown): Hex | undefined =>
-  typeof value === 'string' && WORD.test(value) ? `0x${value.slice(2).toLowerCase().padStart(64, '0')}` : undefined;
+function wordOf(value: unknown): Hex | undefined {
+  if (typeof value !== 'string') return undefined;
+  // As most sources write it, there is nothing to change.
+  if (WHOLE_WORD.test(value)) return value as Hex;
+  return WORD.test(value) ? `0x${value.slice(2).toLowerCase().padStart(64, '0')}` : undefined;
+}
 
 /** The venues in their order, without the largest ones that make them exceed a bound together. */
 export function venuesWithin(

@@ -62,21 +62,25 @@ export function mergeBlock(block: SourcedBlock, now: number, maxAgeMs: number): 
 
 function merge(blockNumber: bigint, sources: readonly SourceParts[]): PendingOverrides | undefined {
   const overrides: MutableSlotMap<Hex> = new Map();
-  const used = newestOverrides(sources.flatMap(({ parts }) => parts)).flatMap((each) =>
-    addMissing(overrides, each.overrides) ? each.part : [],
-  );
+  const newest = newestOverrides(partsOf(sources));
+  const used = newest.flatMap((each) => (addMissing(overrides, each.overrides) ? each.part : []));
   if (used.length === 0) return undefined;
   const receivedAt = Math.min(...used.map((part) => part.receivedAt));
   const timestamp = used.find((part) => part.timestamp !== null)?.timestamp ?? null;
-  const republished = republishedOf(sources.flatMap(({ source, parts }) => (source.republish === true ? parts : [])));
+  const republishing = sources.filter(({ source }) => source.republish === true);
+  const republished = republishedOf(
+    republishing.length === sources.length ? newest : newestOverrides(partsOf(republishing)),
+  );
   const content = { blockNumber, timestamp, overrides, republished };
   return { ...content, digest: digestOf(content), receivedAt };
 }
 
+const partsOf = (sources: readonly SourceParts[]): readonly Part[] => sources.flatMap(({ parts }) => parts);
+
 /** By venue, the newest first; undefined without any. */
-function republishedOf(parts: readonly Part[]): PendingOverrides['republished'] {
+function republishedOf(newest: ReturnType<typeof newestOverrides>): PendingOverrides['republished'] {
   const republished = new Map<Address, MutableSlotMap<Hex>>();
-  for (const { part, overrides } of newestOverrides(parts)) {
+  for (const { part, overrides } of newest) {
     const ofVenue: MutableSlotMap<Hex> = republished.get(part.venue) ?? new Map();
     if (addMissing(ofVenue, overrides)) republished.set(part.venue, ofVenue);
   }
