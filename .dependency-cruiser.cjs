@@ -97,9 +97,9 @@ function floorsOf(folder, ground, floors) {
 function quotingFloors() {
   const outside = ['chain', 'config', 'db', 'protocol', 'runtime'];
   const ground = [...outside, 'quoting/chain-bounds.ts', 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
-  const floors = [['heads'], ['pools'], ['live'], ['calls'], ['guards'], ['reads'], ['requested'], ['sharing']];
+  const floors = [['heads'], ['pools'], ['calls'], ['guards'], ['reads'], ['live'], ['requested'], ['sharing']];
   // The types of snapshots name pools.
-  return floorsOf('quoting', (place) => (place < 3 ? ground : [...ground, 'quoting/types.ts']), floors);
+  return floorsOf('quoting', (place) => (place < 2 ? ground : [...ground, 'quoting/types.ts']), floors);
 }
 
 /** Requests come in on the last floor. Folders that are not named here are resources, above quotes. */

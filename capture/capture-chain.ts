@@ -6,15 +6,17 @@ import type { ChainConfig, ChainsFile } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import { completeChain } from '../db/complete-chain.ts';
 import { readFoundContracts } from '../db/found-contracts.ts';
+import { chainBounds } from '../quoting/chain-bounds.ts';
+import type { LiveBlocks } from '../quoting/live/live-blocks.ts';
 import type { LiveObserver } from '../quoting/live/live-metrics.ts';
+import { openLiveBlocks } from '../quoting/open-live-blocks.ts';
+import { readProtectedAccounts } from '../quoting/pools/protected-accounts.ts';
 import type { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OnStop } from '../runtime/shutdown.ts';
 import { createBlockFinder, type FindBlockAt } from './blocks/block-finder.ts';
 import type { OnCalibration } from './calibration/calibration-report.ts';
-import { type LiveBlocks, openLiveBlocks } from './live/live-blocks.ts';
-import { readProtectedAccounts } from './live/protected-accounts.ts';
 import { cacheList } from './read-schedule/cached-list.ts';
 import { CAPTURE_CLASSES, type KnownPool, readPoolValues } from './read-schedule/pool-values.ts';
 import type { PoolSchedule } from './read-schedule/read-due-pools.ts';
@@ -64,24 +66,21 @@ export const now = () => performance.now();
 /** Opens the nodes and the sources of live prices of a chain. */
 export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): CaptureChain {
   const { chainId, readBudget } = chain;
-  const { file, database, env = {}, observeLive, countCall, sharing, onStop } = deps;
+  const { file, database, env = {}, observeLive, countCall = () => undefined, sharing, onStop } = deps;
   const logger = deps.logger.child({ chainId });
   const rpcs = { funded: openRpc(chain, deps), remaining: openRpc(chain, deps) };
   const budget = new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES, now);
   const budgeted = new BudgetedRpc(rpcs.funded, budget, 'funded');
   const pools = cacheList(() => readPoolValues(database, chain), now);
-  const live = openLiveBlocks({
-    chain,
-    quotes: file.quotes,
-    rpc: budgeted,
+  const context = { config: chain, bounds: chainBounds(chain, file.quotes), rpc: budgeted, countCall, logger };
+  const sources = openLiveBlocks(context, {
     protectedAccounts: cacheList(async () => readProtectedAccounts(database, chain, await pools()), now),
     env,
     observer: observeLive?.(chainId),
-    countCall: countCall ?? (() => undefined),
     sharing,
-    logger,
   });
-  if (live) onStop?.(`live prices of chain ${chainId}`, () => live.close());
+  if (sources) onStop?.(`live prices of chain ${chainId}`, () => sources.close());
+  const live = sources?.blocks;
   const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const findBlockAt = createBlockFinder(budgeted, chain, deps.logger);
   return { chain, chainId, ofIndex, budget, rpcs, budgeted, live, findBlockAt, pools, now, database, deps, logger };

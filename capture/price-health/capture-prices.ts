@@ -11,11 +11,17 @@ import { deleteOtherPoolsOf, upsertRows } from '../../db/write-rows.ts';
 import { balanceCall, readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
-import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
-import { type LiveRead, readLivePrices } from '../live/read-live-prices.ts';
+import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { type LiveAnswer, type RunCalls, readLiveCalls } from '../../quoting/live/live-calls.ts';
 import { isNewer } from '../read-schedule/is-newer.ts';
 import type { CaptureClass, KnownPool } from '../read-schedule/pool-values.ts';
-import { createPoolReads, type PoolResults, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
+import {
+  createPoolReads,
+  gasUsedBy,
+  type PoolResults,
+  type PoolSchedule,
+  runWithinBudget,
+} from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
 import { type ClosedSides, type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
@@ -74,7 +80,7 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
           } catch (error) {
             // Where nodes refuse the block below the one that is being built, the latest block is read alone.
             if (!isBlockRefusal(error) || !budget.reserve(kind)) throw error;
-            live?.reject(head);
+            live?.heads.reject(head);
             return readAt('latest', calls, null);
           }
         },
@@ -82,7 +88,10 @@ export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
           const read = results.map((each) => ({ ...each, committed: readPrice(each.pool, each.results, deps) }));
           const also = read.filter(({ pool, committed }) => committed.status === 'feed_down' || pool.isFunded);
           const head = read[0]?.answer.head;
-          const found = head && live ? await readLivePrices({ kind, target, budget, blocks: live }, head, also) : [];
+          const run: RunCalls = (block, groups) =>
+            runWithinBudget(kind, groups, { budget, send: (calls) => boundedCallsOnce(target, { block }, calls) });
+          const found =
+            head && live ? await readLiveCalls({ heads: live.heads, run }, head, also.map(livePriceCalls)) : [];
           const liveReads = new Map(also.map(({ pool }, index) => [pool.address, found[index]]));
           return storePrices(deps, read, liveReads);
         },
@@ -99,6 +108,13 @@ const callsOf = (pool: KnownPool) => [
   balanceCall(pool.token1, pool.address),
 ];
 
+/** The calls in the block being built. Plans the gas that a pool burned at the committed head, where it is more than usual. */
+function livePriceCalls({ pool, results: [price] }: PriceResults): BoundedCall[] {
+  const [priceCall, ...others] = poolPriceCalls(pool);
+  if (!priceCall) return others;
+  return [{ ...priceCall, likelyGas: Math.max(priceCall.likelyGas, price?.gasUsed ?? 0) }, ...others];
+}
+
 function readPrice(
   { address, layout }: KnownPool,
   results: PriceResults['results'],
@@ -112,7 +128,7 @@ function readPrice(
 async function storePrices(
   deps: PriceCaptureDeps,
   read: readonly PriceResults[],
-  liveReads: ReadonlyMap<Address, LiveRead | undefined>,
+  liveReads: ReadonlyMap<Address, LiveAnswer | undefined>,
 ): Promise<ReadOutcome[]> {
   const rows = read.map((each) => {
     const { pool, results, answer } = each;
@@ -143,7 +159,7 @@ async function storePrices(
     keepIf: isNewer(priceHealth),
   });
   return rows.map((row, index) => {
-    const gas = liveReads.get(read[index]?.pool.address as Address)?.gas ?? 0;
+    const gas = gasUsedBy(liveReads.get(read[index]?.pool.address as Address)?.ran ?? []);
     // What is usual is left out: calls at the committed head are packed by this.
     return { gas: gas > MAX_READ_GAS ? gas : 0, isFailed: row?.sellPriceX64 === null };
   });
@@ -153,7 +169,7 @@ async function storePrices(
  * Gives the price of a pool by the rule of quotes. Null when it has none at the committed head, and could not be read in
  * the block that is being built: what was stored before stays.
  */
-function shownPrice(deps: PriceCaptureDeps, read: PriceResults, liveRead: LiveRead | undefined) {
+function shownPrice(deps: PriceCaptureDeps, read: PriceResults, liveRead: LiveAnswer | undefined) {
   const committed = { ...read.committed, basis: 'committed' as const };
   // Without a block that is being built, no pool has a live price.
   if (!read.answer.head) return { ...committed, tradesLive: deps.live ? false : null };

@@ -2,13 +2,13 @@ import type { Address } from 'viem';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import type { BlockRef, CodeOverrides } from '../../chain/read-context.ts';
 import type { ReadOutcome } from '../../chain/read-schedule/read-scheduler.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
-import type { LiveBlock, LiveBlocks } from '../live/live-blocks.ts';
+import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { tryLive } from '../../quoting/live/live-calls.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import {
   createPoolReads,
@@ -24,7 +24,7 @@ export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
   /** Sides that guards closed at the last probe. Each probe updates it. */
   readonly closed: Map<Address, ClosedSides>;
   /** Absent on a chain without a source of live prices. */
-  readonly live?: Pick<LiveBlocks, 'now' | 'suspend'> | undefined;
+  readonly live?: Pick<LiveBlocks, 'now' | 'heads'> | undefined;
   readonly logUnknown: LogUnknownError;
 };
 
@@ -47,11 +47,6 @@ export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
  */
 export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
   const { chainId, budget, rpcs, closed, live } = deps;
-  const suspendAt = (head: LiveBlock) => (error: unknown) => {
-    if (!(error instanceof RpcFailure)) throw error;
-    live?.suspend(head, error);
-    return [];
-  };
   let stubCode: CodeOverrides = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
     // The provider is that of the pool's storage, or one that can never be changed.
@@ -92,8 +87,17 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
         const down = quoted.filter(({ results: [quote] }) => !quote?.success);
         const head = down.length > 0 ? await live?.now() : null;
         const up = head ? quoted.filter((each) => !down.includes(each)) : quoted;
-        const outcomes = new Map(await probeAt('latest', up));
-        if (head) for (const each of await probeLive(head, down).catch(suspendAt(head))) outcomes.set(...each);
+        const atHead = await probeAt('latest', up);
+        const beingBuilt =
+          live && head
+            ? await tryLive(
+                live.heads,
+                head,
+                () => probeLive(head, down),
+                () => [],
+              )
+            : [];
+        const outcomes = new Map([...atHead, ...beingBuilt]);
         // Of a pool that was not probed, the last note stays.
         return quoted.map(({ pool }) => outcomes.get(pool.address) ?? { gas: 0, isFailed: false });
       },

@@ -1,5 +1,9 @@
+import { eq } from 'drizzle-orm';
 import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { queriesOn } from '../../db/query-builder.ts';
+import { poolExtensions } from '../../db/schema/read-model.ts';
+import type { Queryable } from '../../db/transaction.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 import type { PoolDirectory, PoolTable } from './pool-directory.ts';
 
@@ -36,8 +40,22 @@ export function protectedAccounts(
   };
 }
 
+/** Reads these accounts for a process without a directory of pools. */
+export async function readProtectedAccounts(
+  database: Queryable,
+  chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
+  pools: readonly Readonly<Record<'address' | 'token0' | 'token1', Address>>[],
+): Promise<ReadonlySet<Address>> {
+  const extensions = await queriesOn(database)
+    .selectDistinct({ address: poolExtensions.address })
+    .from(poolExtensions)
+    .where(eq(poolExtensions.chainId, chain.chainId));
+  const ofPools = pools.flatMap(({ address, token0, token1 }) => [address, token0, token1]);
+  return new Set([...configuredAccounts(chain), ...ofPools, ...extensions.map(({ address }) => address)]);
+}
+
 /** The contracts that the chains file names. */
-export const configuredAccounts = ({ multicall3, deployments }: Pick<ChainConfig, 'multicall3' | 'deployments'>) => [
+const configuredAccounts = ({ multicall3, deployments }: Pick<ChainConfig, 'multicall3' | 'deployments'>) => [
   multicall3,
   ...deployments.flatMap((deployment) => addressesIn(Object.values(deployment))),
 ];

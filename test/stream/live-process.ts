@@ -1,11 +1,11 @@
 import { type Address, toHex } from 'viem';
 import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { AccessLists } from '../../quoting/live/access-lists.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
 import { FrameMerger } from '../../quoting/live/frame-merger.fixture.ts';
 import { LiveHeads } from '../../quoting/live/live-heads.ts';
-import { AccessLists } from '../../quoting/reads/access-lists.ts';
-import { LiveReader, type LiveReaderDeps } from '../../quoting/reads/live-reader.ts';
+import { LiveReader, type LiveReaderDeps } from '../../quoting/live/live-reader.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { PRICE_SLOT, type SimulatedChain } from './simulated-chain.ts';
 

@@ -1,17 +1,17 @@
 import type { Address } from 'viem';
 import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { type PoolRead, sourceAge } from '../calls/decode-pool.ts';
-import type { LiveHeads } from '../live/live-heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import type { PoolReader } from '../reads/pool-reader.ts';
+import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
-import type { PoolReader } from './pool-reader.ts';
-import type { SnapshotCache } from './snapshot-cache.ts';
+import { tryLive } from './live-calls.ts';
+import type { LiveHeads } from './live-heads.ts';
 
 export interface LiveReaderDeps {
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
@@ -161,17 +161,17 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return this.#orNull(head, this.#deps.reader.depth(head, prices));
   }
 
-  /** Null for a pool that cannot be read in the block being built. */
-  async #orNull<S>(head: HeadContext, read: Promise<S>): Promise<S | null> {
-    try {
-      return await read;
-    } catch (error) {
-      // A scheduled read that is not made leaves what was read before.
-      if (error instanceof RpcFailure && error.code === 'exhausted') throw error;
-      if (error instanceof RpcFailure) this.#deps.heads.suspend(head, error);
-      else if (!(error instanceof SnapshotError)) throw error;
-      return null;
-    }
+  /** Null for a pool that cannot be read in the block being built. Throws where the budget of a scheduled read is exhausted. */
+  #orNull<S>(head: HeadContext, read: Promise<S>): Promise<S | null> {
+    const unlessOwn = async () => {
+      try {
+        return await read;
+      } catch (error) {
+        if (error instanceof SnapshotError) return null;
+        throw error;
+      }
+    };
+    return tryLive(this.#deps.heads, head, unlessOwn, () => null);
   }
 
   async #committed<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool): Promise<Kinds[K]> {
