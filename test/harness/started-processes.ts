@@ -5,6 +5,7 @@ import { loadavg } from 'node:os';
 
 const KEPT_OUTPUT = 4_096;
 const MAX_LINE = 300;
+const MAX_NAME = 120;
 /** Last lines shown of a process. */
 const LINES = { runs: 3, ended: 20 } as const;
 /** Who ended longer ago is not shown. */
@@ -69,4 +70,4 @@ function remember(child: ChildProcess): void {
 
 /** What a shell runs for `spawnGuarded` has its name and command after the script. */
 const nameOf = (args: readonly string[]): string =>
-  (args[1] === '-c' && args.length > 3 ? args.slice(3) : args).join(' ').slice(0, MAX_LINE);
+  (args[1] === '-c' && args.length > 3 ? args.slice(3) : args).join(' ').slice(0, MAX_NAME);
