@@ -66,7 +66,8 @@ export class RpcEndpoint {
   async #send(method: string, params: readonly unknown[], signal: AbortSignal | undefined): Promise<unknown> {
     this.#lastId += 1;
     const body = JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params });
-    const response = await sendRequest(this.#url, { body, timeoutMs: this.#options.timeoutMs, signal });
+    const { timeoutMs } = this.#options;
+    const response = await sendRequest(this.#url, { body, timeoutMs, signal, isRepeatable: true });
     // Even with a JSON-RPC error as its body, this status does not refuse what was asked: another node may answer.
     if (response.status === TOO_MANY_REQUESTS) {
       const answer = { code: TOO_MANY_REQUESTS, message: 'too many requests' };

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { retryAfterMs, sendRequest } from './http-request.ts';
 
 test.each([
@@ -22,6 +23,54 @@ test.each([
   else await expect(answer).rejects.toMatchObject({ code: 'too_large' });
   server.closeAllConnections();
   server.close();
+});
+
+const SERVER = `const { createServer } = require('node:http');
+const { parentPort } = require('node:worker_threads');
+let requests = 0;
+const server = createServer((request, response) => {
+  requests += 1;
+  if (request.url === '/ended') request.socket.destroy();
+  else response.end(String(requests));
+}).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+parentPort.on('message', () => {
+  server.closeAllConnections();
+  parentPort.postMessage('closed');
+});`;
+
+/** A server with a thread of its own: it does not stand still with this one. */
+async function startThread() {
+  const thread = new Worker(SERVER, { eval: true });
+  onTestFinished(async () => void (await thread.terminate()));
+  const [port] = (await once(thread, 'message')) as [number];
+  const closeConnections = () => {
+    thread.postMessage('close');
+    // As a process that is paused: it does not learn that the connections are closed.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  };
+  return { url: `http://127.0.0.1:${port}`, closeConnections };
+}
+
+test.each([true, false])(
+  'a process that stood still finds its connections closed: it sends again what may be repeated (%j)',
+  async (isRepeatable) => {
+    const { url, closeConnections } = await startThread();
+    const send = () => sendRequest(url, { body: '{}', timeoutMs: 10_000, isRepeatable });
+    await Promise.all(Array.from({ length: 5 }, send));
+    closeConnections();
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, send));
+    const statuses = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value.status : outcome.reason.code,
+    );
+    expect(new Set(statuses).has('unreachable')).toBe(!isRepeatable);
+  },
+);
+
+test('a request whose connections always end is sent twice', async () => {
+  const { url } = await startThread();
+  const ended = sendRequest(`${url}/ended`, { body: '{}', timeoutMs: 10_000, isRepeatable: true });
+  await expect(ended).rejects.toMatchObject({ code: 'unreachable' });
+  expect((await sendRequest(url, { timeoutMs: 10_000 })).text).toBe('3');
 });
 
 test.each([

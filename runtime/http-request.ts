@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
@@ -10,6 +11,8 @@ export interface HttpRequest {
   /** Longest wait for the whole response. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it may be sent once more when its connection ends without a response. Default: no. */
+  readonly isRepeatable?: boolean;
 }
 
 export interface HttpResponse {
@@ -36,6 +39,8 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 // undici's own timeouts are off: the timeout of the request replaces them.
 const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });
 const gunzipped = promisify(gunzip);
+/** How undici and the system name the end of a connection. */
+const ENDED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
 /**
  * Sends one HTTP request and reads the whole response, whatever its status. Does not follow redirects. The body is
@@ -45,18 +50,25 @@ const gunzipped = promisify(gunzip);
  */
 export async function sendRequest(
   url: string,
-  { body, headers, timeoutMs, signal }: HttpRequest,
+  { body, headers, timeoutMs, signal, isRepeatable = false }: HttpRequest,
 ): Promise<HttpResponse> {
   // `AbortSignal.timeout` would keep its timer running after the response.
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   try {
-    const response = await request(url, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip', ...headers },
-      body: body === undefined ? null : Buffer.from(body),
-      dispatcher: agent,
-      signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+    const send = () =>
+      request(url, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { 'content-type': 'application/json', 'accept-encoding': 'gzip', ...headers },
+        body: body === undefined ? null : Buffer.from(body),
+        dispatcher: agent,
+        signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+      });
+    const response = await send().catch(async (error: unknown) => {
+      if (!isRepeatable || !hasEnded(error)) throw error;
+      // Servers close idle connections: a process that stood still learns of them all in one turn.
+      await nextTurn();
+      return send();
     });
     const isPacked = response.headers['content-encoding'] === 'gzip';
     const text = isPacked ? await unpacked(await response.body.bytes()) : await response.body.text();
@@ -70,6 +82,9 @@ export async function sendRequest(
     clearTimeout(timer);
   }
 }
+
+/** Whether the connection of a request ended before its response. */
+const hasEnded = (error: unknown): boolean => ENDED.includes(String((error as { code?: unknown }).code));
 
 /** Whether a status means that the server serves no request of this client now: wrong key, too many, failure. */
 export const refusesAll = (status: number): boolean => [401, 403, 429].includes(status) || status >= 500;
