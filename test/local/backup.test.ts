@@ -196,7 +196,7 @@ async function nextRelease(folder: string) {
   const edit = async (name: string, change: (json: Record<string, unknown>) => object) => {
     const path = join(folder, name);
     await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')))));
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'build.ts'], { cwd: folder });
+    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'build.ts', '--if-outdated'], { cwd: folder });
   };
   await edit('package.json', (json) => ({ ...json, version: '9.0.0' }));
   const raiseLogicVersion = () =>
