@@ -15,7 +15,7 @@ const exclude = process.env.SOAK === 'long' ? [] : longSoak;
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/harness/seed-properties.ts', 'test/harness/explain-failures.ts'],
+    setupFiles: ['test/harness/seed-properties.ts', 'test/harness/measure-file.ts', 'test/harness/explain-failures.ts'],
     // End-to-end tests wait for most of their time.
     maxWorkers: 2 * availableParallelism(),
     // Tests start some hundred processes of ours: each finds its packages compiled by one before it.

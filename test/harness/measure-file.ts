@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { aroundAll } from 'vitest';
+
+/* Before each file: what it costs is named at the end of the run. */
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** CPU time of a file: of its worker and of all processes that ended in it. */
+    cpuMs?: number;
+  }
+}
+
+const TICK_MS = 10;
+
+/** Of processes that ended and whose end was seen, theirs included; 0 where the system does not say. */
+function endedProcessesMs(): number {
+  try {
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return TICK_MS * (Number(fields[13]) + Number(fields[14]));
+  } catch {
+    return 0;
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000 + endedProcessesMs();
+}
+
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from it which fixtures are used.
+aroundAll(async (runFile, {}, file) => {
+  const before = cpuMs();
+  await runFile();
+  file.meta.cpuMs = cpuMs() - before;
+});
