@@ -9,3 +9,14 @@ export function isAlive(pid: number): boolean {
     return false; // No such process.
   }
 }
+
+/** A process and all below it. */
+export function processesOf(root: number): number[] {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
+  const children = Map.groupBy(
+    rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]),
+    ([, parent]) => parent,
+  );
+  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(([child]) => below(child))];
+  return below(root);
+}

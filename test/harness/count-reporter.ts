@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-interface Counts {
+export interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
@@ -20,7 +20,7 @@ export default class CountReporter implements Reporter {
 }
 
 /** A file that failed outside its tests, as by an import, and an unhandled error count as one failure each. */
-function countTests(modules: readonly TestModule[], unhandledErrors: number): Counts {
+export function countTests(modules: readonly TestModule[], unhandledErrors: number): Counts {
   const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
   const count = (...wanted: string[]) => states.filter((state) => wanted.includes(state)).length;
   const brokenFiles = modules.filter((module) => module.state() === 'failed' && !hasFailedTest(module)).length;

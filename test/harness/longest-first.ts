@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -34,9 +35,14 @@ const LONGEST = [
   'protocol/layouts/flat/stop-loss-claim.test.ts',
 ];
 
-/** Begins with the longest files, and with those that need services: files of one project follow each other. */
+/**
+ * Begins with the longest files, and with those that need services: files of one project follow each other. With
+ * `--sequence.shuffle` files of one project are in the order of the seed.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { shuffle, seed } = this.ctx.config.sequence;
+    if (shuffle) return files.toSorted((one, other) => compare(drawn(one, seed), drawn(other, seed)));
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
@@ -47,3 +53,9 @@ function rank({ moduleId, project }: TestSpecification): number {
   const ofProject = place >= 0 ? place : LONGEST.length;
   return project.name === 'unit' ? ofProject + LONGEST.length + 1 : ofProject;
 }
+
+/** Services first, then by a digest of the seed and the path. */
+const drawn = ({ moduleId, project }: TestSpecification, seed: number): string =>
+  `${project.name === 'unit' ? 1 : 0} ${hash('sha1', `${seed} ${relative(project.config.root, moduleId)}`)}`;
+
+const compare = (one: string, other: string): number => (one < other ? -1 : 1);

@@ -14,7 +14,7 @@ import type { PoolPlan } from '../../devnet/scenario/plan.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario } from '../../devnet/scenario.ts';
-import { isAlive } from '../../local/services/processes.fixture.ts';
+import { isAlive, processesOf } from '../../local/services/processes.fixture.ts';
 import { startService } from '../../local/services/service-process.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { createDatabase } from '../harness/database.ts';
@@ -338,17 +338,6 @@ async function expectAnalyst(data: string): Promise<void> {
   const { command, args: all, cwd, env } = localCommand('export', args, { DATABASE_URL: url });
   const output = execFileSync(command, all, { cwd, env, encoding: 'utf8' });
   expect(output).toContain('"type":"end"');
-}
-
-/** A process and all below it. */
-function processesOf(root: number): number[] {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  const children = Map.groupBy(
-    rows.map((row) => row.trim().split(/\s+/).map(Number) as [number, number]),
-    ([, parent]) => parent,
-  );
-  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(([child]) => below(child))];
-  return below(root);
 }
 
 const commandOf = (pid: number): string => execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });

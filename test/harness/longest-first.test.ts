@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import type { TestSpecification, Vitest } from 'vitest/node';
+import { LongestFirst } from './longest-first.ts';
+
+const specification = (name: string, path: string) =>
+  ({ moduleId: `/root/${path}`, project: { name, config: { root: '/root' } } }) as unknown as TestSpecification;
+
+const FILES = [
+  ...['a', 'b', 'c', 'd', 'e'].map((name) => specification('unit', `${name}.test.ts`)),
+  ...['f', 'g', 'h', 'i', 'j'].map((name) => specification('services', `${name}.test.ts`)),
+];
+
+async function order(seed: number, files = FILES): Promise<string> {
+  const context = { config: { sequence: { shuffle: true, seed } } } as Vitest;
+  const sorted = await new LongestFirst(context).sort(files);
+  return sorted.map(({ moduleId }) => moduleId.slice('/root/'.length, -'.test.ts'.length)).join('');
+}
+
+test('a seed decides the order of files, with those that need services first', async () => {
+  const orders = await Promise.all([1, 2, 3, 4].map((seed) => order(seed)));
+  for (const each of orders) expect(each).toMatch(/^[f-j]{5}[a-e]{5}$/);
+  expect(new Set(orders).size).toBeGreaterThan(1);
+  expect(await order(1, FILES.toReversed())).toBe(orders[0]);
+});
