@@ -34,6 +34,7 @@ interface KnownPool {
   /** Until when the observed depth counts, on the clock of the estimates. */
   observedUntil: number;
   reported: ReportedDepth | null;
+  /** How its curve became known at its last read. */
   method: CurveReport['method'] | undefined;
 }
 
@@ -82,10 +83,11 @@ export class ChainDepthEstimates {
     return this.#compared.get(key, find, COMPARED_MS);
   }
 
-  /** How the curve of the pool became known at its last read. */
-  curveMethod({ address }: Pick<ServedPool, 'address'>): CurveReport['method'] | undefined {
-    return this.#pools.get(address)?.method;
-  }
+  /** Whether depth is not read ahead for anonymous clients, since each level is simulated. */
+  readonly isReadForKeys = ({ address }: Pick<ServedPool, 'address'>): boolean => {
+    const method = this.#pools.get(address)?.method;
+    return method === 'simulation' || method === 'none';
+  };
 
   /** Keeps what snapshots showed. A read that failed because of the chain says nothing about the pool. */
   observe(pools: readonly ServedPool[], snapshots: ReadonlyMap<Address, DepthSnapshot | SnapshotError>): void {

@@ -72,8 +72,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
-  const curveMethodOf = (pool: ServedPool) => estimates.curveMethod(pool);
-  const common = { ...chain, abilities, directory, isFunded, curveMethodOf, observer, sharing, now };
+  const common = { ...chain, abilities, directory, isFunded, estimates, observer, sharing, now };
   const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;

@@ -3,6 +3,7 @@ import type { BlockHeader } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ChainContext } from './chain-bounds.ts';
+import type { ChainDepthEstimates } from './depth-estimates.ts';
 import type { Heads } from './heads/heads.ts';
 import { AccessLists } from './live/access-lists.ts';
 import type { LiveHeads } from './live/live-heads.ts';
@@ -10,7 +11,7 @@ import { LiveReader } from './live/live-reader.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { createPoolReader } from './reads/create-pool-reader.ts';
 import { SnapshotCache } from './reads/snapshot-cache.ts';
-import { BlockWarmer, type BlockWarmerDeps } from './requested/block-warmer.ts';
+import { BlockWarmer } from './requested/block-warmer.ts';
 import { RequestedPools } from './requested/requested-pools.ts';
 import { WarmSchedule } from './requested/warm-schedule.ts';
 import type { ReadSharing } from './sharing/read-sharing.ts';
@@ -21,7 +22,7 @@ export interface QuotesDeps extends ChainContext {
   readonly abilities: NodeAbilities;
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
-  readonly curveMethodOf: BlockWarmerDeps['curveMethodOf'];
+  readonly estimates: Pick<ChainDepthEstimates, 'isReadForKeys'>;
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
   readonly now: Clock;
@@ -46,7 +47,7 @@ export interface ChainQuotes {
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
-  { config, bounds, rpc, abilities, directory, isFunded, curveMethodOf, observer, sharing, logger, now }: QuotesDeps,
+  { config, bounds, rpc, abilities, directory, isFunded, estimates, observer, sharing, logger, now }: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
@@ -74,6 +75,7 @@ export function openQuotes(
     : pools;
   const snapshots = new SnapshotCache({ ...bounds, heads, reader, committed, observer });
   const parts = { heads, snapshots, requested, schedule };
-  const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, curveMethodOf, keepMs, logger, now });
+  const { isReadForKeys } = estimates;
+  const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, isReadForKeys, keepMs, logger, now });
   return { ...parts, warmer };
 }

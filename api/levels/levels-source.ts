@@ -1,7 +1,6 @@
 import type { Address } from 'viem';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { isReadForKeys } from '../../quoting/requested/block-warmer.ts';
 import type { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -72,7 +71,7 @@ export class LevelsSource implements FrameSource {
     const { heads } = this.#quotes;
     const announced = heads.announced?.block;
     const known = announced && !heads.isTooOld(announced) ? announced : null;
-    const pools = this.#pools.filter((pool) => byKey || !isReadForKeys(chain.estimates.curveMethod(pool)));
+    const pools = this.#pools.filter((pool) => byKey || !chain.estimates.isReadForKeys(pool));
     if (pools.length === 0) return known && Buffer.from(await writeLevels(chain, query, known, []));
     if (!depths.block) return known ? 'late' : null;
     const contents = frameContents(this.#poolsAtBlock(pools), now() - this.#madeAt >= MAX_MS);

@@ -1,66 +1,64 @@
-import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { type RequestedPool, warmKey } from './requested-pools.ts';
 
-/** Which requested pools were read, and when. Does no I/O. All times are of one clock, milliseconds. */
-export class WarmProgress {
-  /** Reads that succeeded at the last state. */
-  #done: { readonly state: string; readonly keys: Set<string> } = { state: '', keys: new Set() };
-  /** When and at which block each requested read last succeeded. */
-  readonly #lastReads = new Map<string, { readonly at: number; readonly block: BlockRef }>();
-  readonly #keepMs: number;
+/** Which requested pools were read, and when. All times are of one clock, milliseconds. */
+export interface WarmProgress {
+  /** The state that reads are at; '' while there is none. */
+  readonly state: string;
+  /** Keys of the reads that succeeded there. */
+  readonly done: ReadonlySet<string>;
+  /** When and at which block each requested read last succeeded, by key. */
+  readonly lastReads: ReadonlyMap<string, LastRead>;
+}
 
-  /** @param keepMs for how long after its last read a pool need not be read at a newer state */
-  constructor(keepMs: number) {
-    this.#keepMs = keepMs;
-  }
+interface LastRead {
+  readonly at: number;
+  readonly block: BlockRef;
+}
 
-  /** Whether reads are at a state, rather than at none. */
-  get isAtState(): boolean {
-    return this.#done.state !== '';
-  }
+/** What decides whether the last read of a pool is used at a newer state. */
+export interface Keeping {
+  /** For how long after its last read a pool need not be read. */
+  readonly keepMs: number;
+  readonly block: BlockRef;
+  readonly now: number;
+  /** Whether the next state is read soon, so that this one decides nothing. */
+  readonly isSuperseded: boolean;
+}
 
-  /** Begins reads at a state; '' while there is none. @returns whether it is another one than before */
-  begin(state: string): boolean {
-    const isNew = this.#done.state !== state;
-    if (isNew) this.#done = { state, keys: new Set() };
-    return isNew;
-  }
+export const NO_PROGRESS: WarmProgress = { state: '', done: new Set(), lastReads: new Map() };
 
-  isDone(read: RequestedPool): boolean {
-    return this.#done.keys.has(warmKey(read));
-  }
+/** Begins reads at a state, of which none was made unless it is the same as before. */
+export const progressAt = (progress: WarmProgress, state: string): WarmProgress =>
+  progress.state === state ? progress : { ...progress, state, done: new Set() };
 
-  /** Notes that a read succeeded at this block. */
-  note(read: RequestedPool, block: BlockRef, at: number): void {
-    this.#lastReads.set(warmKey(read), { at, block });
-  }
+export const isDone = ({ done }: WarmProgress, read: RequestedPool): boolean => done.has(warmKey(read));
 
-  /** Notes that a read is not to be made again at this block, if it is still the one that is read at. */
-  markDone(read: RequestedPool, block: BlockRef): void {
-    if (this.#done.state === stateOf(block)) this.#done.keys.add(warmKey(read));
-  }
+/** Notes reads that succeeded at the state. @param isCurrent whether reads are still at it */
+export function withReads(
+  { state, done, lastReads }: WarmProgress,
+  reads: readonly { readonly read: RequestedPool; readonly block: BlockRef }[],
+  isCurrent: boolean,
+  now: number,
+): WarmProgress {
+  const keys = reads.map(({ read }) => warmKey(read));
+  const added = reads.map(({ read, block }) => [warmKey(read), { at: now, block }] as const);
+  return { state, done: isCurrent ? new Set([...done, ...keys]) : done, lastReads: new Map([...lastReads, ...added]) };
+}
 
-  /**
-   * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block and
-   * as long as any price is live there.
-   *
-   * @param isSuperseded whether the next state is read soon, so that this one decides nothing
-   */
-  isKept(read: RequestedPool, { hash, pending }: BlockRef, now: number, isSuperseded: boolean): boolean {
-    const last = this.#lastReads.get(warmKey(read));
-    if (!last || now - last.at >= this.#keepMs) return false;
-    return isSuperseded || !last.block.pending || (last.block.hash === hash && pending !== undefined);
-  }
+/** Forgets the last reads of pools that are not requested any more. */
+export function withOnly(progress: WarmProgress, requested: readonly RequestedPool[]): WarmProgress {
+  const keys = new Set(requested.map(warmKey));
+  return { ...progress, lastReads: new Map([...progress.lastReads].filter(([key]) => keys.has(key))) };
+}
 
-  /** Forgets the last reads of pools that are not requested any more. */
-  keepOnly(requested: readonly RequestedPool[]): void {
-    const keys = new Set(requested.map(warmKey));
-    for (const key of this.#lastReads.keys()) if (!keys.has(key)) this.#lastReads.delete(key);
-  }
-
-  clear(): void {
-    this.begin('');
-    this.#lastReads.clear();
-  }
+/**
+ * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block and
+ * as long as any price is live there.
+ */
+export function isKept({ lastReads }: WarmProgress, read: RequestedPool, keeping: Keeping): boolean {
+  const { keepMs, block, now, isSuperseded } = keeping;
+  const last = lastReads.get(warmKey(read));
+  if (!last || now - last.at >= keepMs) return false;
+  return isSuperseded || !last.block.pending || (last.block.hash === block.hash && block.pending !== undefined);
 }

@@ -1,8 +1,10 @@
 import type { Address } from 'viem';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { SnapshotError } from '../snapshot-error.ts';
 import type { QuoteKind, Snapshot } from '../types.ts';
+import type { WarmRead } from './warm-schedule.ts';
 
 /** What became of requested pools at one block. */
 export interface WarmResult {
@@ -22,3 +24,24 @@ export interface WarmResult {
 
 /** Takes the result of a run; null when nothing is requested any more, so that no head is seen. Must not throw. */
 export type WarmListener = (result: WarmResult | null) => void;
+
+/** A head, and when it was seen. */
+export interface SeenHead {
+  readonly head: ReportedHead;
+  readonly branch: ChainTail;
+  readonly seenAt: number;
+}
+
+/** @param outcomeOf what became of a read of this kind; undefined: nothing new */
+export function resultOf(
+  { head: { block }, branch, seenAt, kind, readyAt }: SeenHead & Pick<WarmResult, 'kind' | 'readyAt'>,
+  reads: readonly WarmRead[],
+  outcomeOf: (read: WarmRead) => Snapshot | SnapshotError | undefined,
+): WarmResult {
+  const outcomes = new Map<Address, Snapshot | SnapshotError>();
+  for (const read of reads) {
+    const outcome = read.kind === kind ? outcomeOf(read) : undefined;
+    if (outcome) outcomes.set(read.address, outcome);
+  }
+  return { block, branch, kind, outcomes, seenAt, readyAt };
+}

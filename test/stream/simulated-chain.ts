@@ -135,7 +135,7 @@ export class SimulatedChain {
       observer: {},
     });
     const isFunded = (pool: ServedPool) => this.#indexOf(pool.address) % 2 === 0;
-    const curveMethodOf = (pool: ServedPool) => (this.#indexOf(pool.address) === 1 ? 'simulation' : undefined);
+    const isReadForKeys = (pool: ServedPool) => this.#indexOf(pool.address) === 1;
     const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
     const ofChain = { chainId: CHAIN, heads, requested };
     const warmer = new BlockWarmer({
@@ -143,7 +143,7 @@ export class SimulatedChain {
       snapshots,
       directory,
       schedule,
-      curveMethodOf,
+      isReadForKeys,
       keepMs,
       now,
       logger: createLogger('test', 'silent'),
@@ -154,7 +154,7 @@ export class SimulatedChain {
       metrics: streamMetrics(new Registry(), []),
       sockets: { countTermination: () => undefined },
     });
-    return { snapshots, requested, warmer, schedule, quotes, stream, estimates: { curveMethod: curveMethodOf } };
+    return { snapshots, requested, warmer, schedule, quotes, stream, estimates: { isReadForKeys } };
   }
 
   get #top(): Block {
