@@ -94,7 +94,7 @@ class RunningFeed {
     if (wakeAt === null) this.#end();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
-    for (const reader of send?.to ?? []) reader.take(send?.frame as Buffer);
+    if (send) for (const reader of send.to) reader.take(send.frame);
     for (const reader of silent) reader.onSilence();
   }
 

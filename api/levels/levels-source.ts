@@ -1,8 +1,8 @@
-import type { Address } from 'viem';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import type { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { DepthSnapshot } from '../../quoting/types.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot, Snapshot } from '../../quoting/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import type { ChoosePools } from './choose-pools.ts';
@@ -74,12 +74,15 @@ export class LevelsSource implements FrameSource {
     const pools = this.#pools.filter((pool) => byKey || !chain.estimates.isReadForKeys(pool));
     if (pools.length === 0) return known && Buffer.from(await writeLevels(chain, query, known, []));
     if (!depths.block) return known ? 'late' : null;
-    const contents = frameContents(this.#poolsAtBlock(pools), now() - this.#madeAt >= MAX_MS);
+    const contents = frameContents(this.#poolsAt(depths.block, pools), now() - this.#madeAt >= MAX_MS);
     if (contents === 'late' || contents === null) return contents;
     this.#madeAt = now();
     const block = contents.find((snapshot) => snapshot.block.pending)?.block ?? depths.block;
     // Levels of an unchanged quote are those that were written before.
-    const first = contents.map((snapshot) => depths.get(snapshot.pool.address)?.first as DepthSnapshot);
+    const first = contents.map((snapshot) => {
+      const written = depths.get(snapshot.pool.address)?.first;
+      return hasDepth(written) ? written : snapshot;
+    });
     return Buffer.from(await writeLevels(chain, query, block, first));
   }
 
@@ -95,10 +98,13 @@ export class LevelsSource implements FrameSource {
     for (const unpin of before) unpin();
   }
 
-  #poolsAtBlock(pools: readonly ServedPool[]): PoolsAt<DepthSnapshot> {
+  #poolsAt(block: BlockRef, pools: readonly ServedPool[]): PoolsAt<DepthSnapshot> {
     const { depths } = this.deps.latest;
-    return poolsAt(depths.block as NonNullable<typeof depths.block>, pools, {
-      outcomeOf: (pool: Address) => depths.get(pool)?.outcome as DepthSnapshot | SnapshotError | undefined,
+    return poolsAt(block, pools, {
+      outcomeOf: (pool) => {
+        const outcome = depths.get(pool)?.outcome;
+        return outcome instanceof SnapshotError || hasDepth(outcome) ? outcome : undefined;
+      },
       isBeingRead: (pool) => this.#quotes.snapshots.isRead(pool, 'depths'),
       awaited: this.#awaited,
     });
@@ -110,3 +116,6 @@ export class LevelsSource implements FrameSource {
     return [depths.block?.hash, ...this.#pools.map(({ address }) => depths.get(address)?.version)].join();
   }
 }
+
+const hasDepth = (outcome: Snapshot | SnapshotError | undefined): outcome is DepthSnapshot =>
+  outcome !== undefined && !(outcome instanceof SnapshotError) && outcome.depth !== null;
