@@ -32,7 +32,10 @@ export type IndexingWatchDeps = {
 /** One poll of a chain. Null stands for what is unknown. */
 type ChainPoll = { readonly indexed: BlockPoint | null; readonly head: BlockPoint | null };
 
-const NOTHING_KNOWN = { indexed: null, head: null, followedAt: null, stalled: true };
+/** The last poll of a chain, and when the index was last seen to follow the chain; null when never. */
+type Watched = ChainPoll & { readonly followedAt: number | null; readonly stalled: boolean };
+
+const NOTHING_KNOWN: Watched = { indexed: null, head: null, followedAt: null, stalled: true };
 
 /** A node or a database that takes longer counts as unavailable in this poll, so that no chain waits for another. */
 const TIMEOUT_MS = 1_500;
@@ -48,8 +51,7 @@ const TIMESTAMP_MS = 1_000;
  */
 export class IndexingWatch {
   readonly #now: () => number;
-  /** The last poll of each chain, and when the index was last seen to follow the chain; null when never. */
-  readonly #watched = new Map<number, ChainPoll & { followedAt: number | null; stalled: boolean }>();
+  readonly #watched = new Map<number, Watched>();
   #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
   #state: IndexState = null;
 
@@ -59,13 +61,17 @@ export class IndexingWatch {
 
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
+    const { maxLagSecs, maxQuoteAgeMs } = this.deps;
     const indexed = await valueOrNull(this.deps.readIndexed());
     const isAnyMissing = this.deps.chains.some(({ chainId }) => !indexed?.has(chainId));
     this.#firstSyncs = isAnyMissing ? await valueOrNull(this.deps.readFirstSyncs()) : null;
     this.#state = indexed ? 'served' : this.#firstSyncs && 'first sync';
     const pollChain = async (chain: WatchedChain) => {
       const newest = indexed?.get(chain.chainId) ?? null;
-      this.#judge(chain, { indexed: newest, head: await this.#headOf(chain, newest) });
+      const poll = { indexed: newest, head: await this.#headOf(chain, newest) };
+      const { blockTimeMs, chainId } = chain;
+      const bounds = { blockTimeMs, maxLagMs: maxLagSecs * 1_000, maxQuoteAgeMs: maxQuoteAgeMs(chain) };
+      this.#watched.set(chainId, nextWatched(this.#watched.get(chainId), poll, this.#now(), bounds));
     };
     await Promise.all(this.deps.chains.map(pollChain));
   }
@@ -111,23 +117,23 @@ export class IndexingWatch {
     if (ageMs !== null && ageMs <= YOUNG_BLOCKS * blockTimeMs + TIMESTAMP_MS) return indexed;
     return valueOrNull(heads.head().then(({ block }) => pointOf(block)));
   }
+}
 
-  #judge(chain: WatchedChain, poll: ChainPoll): void {
-    const maxLagMs = this.deps.maxLagSecs * 1_000;
-    const before = this.#watched.get(chain.chainId);
-    const now = this.#now();
-    const { indexed, head } = poll;
-    const isHeadLate =
-      indexed !== null &&
-      head !== null &&
-      (indexed.number - head.number) * chain.blockTimeMs > this.deps.maxQuoteAgeMs(chain);
-    const followedAt = isFollowing(before, poll, chain.blockTimeMs, maxLagMs) ? now : (before?.followedAt ?? null);
-    this.#watched.set(chain.chainId, {
-      ...poll,
-      followedAt,
-      stalled: isHeadLate || followedAt === null || now - followedAt > maxLagMs,
-    });
-  }
+/** What counts for whether a chain is stalled, milliseconds. */
+interface LagBounds {
+  readonly blockTimeMs: number;
+  readonly maxLagMs: number;
+  readonly maxQuoteAgeMs: number;
+}
+
+/** What is known of a chain after a poll: it is stalled without a recent poll that saw the index follow it. */
+function nextWatched(before: Watched | undefined, poll: ChainPoll, now: number, bounds: LagBounds): Watched {
+  const { blockTimeMs, maxLagMs, maxQuoteAgeMs } = bounds;
+  const { indexed, head } = poll;
+  const isHeadLate = indexed && head && (indexed.number - head.number) * blockTimeMs > maxQuoteAgeMs;
+  const followedAt = isFollowing(before, poll, bounds) ? now : (before?.followedAt ?? null);
+  const stalled = isHeadLate || followedAt === null || now - followedAt > maxLagMs;
+  return { ...poll, followedAt, stalled };
 }
 
 /**
@@ -140,8 +146,7 @@ export class IndexingWatch {
 function isFollowing(
   before: ChainPoll | undefined,
   { indexed, head }: ChainPoll,
-  blockTimeMs: number,
-  maxLagMs: number,
+  { blockTimeMs, maxLagMs }: LagBounds,
 ): boolean {
   if (!indexed || !head) return false;
   if (areSame(indexed, head)) return true;
