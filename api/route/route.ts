@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { PriceProviderStatus } from '../../protocol/quote-status.ts';
 import { choosePools } from '../../protocol/routing/choose-pools.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
@@ -7,15 +6,16 @@ import { type FoundPlan, findPlan, type NoPlan } from '../../protocol/routing/pl
 import { type Hop, makeHop } from '../../protocol/routing/routes.ts';
 import type { Candidate, ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
 import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
-import type { PoolDirectory, ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
-import { ApiError, badRequest, unavailable } from '../errors.ts';
+import { ApiError, badRequest } from '../errors.ts';
 import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
 import { readInOneState } from '../quotes/one-state.ts';
 import { chainIdParam, servedChain } from '../request.ts';
+import { Deadline } from './deadline.ts';
 import { findRouteDeclaration } from './declaration.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
@@ -57,13 +57,16 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
     const quotes = quotesOf<RouteQuotes>(chain, request.basis);
-    const found = await findRoute(deps, { ...chain, ...quotes }, request);
+    const deadline = new Deadline(DEADLINE_MS, () => performance.now());
+    const found = await findRoute(deps, { ...chain, ...quotes }, request, deadline);
     setBlockHeaders(c, found.snapshots.map(({ block }) => block).reduce(olderBlock));
     const used = found.snapshots.map(({ pool }) => pool);
     quotes.requested.markRequested(used, 'depths', c.get('key') !== null);
     return c.json(routePlanBody(found, request));
   },
 }));
+
+type PlannedChain = Pick<RoutedChain, 'chainId' | 'estimates' | 'snapshots'>;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -73,37 +76,39 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
  */
 async function findRoute(
   sources: RouteDeps,
-  { chainId, estimates, snapshots: ofChain }: Pick<RoutedChain, 'chainId' | 'estimates' | 'snapshots'>,
+  chain: PlannedChain,
   request: RouteRequest,
+  deadline: Deadline,
 ): Promise<FoundRoute> {
-  const signal = AbortSignal.timeout(DEADLINE_MS);
-  const endsAt = performance.now() + DEADLINE_MS;
-  // It also looks at the clock, since the timer cannot fire during loops that do not yield.
-  const checkTime = () => {
-    if (signal.aborted || performance.now() > endsAt) throw unavailable();
-  };
-  const table = await Promise.race([sources.directory.table(), once(signal, 'abort').then(() => null)]);
-  if (!table) throw unavailable();
+  const table = await deadline.within(sources.directory.table());
   const limits = { ...LIMITS, ...sources.limits };
-  const paths = request.poolAddress
-    ? namedPool(table.find(chainId, request.poolAddress), estimates, request)
-    : await choosePaths(table.graph(chainId), estimates, request, limits.maxPoolsPerRequest);
-  if (!paths) throw noPlan('no_route');
+  const paths = await pathsToRead(table, chain, request, limits.maxPoolsPerRequest);
   const pools = paths.flatMap(({ legs }) => legs.flat().map(({ pool }) => pool));
   if (pools.length === 0) throw noPlan('insufficient_liquidity');
-  const read = () => ofChain.depths(pools, { signal });
+  const read = () => chain.snapshots.depths(pools, { signal: deadline.signal });
   const snapshots = request.isOverridden ? (await readInOneState(read)).read : await read();
-  checkTime();
-  estimates.observe(pools, snapshots);
-  const found = findPlan(
-    paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType)),
-    request,
-    { ...limits, maxRoutes: request.maxRoutes },
-    checkTime,
-  );
+  deadline.check();
+  chain.estimates.observe(pools, snapshots);
+  const healthy = paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType));
+  const found = findPlan(healthy, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
   if (typeof found !== 'string') return { ...found, snapshots: usedSnapshots(found, snapshots) };
-  checkTime();
+  deadline.check();
   throw missingData(pools, snapshots) ?? noPlan(found);
+}
+
+/** Chooses the paths whose pools are read, legs near first. @throws ApiError 400 or 422 */
+async function pathsToRead(
+  table: PoolTable,
+  { chainId, estimates }: PlannedChain,
+  request: RouteRequest,
+  maxReads: number,
+): Promise<readonly TokenPath<Candidate>[]> {
+  const { poolAddress } = request;
+  const paths = poolAddress
+    ? namedPool(table.find(chainId, poolAddress), estimates, request)
+    : await choosePaths(table.graph(chainId), estimates, request, maxReads);
+  if (!paths) throw noPlan('no_route');
+  return paths;
 }
 
 function usedSnapshots({ plan }: FoundPlan<ServedPool>, snapshots: SnapshotMap<DepthSnapshot>): DepthSnapshot[] {
