@@ -39,6 +39,8 @@ beforeEach(() => {
   known = undefined;
   polls = 0;
   isDatabaseUp = true;
+  indexed = null;
+  head = null;
   watch = new IndexingWatch({
     chains: [{ ...CHAIN, heads }],
     maxLagSecs: LIMIT_SECS,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { buildReference } from '../../client/reference.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
@@ -13,6 +13,12 @@ app.onError((error, c) => sendError(c, error instanceof ApiError ? error : inter
 mountReference(app, { openapi: () => ({}), asyncapi: () => ({}) });
 const get = async (path: string, encoding = 'identity') =>
   app.request(path, { headers: { 'Accept-Encoding': encoding } });
+
+/** Only a build that starts no process makes the reference of the client. */
+beforeAll(async () => {
+  const folder = `${PROJECT_ROOT}dist/client-reference`;
+  if (!existsSync(`${folder}/index.html`)) await buildReference(folder);
+});
 
 test('the page names no host but its own, and tells the browser to ask none', async () => {
   const response = await get('/docs');
@@ -58,14 +64,7 @@ test('no other file can be had', async () => {
   }
 });
 
-/** Only a build that starts no process makes it. */
-async function makeReference(): Promise<void> {
-  const folder = `${PROJECT_ROOT}dist/client-reference`;
-  if (!existsSync(`${folder}/index.html`)) await buildReference(folder);
-}
-
 test('the reference of the client is served with its files, and runs no script of its pages', async () => {
-  await makeReference();
   expect((await get('/docs/client')).headers.get('Location')).toBe('/docs/client/');
   const html = await (await get('/docs/client/')).text();
   expect(html).not.toMatch(/<script>/);
