@@ -24,7 +24,7 @@ export interface PendingState extends TargetBlock {
   readonly republished?: ReadonlyMap<Address, StateOverrides> | undefined;
   /** Names the state: the same number, time and overrides have the same digest. */
   readonly digest: string;
-  /** When a source last gave it, by `performance.now()`. */
+  /** When a source had last given it when this was made, by `performance.now()`: it may have since. */
   readonly receivedAt: number;
 }
 

@@ -51,7 +51,7 @@ export function decodePool(
   const fingerprint = fingerprintOf(answers);
   const { pending } = block;
   const hasLivePrice = pending !== undefined && isPricedByOverrides(answers.quote, answers.committedQuote);
-  const read = { block, readAt, hasLivePrice, ...sourceAge(block) };
+  const read = { block, readAt, hasLivePrice };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;
   const [prices, ...balances] = answers.prices ?? [];
@@ -72,10 +72,6 @@ export function decodePool(
     return new SnapshotError('read_failed', `${address} does not decode`, { cause });
   }
 }
-
-/** How old the overrides of a block are now, milliseconds. */
-export const sourceAge = ({ pending }: BlockRef): Pick<PriceSnapshot, 'sourceAgeMs'> =>
-  pending ? { sourceAgeMs: Math.round(performance.now() - pending.receivedAt) } : {};
 
 /** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {

@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
@@ -22,8 +23,6 @@ export interface LiveInputs {
    * without overrides.
    */
   readonly protectedAccounts: ReadonlySet<Address> | undefined;
-  /** When sources last sent the overrides of this digest, whenever it is called; undefined once they send others. */
-  readonly renewedAt: (digest: string) => number | undefined;
 }
 
 /** A head that was taken. */
@@ -45,6 +44,8 @@ export interface LiveHeadState {
   readonly announcedAt: number;
   readonly watchers: number;
   readonly suspendedUntil: number;
+  /** By digest, when sources last sent overrides: those that were sent in the last `RENEWED_MS`. */
+  readonly receivedAt: ReadonlyMap<string, number>;
   /** When a `time` is needed; null: never. */
   readonly wakeAt: number | null;
 }
@@ -57,5 +58,26 @@ export const noLiveHead: LiveHeadState = {
   announcedAt: Number.NEGATIVE_INFINITY,
   watchers: 0,
   suspendedUntil: Number.NEGATIVE_INFINITY,
+  receivedAt: new Map(),
   wakeAt: null,
 };
+
+/** Longer than any read takes that shows how old its overrides are. */
+const RENEWED_MS = 30_000;
+
+/** Notes when sources sent these overrides: a head that has them stays the same. */
+export function renewed(
+  before: LiveHeadState,
+  overrides: Pick<PendingState, 'digest' | 'receivedAt'> | undefined,
+  now: number,
+): LiveHeadState {
+  if (!overrides || before.receivedAt.get(overrides.digest) === overrides.receivedAt) return before;
+  const recent = [...before.receivedAt].filter(([, at]) => now - at < RENEWED_MS);
+  return { ...before, receivedAt: new Map([...recent, [overrides.digest, overrides.receivedAt]]) };
+}
+
+/** When sources last sent the overrides of a block that was taken. */
+export const lastReceived = (
+  state: Pick<LiveHeadState, 'receivedAt'>,
+  { digest, receivedAt }: Pick<PendingState, 'digest' | 'receivedAt'>,
+): number => state.receivedAt.get(digest) ?? receivedAt;

@@ -8,8 +8,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { HeadListener } from '../heads/head-tracker.ts';
 import type { Heads } from '../heads/heads.ts';
+import type { Snapshot } from '../types.ts';
 import type { LiveChain, LiveFeed } from './live-feed.ts';
-import { type LiveInputs, type LivePace, noLiveHead } from './live-head-state.ts';
+import { type LiveInputs, type LivePace, lastReceived, noLiveHead } from './live-head-state.ts';
 import type { LiveObserver } from './live-metrics.ts';
 import { type LiveEvent, nextLiveHead } from './next-live-head.ts';
 import { holds } from './take-head.ts';
@@ -38,7 +39,7 @@ export class LiveHeads implements Heads {
     this.#pace = { blockTimeMs, maxAgeMs: liveMaxAgeMs(live, blockTimeMs) };
     this.#now = deps.now ?? (() => performance.now());
     deps.committed.onHead((_, branch) => this.#take({ kind: 'committed', branch, inputs: this.#inputs() }));
-    deps.feed.onFrame(() => this.#take({ kind: 'frame' }));
+    deps.feed.onFrame(() => this.#take({ kind: 'frame', overrides: deps.feed.state() }));
   }
 
   get current(): ReportedHead | undefined {
@@ -70,7 +71,13 @@ export class LiveHeads implements Heads {
     const { pending, hash, number } = block;
     if (!pending) return false;
     if (committed.current?.block.hash !== hash) return true;
-    return !holds(pending, { number, top: this.top, highest: this.#state.highest }, this.#now(), this.#pace);
+    const on = { number, top: this.top, highest: this.#state.highest };
+    return !holds({ ...pending, receivedAt: lastReceived(this.#state, pending) }, on, this.#now(), this.#pace);
+  }
+
+  /** How old the overrides of a block are now, milliseconds: none at a committed block. */
+  sourceAge({ pending }: BlockRef): Pick<Snapshot, 'sourceAgeMs'> {
+    return pending ? { sourceAgeMs: Math.round(this.#now() - lastReceived(this.#state, pending)) } : {};
   }
 
   onHead(listener: HeadListener<ReportedHead>): void {
@@ -112,19 +119,8 @@ export class LiveHeads implements Heads {
   #inputs(head = this.#deps.committed.current): LiveInputs {
     const { committed, feed, protectedAccounts } = this.#deps;
     const overrides = feed.state();
-    return {
-      committed: head,
-      top: committed.top,
-      overrides,
-      protectedAccounts: overrides && protectedAccounts(),
-      renewedAt: this.#renewedAt,
-    };
+    return { committed: head, top: committed.top, overrides, protectedAccounts: overrides && protectedAccounts() };
   }
-
-  readonly #renewedAt = (digest: string): number | undefined => {
-    const newest = this.#deps.feed.state();
-    return newest?.digest === digest ? newest.receivedAt : undefined;
-  };
 
   #take(event: LiveEvent) {
     const now = this.#now();

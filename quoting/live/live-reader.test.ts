@@ -50,7 +50,10 @@ class OracleWorld {
         isRead: () => true,
         cached: () => this.#committed,
       },
-      heads: { suspend: () => void this.suspensions.push('suspended') },
+      heads: {
+        suspend: () => void this.suspensions.push('suspended'),
+        sourceAge: ({ pending }) => (pending ? { sourceAgeMs: this.now } : {}),
+      },
       accessLists: new AccessLists({ rpc, abilities, reserve: () => true, readTimeoutMs: 1_000, now }),
       reuseMs: REUSE_MS,
       now,
@@ -332,7 +335,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
       depth: async () => Promise.reject(),
     },
     committed: { read: async () => new Map(), isRead: () => false, cached: () => undefined },
-    heads: { suspend: () => undefined },
+    heads: { suspend: () => undefined, sourceAge: () => ({}) },
     accessLists: new AccessLists({
       rpc: { requestOptional: async () => Promise.reject() },
       reserve: () => false,

@@ -3,7 +3,7 @@ import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { type PoolRead, sourceAge } from '../calls/decode-pool.ts';
+import type { PoolRead } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
@@ -17,7 +17,7 @@ export interface LiveReaderDeps {
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
   /** The snapshots at the committed head. */
   readonly committed: Pick<SnapshotCache, 'read' | 'isRead' | 'cached'>;
-  readonly heads: Pick<LiveHeads, 'suspend'>;
+  readonly heads: Pick<LiveHeads, 'suspend' | 'sourceAge'>;
   readonly accessLists: AccessLists;
   /** How long a read is used again while no override that it depends on changes, milliseconds. */
   readonly reuseMs: number;
@@ -63,7 +63,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const { block } = head;
     if (!this.#mayBeLive(block, read.pool)) return this.#committed('prices', head, read.pool);
     const live = await (this.#lastRead(block, read.pool) ?? this.#start(head, read)).prices;
-    return live ? atState(live, block) : this.#committed('prices', head, read.pool);
+    return live ? this.#atState(live, block) : this.#committed('prices', head, read.pool);
   }
 
   async depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
@@ -72,7 +72,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const last = this.#lastRead(block, pool);
     const isSame = last?.outcome?.fingerprint === prices.fingerprint;
     const live = await (last && isSame ? this.#sharedDepth(last, head, prices) : this.#ownDepth(head, prices));
-    return live ? atState(live, block) : this.#committed('depths', head, pool);
+    return live ? this.#atState(live, block) : this.#committed('depths', head, pool);
   }
 
   /** Whether a pool is read already, or being read, so that to read it at this block costs no call. */
@@ -104,7 +104,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   #start(head: HeadContext, read: PoolRead): LiveRead {
-    const { accessLists, reader, now } = this.#deps;
+    const { accessLists, reader, heads, now } = this.#deps;
     const { pool } = read;
     const { hash, pending } = head.block;
     if (!pending) throw new Error('a committed block has no live price');
@@ -118,7 +118,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
         // What nodes did not give is read again at the next request.
         if (!priced) forget();
         else this.#check(started, before, head.block, priced);
-        started.outcome = priced?.hasLivePrice ? priced : null;
+        started.outcome = priced?.hasLivePrice ? { ...priced, ...heads.sourceAge(priced.block) } : null;
         return started.outcome;
       },
       (error) => {
@@ -144,6 +144,12 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     else accessLists.confirm(pool);
     const atHead = committed.cached(pool, 'prices');
     if (atHead?.block.hash === block.hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
+  }
+
+  /** The same snapshot with all overrides of a block, of which it depends on none that changed. */
+  #atState<S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: BlockRef): S {
+    if (snapshot.block.pending?.digest === block.pending?.digest) return snapshot;
+    return { ...snapshot, block, ...this.#deps.heads.sourceAge(block) };
   }
 
   #sharedDepth(last: LiveRead, head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
@@ -186,10 +192,6 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
 
 const isSameTarget = (one: PendingState, other: PendingState): boolean =>
   one.blockNumber === other.blockNumber && one.timestamp === other.timestamp;
-
-/** The same snapshot with all overrides of a block, of which it depends on none that changed. */
-const atState = <S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: BlockRef): S =>
-  snapshot.block.pending?.digest === block.pending?.digest ? snapshot : { ...snapshot, block, ...sourceAge(block) };
 
 /** The same object for the same head: pools that are read at one object share calls. */
 const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: HeadContext): HeadContext => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { ChainTail } from '../heads/chain-tail.ts';
-import { type LiveInputs, noLiveHead } from './live-head-state.ts';
+import { type LiveInputs, lastReceived, noLiveHead } from './live-head-state.ts';
 import { ANNOUNCE_MS, type LiveEvent, nextLiveHead } from './next-live-head.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
@@ -30,10 +30,9 @@ class Simulation {
   readonly taken: { readonly head: ReportedHead; readonly committed: ReportedHead; readonly at: number }[] = [];
 
   get inputs(): LiveInputs {
-    const renewedAt = (digest: string) => (this.overrides?.digest === digest ? this.overrides.receivedAt : undefined);
     const protectedAccounts = this.isProtectedKnown ? new Set([TOKEN]) : undefined;
     const { committed, top, overrides } = this;
-    return { committed, top, overrides, protectedAccounts, renewedAt };
+    return { committed, top, overrides, protectedAccounts };
   }
 
   take(event: LiveEvent): void {
@@ -56,7 +55,7 @@ class Simulation {
     const overrides = new Map([ACCOUNT, TOKEN].map((account) => [account, slots]));
     const digest = `${blockNumber} ${value}`;
     this.overrides = { blockNumber, timestamp: null, overrides, digest, receivedAt: this.now };
-    this.take({ kind: 'frame' });
+    this.take({ kind: 'frame', overrides: this.overrides });
   }
 
   commit(number: number, fork: number): void {
@@ -159,7 +158,7 @@ test('a block being built is above what was seen, never goes back, has young ove
         [highest, before] = [pending.blockNumber, pending.blockNumber];
         expect(pending.timestamp).toBe(timestamp + 2n * (pending.blockNumber - number));
         expect([...pending.overrides.keys()]).toEqual([ACCOUNT]);
-        expect(world.now - pending.receivedAt).toBeLessThan(PACE.maxAgeMs);
+        expect(world.now - lastReceived(world.state, pending)).toBeLessThan(PACE.maxAgeMs);
         if (world.state.taken === taken) kept += 1;
       }
       // Of one committed head, states that only differ in their overrides are some time apart.
@@ -173,7 +172,7 @@ test('a block being built is above what was seen, never goes back, has young ove
         } = world.taken[index - 1] ?? {};
         if (lastOn !== on || pending?.blockNumber !== head.block.pending?.blockNumber) continue;
         expect(head.block.pending?.digest).not.toBe(pending?.digest);
-        const isEnded = pending !== undefined && at - pending.receivedAt >= PACE.maxAgeMs;
+        const isEnded = pending !== undefined && at - lastReceived(world.state, pending) >= PACE.maxAgeMs;
         if (!isEnded) expect(at - since).toBeGreaterThanOrEqual(100);
       }
     }),
@@ -197,8 +196,8 @@ test('listeners get the newest state soon, not too often, and hear of the end of
         if (each.do !== 'wait') continue;
         const { announcedAt, taken, announced } = world.state;
         world.wait(Math.max(0, announcedAt + ANNOUNCE_MS - world.now));
-        const { receivedAt = 0 } = world.state.taken?.head.block.pending ?? {};
-        const expiredMs = world.now - receivedAt - PACE.maxAgeMs;
+        const { pending } = world.state.taken?.head.block ?? {};
+        const expiredMs = world.now - (pending ? lastReceived(world.state, pending) : 0) - PACE.maxAgeMs;
         // Within this time after their end, listeners need not know yet.
         if (expiredMs >= 0 && expiredMs <= ANNOUNCE_MS) continue;
         expect(world.ask()).toBe(world.announced.at(-1)?.head.block);
@@ -215,6 +214,37 @@ test('listeners get the newest state soon, not too often, and hear of the end of
     { numRuns: runs(300) },
   );
   for (const count of [announcements, ends]) expect(count).toBeGreaterThan(100);
+});
+
+test('overrides that are sent again are as young as when they were sent last, in every head, and change none', () => {
+  let [renewals, older] = [0, 0];
+  const step = fc.oneof({ weight: 3, arbitrary: waits }, blocks, { weight: 5, arbitrary: frames }, others);
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 10, maxLength: 30 }), (steps) => {
+      const [world, forks] = [new Simulation(), { count: 0 }];
+      const sentAt = new Map<string | undefined, number>();
+      for (const each of steps) {
+        happen(world, each, forks);
+        if (each.do === 'frame') sentAt.set(world.overrides?.digest, world.now);
+        const head = world.ask();
+        if (each.do === 'frame' && head?.pending) {
+          world.wait(1);
+          world.frame(world.committed.block.number + each.ahead, each.value);
+          sentAt.set(world.overrides?.digest, world.now);
+          expect(world.ask()).toBe(head);
+          renewals += 1;
+        }
+        for (const { head: taken } of world.taken) {
+          const { pending } = taken.block;
+          if (!pending) continue;
+          expect(lastReceived(world.state, pending)).toBe(sentAt.get(pending.digest));
+          if (pending.receivedAt !== sentAt.get(pending.digest)) older += 1;
+        }
+      }
+    }),
+    { numRuns: runs(200) },
+  );
+  for (const count of [renewals, older]) expect(count).toBeGreaterThan(100);
 });
 
 test('nodes that continue to reject overrides are reported once', () => {

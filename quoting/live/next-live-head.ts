@@ -1,13 +1,18 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
-import type { LiveHeadState, LiveInputs, LivePace } from './live-head-state.ts';
+import { type LiveHeadState, type LiveInputs, type LivePace, lastReceived, renewed } from './live-head-state.ts';
+import type { PendingOverrides } from './sourced-block.ts';
 import { takeHead } from './take-head.ts';
 
-/** What happened. `asked`: a request needs a head. `frame`: a source sent one. `time`: nothing but that time passed. */
+/**
+ * What happened. `asked`: a request needs a head. `frame`: a source sent one, and these are the overrides since, which may
+ * be the same, sent again. `time`: nothing but that time passed.
+ */
 export type LiveEvent =
   | { readonly kind: 'asked' | 'time'; readonly inputs: LiveInputs }
   | { readonly kind: 'committed'; readonly branch: ChainTail; readonly inputs: LiveInputs }
-  | { readonly kind: 'frame' | 'watched' | 'unwatched' }
+  | { readonly kind: 'frame'; readonly overrides: PendingOverrides | undefined }
+  | { readonly kind: 'watched' | 'unwatched' }
   /** Nodes refused or ignored the overrides. */
   | { readonly kind: 'rejected'; readonly by: 'refused' | 'ignored' };
 
@@ -37,6 +42,8 @@ const NOTHING: LiveEffects = { announce: null, isSuspended: false };
  *    being built changes or ends.
  * 5. While anyone watches, listeners get a state that changed at most `ANNOUNCE_MS` later, and hear within that time of
  *    overrides that became too old. Of one committed head they get none sooner after the last.
+ * 6. Overrides that are sent again are as young as when they were sent last, also those of a head that was taken before. This
+ *    changes no head, and so nothing that is named by it.
  */
 export function nextLiveHead(
   before: LiveHeadState,
@@ -46,13 +53,15 @@ export function nextLiveHead(
 ): readonly [LiveHeadState, LiveEffects] {
   switch (event.kind) {
     case 'asked':
-      return [takeHead(before, event.inputs, now, pace), NOTHING];
+      return [takeHead(renewed(before, event.inputs.overrides, now), event.inputs, now, pace), NOTHING];
     case 'time':
       return announced(before, event.inputs, now, pace);
     case 'committed':
       return announced({ ...before, branch: event.branch }, event.inputs, now, pace);
-    case 'frame':
-      return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];
+    case 'frame': {
+      const state = renewed(before, event.overrides, now);
+      return [state.watchers > 0 ? { ...state, wakeAt: state.announcedAt + ANNOUNCE_MS } : state, NOTHING];
+    }
     case 'watched':
       return [{ ...before, watchers: before.watchers + 1 }, NOTHING];
     case 'unwatched': {
@@ -76,13 +85,14 @@ function announced(
   now: number,
   pace: LivePace,
 ): readonly [LiveHeadState, LiveEffects] {
-  const state = { ...takeHead(before, inputs, now, pace), wakeAt: null };
+  const state = { ...takeHead(renewed(before, inputs.overrides, now), inputs, now, pace), wakeAt: null };
   const { branch, watchers } = state;
   if (!inputs.committed || !branch || !state.taken) return [state, NOTHING];
   const { head } = state.taken;
   const isNew = state.taken !== state.announced;
   const { pending } = head.block;
-  const wakeAt = pending && watchers > 0 ? Math.max(now + ANNOUNCE_MS, pending.receivedAt + pace.maxAgeMs) : null;
+  const expiresAt = pending && lastReceived(state, pending) + pace.maxAgeMs;
+  const wakeAt = expiresAt !== undefined && watchers > 0 ? Math.max(now + ANNOUNCE_MS, expiresAt) : null;
   const next = { ...state, wakeAt, ...(isNew && { announced: state.taken, announcedAt: now }) };
   return [next, { ...NOTHING, announce: isNew ? { head, branch } : null }];
 }

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { MAX_AHEAD } from './frame-merger.ts';
-import type { LiveHeadState, LiveInputs, LivePace } from './live-head-state.ts';
+import { type LiveHeadState, type LiveInputs, type LivePace, lastReceived } from './live-head-state.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
 /** Shortest time between two states of the same committed block that are taken. */
@@ -35,7 +35,12 @@ export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number,
     const { pending } = last.head.block;
     if (pending?.digest === overrides?.digest) return before;
     const isSameBlock = pending !== undefined && pending.blockNumber === overrides?.blockNumber;
-    if (isSameBlock && now - last.takenAt < TAKE_MS && holds(pending, on, now, pace)) return before;
+    if (
+      isSameBlock &&
+      now - last.takenAt < TAKE_MS &&
+      holds({ ...pending, receivedAt: lastReceived(before, pending) }, on, now, pace)
+    )
+      return before;
   }
   if (!overrides) return { ...before, highest, taken: { committed, head: committed, takenAt: now } };
   const pending = pendingOn(committed.block, overrides, inputs, pace);
@@ -47,23 +52,19 @@ export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number,
 function pendingOn(
   { number, timestamp }: BlockRef,
   overrides: PendingOverrides,
-  { protectedAccounts, renewedAt }: LiveInputs,
+  { protectedAccounts }: LiveInputs,
   { blockTimeMs }: LivePace,
 ): PendingState {
   const isUsable = (account: Address) => !protectedAccounts?.has(account);
   const usable = (all: StateOverrides): StateOverrides => new Map([...all].filter(([account]) => isUsable(account)));
-  const { blockNumber, digest, republished } = overrides;
+  const { blockNumber, digest, republished, receivedAt } = overrides;
   const secsAhead = Math.round((Number(blockNumber - number) * blockTimeMs) / 1_000);
-  let { receivedAt } = overrides;
   return {
     blockNumber,
     timestamp: overrides.timestamp ?? timestamp + BigInt(secsAhead),
     overrides: usable(overrides.overrides),
     republished: republished && new Map([...republished].map(([venue, all]) => [venue, usable(all)])),
     digest,
-    get receivedAt() {
-      receivedAt = renewedAt(digest) ?? receivedAt;
-      return receivedAt;
-    },
+    receivedAt,
   };
 }
