@@ -53,7 +53,6 @@ export interface CaptureChain extends PoolSchedule {
   readonly live: LiveBlocks | undefined;
   readonly findBlockAt: FindBlockAt;
   readonly database: pg.Pool;
-  readonly deps: CaptureDeps;
   /** Names the chain in each line. */
   readonly logger: Logger;
 }
@@ -83,7 +82,8 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   const live = sources?.blocks;
   const ofIndex = async () => completeChain(chain, await readFoundContracts(database));
   const findBlockAt = createBlockFinder(budgeted, chain, deps.logger);
-  return { chain, chainId, ofIndex, budget, rpcs, budgeted, live, findBlockAt, pools, now, database, deps, logger };
+  const reads = { chainId, budget, rpcs, pools, now };
+  return { ...reads, chain, ofIndex, budgeted, live, findBlockAt, database, logger };
 }
 
 /** Reads the pools of all chains. */

@@ -16,7 +16,7 @@ const OF_ALL_CHAINS = [fiatJobs, listingJobs, historyJobs];
 export function captureJobs(deps: CaptureDeps): readonly Job[] {
   const chains = deps.file.chains.map((chain) => openCaptureChain(chain, deps));
   return [
-    ...chains.flatMap((chain) => OF_CHAIN.flatMap((jobsOf) => jobsOf(chain))),
+    ...chains.flatMap((chain) => OF_CHAIN.flatMap((jobsOf) => jobsOf(chain, deps))),
     ...OF_ALL_CHAINS.flatMap((jobsOf) => jobsOf(deps, chains)),
   ];
 }

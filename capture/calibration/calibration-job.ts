@@ -23,7 +23,7 @@ export type CalibrationDeps = {
 const MIN_SWAPS = 5;
 
 /** The calibration of a chain's factories. Without factories whose pools are read from storage there is none. */
-export const calibrationJobs = ({ chain, chainId, budgeted, ofIndex, deps }: CaptureChain): Job[] =>
+export const calibrationJobs = ({ chain, chainId, budgeted, ofIndex }: CaptureChain, deps: CalibrationDeps): Job[] =>
   hasStoredPools(chain)
     ? jobsOfChain(chainId, {
         calibration: { pace: adaptive(10), run: async () => calibrateFactories(deps, budgeted, await ofIndex()) },

@@ -9,21 +9,15 @@ import { recordQuotes } from './record-quotes.ts';
 import { writeTrends } from './write-trends.ts';
 
 /** What a chain's pools quoted and how they filled. Calls are those that price reads do not need soon. */
-export function chainHistoryJobs({
-  chain,
-  budget,
-  rpcs,
-  budgeted,
-  pools,
-  database,
-  deps,
-  logger,
-}: CaptureChain): Job[] {
+export function chainHistoryJobs(
+  { chain, budget, rpcs, budgeted, pools, database, logger }: CaptureChain,
+  { file }: CaptureDeps,
+): Job[] {
   const { chainId } = chain;
   const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
   const reserve = () => hasSpareCalls() && budget.reserve('funded');
   const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, logger });
-  const quotes = { database, chainId, pools, kept: deps.file.history, recordDepth };
+  const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   return jobsOfChain(chainId, {
     'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes) },

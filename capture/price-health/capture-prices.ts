@@ -23,7 +23,8 @@ import {
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
 import type { OnRead } from '../read-schedule/read-gauges.ts';
-import { type ClosedSides, type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
+import type { ClosedSides } from './closed-sides.ts';
+import { type PoolPrice, poolPriceCalls, readPoolPrice } from './pool-price.ts';
 
 export type PriceCaptureDeps = PoolSchedule & {
   readonly database: pg.Pool;

@@ -2,6 +2,7 @@ import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bound
 import type { LayoutAdapter } from '../../protocol/layout.ts';
 import { quoteStatus } from '../../protocol/quote-status.ts';
 import { type ProbedPool, pauseLevelCall, priceCall } from '../../quoting/calls/probe-calls.ts';
+import type { ClosedSides } from './closed-sides.ts';
 
 /** Status as the listing shows it. A fault on our side is not a fault of the feed, so the listing shows `unknown`. */
 export type ListedStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'unknown';
@@ -12,9 +13,6 @@ export type PoolPrice = {
   readonly sellX64: bigint | null;
   readonly buyX64: bigint | null;
 };
-
-/** Sides of a pool that do not trade although it has prices. */
-export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
 
 /** The calls whose results {@link readPoolPrice} takes: prices through the pool, and its pause level. */
 export const poolPriceCalls = (pool: ProbedPool): BoundedCall[] => [priceCall(pool), pauseLevelCall(pool)];

@@ -21,8 +21,8 @@ import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.
 import { packedApi } from '../../test/quotes/packed-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
+import type { ClosedSides } from './closed-sides.ts';
 import { readGuardedPools } from './guarded-pools.ts';
-import type { ClosedSides } from './pool-price.ts';
 import { createGuardProbe } from './probe-guards.ts';
 
 type GuardedMarketPool = MarketPool & { readonly guard: ExtensionSpec };
@@ -182,11 +182,9 @@ describe.each([
     const config = chainConfig(chain.chainId, [chain.rpcUrl], { deployments });
     let time = 0;
     const rpc = openChainRpc(config, 10_000);
-    const closed = new Map<Address, ClosedSides>();
     const unknown: unknown[] = [];
     const probe = createGuardProbe({
       chainId: config.chainId,
-      closed,
       now: () => time,
       budget: new CallBudget(10_000, CAPTURE_CLASSES, () => time),
       logUnknown: unknownErrorLog({ warn: (fields: unknown) => unknown.push(fields) }),
@@ -195,9 +193,9 @@ describe.each([
     });
     const next = async () => {
       time += PROBE_MS;
-      return (await probe('funded')) + (await probe('remaining'));
+      return (await probe.run('funded')) + (await probe.run('remaining'));
     };
-    return { probe: next, closed: closed as ReadonlyMap<Address, ClosedSides>, unknown: unknown as readonly unknown[] };
+    return { probe: next, closed: probe.closed, unknown: unknown as readonly unknown[] };
   }
 
   async function index(pools: readonly GuardedMarketPool[]): Promise<void> {

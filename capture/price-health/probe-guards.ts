@@ -9,7 +9,6 @@ import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
 import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
 import { tryLive } from '../../quoting/live/live-calls.ts';
-import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import {
   createPoolReads,
   gasUsedBy,
@@ -17,12 +16,10 @@ import {
   type PoolSchedule,
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
+import { type ClosedSides, keepPools, noteSides, type SideProbe } from './closed-sides.ts';
 import type { GuardedPool } from './guarded-pools.ts';
-import type { ClosedSides } from './pool-price.ts';
 
 export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
-  /** Sides that guards closed at the last probe. Each probe updates it. */
-  readonly closed: Map<Address, ClosedSides>;
   /** Absent on a chain without a source of live prices. */
   readonly live?: Pick<LiveBlocks, 'now' | 'heads'> | undefined;
   readonly logUnknown: LogUnknownError;
@@ -33,9 +30,6 @@ const SIDES = 2;
 type QuotedPool = Pick<PoolResults<GuardedPool, BoundedAnswer>, 'pool' | 'results'>;
 type Outcome = readonly [pool: Address, outcome: ReadOutcome];
 
-/** Probes the guards of the due pools of a class. @returns number of pools whose provider was called */
-export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
-
 /**
  * Makes a probe that finds the sides on which guards reject an output of one unit, as quotes do. It reads the
  * provider's quote under a state override, then simulates that swap of each side with the quote. It finds nothing on
@@ -45,16 +39,17 @@ export type ProbeGuards = (kind: CaptureClass) => Promise<number>;
  * The probers of quotes (`quoting/guards`) follow whole sides, of pools with a curve: here one unit of each side is tried,
  * of all pools.
  */
-export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
-  const { chainId, budget, rpcs, closed, live } = deps;
+export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
+  const { chainId, budget, rpcs, live } = deps;
+  const closed = new Map<Address, ClosedSides>();
   let stubCode: CodeOverrides = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
     // The provider is that of the pool's storage, or one that can never be changed.
     stubCode = stubs(pools, ({ priceProvider }) => priceProvider);
-    for (const address of closed.keys()) if (!stubCode.has(address)) closed.delete(address);
+    keepPools(closed, pools);
     return pools;
   };
-  return createPoolReads(deps, takePools, (kind) => {
+  const run = createPoolReads(deps, takePools, (kind) => {
     const sendAt = (block: BlockRef | 'latest', code?: CodeOverrides) => (calls: readonly BoundedCall[]) =>
       boundedCallsOnce({ rpc: rpcs[kind], chainId }, { block, code }, calls);
     const quoteAt = (block: BlockRef | 'latest') => (calls: readonly BoundedCall[]) =>
@@ -66,7 +61,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send: sendAt(block) }) : [];
       return quoted.map(({ pool }, index) => [
         pool.address,
-        noteProbe(pool, answers[index] ?? null, groups[index]?.length, deps),
+        noteProbe(pool, answers[index] ?? null, groups[index]?.length, { ...deps, closed }),
       ]);
     };
     const probeLive = async (head: LiveBlock, down: readonly QuotedPool[]): Promise<Outcome[]> => {
@@ -103,6 +98,7 @@ export function createGuardProbe(deps: GuardProbeDeps): ProbeGuards {
       },
     };
   });
+  return { run, closed };
 }
 
 /**
@@ -112,7 +108,7 @@ function noteProbe(
   { address, layout, isKnown }: GuardedPool,
   answer: GroupAnswer | null,
   swaps: number | undefined,
-  { closed, logUnknown }: GuardProbeDeps,
+  { closed, logUnknown }: Pick<GuardProbeDeps, 'logUnknown'> & { readonly closed: Map<Address, ClosedSides> },
 ): ReadOutcome {
   if (!swaps) {
     closed.delete(address);
@@ -124,8 +120,7 @@ function noteProbe(
   const { isRejected, gasLimit } = layoutAdapter(layout).unitSwaps;
   const bids = isRejected(answer.results.slice(0, swaps / SIDES));
   const asks = isRejected(answer.results.slice(swaps / SIDES));
-  if (bids || asks) closed.set(address, { bids, asks });
-  else closed.delete(address);
+  noteSides(closed, address, { bids, asks });
   // The gas that a unit swap needs by itself does not count.
   return { gas: Math.max(0, gasUsedBy(answer.results) - SIDES * gasLimit), isFailed: false };
 }

@@ -2,28 +2,22 @@ import { type Address, maxUint256 } from 'viem';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import { closedSides, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
-import type { CaptureClass } from '../read-schedule/pool-values.ts';
 import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
-import type { ClosedSides } from './pool-price.ts';
-
-export type TransferProbeDeps = PoolSchedule & {
-  /** Sides that were closed at the last probe because a token did not move. Each probe updates it. */
-  readonly closed: Map<Address, ClosedSides>;
-};
+import { type ClosedSides, keepPools, noteSides, type SideProbe } from './closed-sides.ts';
 
 /**
  * Makes a probe that finds, for the due pools of a class, the sides whose tokens do not move, as quotes do. Under a
  * state override, a pool sends all that it has of a token, and gets it sent back. It finds nothing on nodes without
  * overrides. Quotes try what bins hold, which these reads do not know, and remember what moved (`quoting/guards`).
  */
-export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClass) => Promise<number> {
-  const { chainId, rpcs, closed } = deps;
+export function createTransferProbe(deps: PoolSchedule): SideProbe {
+  const { chainId, rpcs } = deps;
+  const closed = new Map<Address, ClosedSides>();
   const takePools = async (pools: Awaited<ReturnType<PoolSchedule['pools']>>) => {
-    const known = new Set(pools.map(({ address }) => address));
-    for (const address of closed.keys()) if (!known.has(address)) closed.delete(address);
+    keepPools(closed, pools);
     return pools;
   };
-  return createPoolReads(deps, takePools, (kind) => ({
+  const run = createPoolReads(deps, takePools, (kind) => ({
     callsOf: ({ address, token0, token1 }) => [token0, token1].map((token) => transferCall(address, token, maxUint256)),
     send: (calls) => {
       const code = transferCode(calls.map(({ target }) => target));
@@ -35,9 +29,9 @@ export function createTransferProbe(deps: TransferProbeDeps): (kind: CaptureClas
         const isTried = results.some(({ success }) => success);
         const [token0, token1] = results.map((result) => tokenLimits(0n, null, readMoved(result, maxUint256)));
         const sides = isTried && token0 && token1 ? closedSides({ token0, token1 }) : { bids: false, asks: false };
-        if (sides.bids || sides.asks) closed.set(address, sides);
-        else closed.delete(address);
+        noteSides(closed, address, sides);
         return { gas: 0, isFailed: !isTried };
       }),
   }));
+  return { run, closed };
 }

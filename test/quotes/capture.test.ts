@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../../capture/price-health/capture-prices.ts';
 import { readGuardedPools } from '../../capture/price-health/guarded-pools.ts';
-import type { ClosedSides } from '../../capture/price-health/pool-price.ts';
 import { createGuardProbe } from '../../capture/price-health/probe-guards.ts';
 import { CAPTURE_CLASSES, readPoolValues } from '../../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
@@ -112,18 +111,16 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
   const chain = chainConfig(31337, [world.anvil.url], { deployments });
   const rpc = openChainRpc(chain, 10_000);
   const now = () => performance.now();
-  const closed = new Map<Address, ClosedSides>();
   const probe = createGuardProbe({
     chainId: 31337,
     now,
-    closed,
     budget: new CallBudget(AMPLE, CAPTURE_CLASSES, now),
     logUnknown: () => undefined,
     rpcs: { funded: rpc, remaining: rpc },
     pools: async () => readGuardedPools(database, chain, await readPoolValues(database, chain)),
   });
-  for (const kind of CAPTURE_CLASSES) await probe(kind);
-  return new Set([...closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
+  for (const kind of CAPTURE_CLASSES) await probe.run(kind);
+  return new Set([...probe.closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
 }
 
 async function capture(url = world.anvil.url): Promise<number> {

@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, maxUint256 } from 'viem';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ClosedSides } from '../../capture/price-health/pool-price.ts';
+import type { ClosedSides } from '../../capture/price-health/closed-sides.ts';
 import { createTransferProbe } from '../../capture/price-health/probe-transfers.ts';
 import { CAPTURE_CLASSES, type KnownPool } from '../../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
@@ -111,13 +111,12 @@ async function listedAsClosed(): Promise<ClosedSides> {
   const { address, token0, token1 } = await servedPool(world.chain, world.deployment, pool.address);
   const rpc = openChainRpc(chainConfig(31337, [world.anvil.url]), 10_000);
   const known = { address, token0: token0.address, token1: token1.address, isFunded: true } as KnownPool;
-  const closed = new Map<Address, ClosedSides>();
   const now = () => performance.now();
   const budget = new CallBudget(AMPLE, CAPTURE_CLASSES, now);
   const rpcs = { funded: rpc, remaining: rpc };
-  const probe = createTransferProbe({ chainId: 31337, now, budget, rpcs, pools: async () => [known], closed });
-  expect(await probe('funded')).toBe(1);
-  return closed.get(address) ?? { bids: false, asks: false };
+  const probe = createTransferProbe({ chainId: 31337, now, budget, rpcs, pools: async () => [known] });
+  expect(await probe.run('funded')).toBe(1);
+  return probe.closed.get(address) ?? { bids: false, asks: false };
 }
 
 /** Waits until the service shows the newest block. */
