@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { parseTransaction } from 'viem';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
@@ -52,32 +53,40 @@ test.each([
   });
   const startedAt = performance.now();
   let sent = 0;
-  let liveAt = Number.POSITIVE_INFINITY;
-  for (let round = 1; round <= 40; round += 1) {
-    for (let index = 0; index < 100; index += 1) {
-      const text = encodeOwnUpdate({
-        sender: `hostile ${sent % senders}`,
-        uuid: uuids[sent % uuids.length] ?? '0x',
-        seq: BigInt(round),
-        tx: flood.transaction,
-        fromBlock: block.number,
-        untilBlock: block.number,
-        sentAtMs: Date.now(),
-      });
-      void redis.publish(ownUpdatesChannel(prefix, config.chainId), text);
-      sent += 1;
+  const publish = (round: number) => {
+    const text = encodeOwnUpdate({
+      sender: `hostile ${sent % senders}`,
+      uuid: uuids[sent % uuids.length] ?? '0x',
+      seq: BigInt(round),
+      tx: flood.transaction,
+      fromBlock: block.number,
+      untilBlock: block.number,
+      sentAtMs: Date.now(),
+    });
+    void redis.publish(ownUpdatesChannel(prefix, config.chainId), text);
+    sent += 1;
+  };
+  let tracesBeforeOther = 0;
+  let tracesAtLive: number | undefined;
+  const isTraced = () => tracesAtLive !== undefined && traces() - before > 10;
+  for (let round = 1; round <= 40 || !isTraced(); round += 1) {
+    // A round that comes late makes up for it.
+    while (sent < performance.now() - startedAt + 100) publish(round);
+    if (round === 10) {
+      tracesBeforeOther = traces();
+      const update = await other.maker.sign(block, priceAround(201n));
+      // Makers send again what a busy service answers with 503.
+      await vi.waitFor(() => world.sendUpdate(key, update));
     }
-    if (round === 10) await world.sendUpdate(key, await other.maker.sign(block, priceAround(201n)));
-    if (round > 10 && !Number.isFinite(liveAt) && kindsOf(await world.batch())[1] === 'live')
-      liveAt = performance.now();
+    if (round > 10 && tracesAtLive === undefined && kindsOf(await world.batch())[1] === 'live') tracesAtLive = traces();
     await sleep(Math.max(0, startedAt + round * 100 - performance.now()));
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   expect(sent / seconds).toBeGreaterThan(900);
   expect(traces() - before).toBeLessThanOrEqual(50 * seconds + 1);
-  expect(traces() - before).toBeGreaterThan(10);
   expect(most).toBeLessThanOrEqual(4);
-  expect(liveAt - startedAt).toBeLessThan(3_500);
+  // As many as a node makes in two seconds and a half.
+  expect((tracesAtLive ?? 0) - tracesBeforeOther).toBeLessThan(125);
   expect(kindsOf(await world.batch())[1]).toBe('live');
   proxy.misbehave(null);
   redis.disconnect();
@@ -114,10 +123,13 @@ test('malformed and oversized messages change nothing', async () => {
   ];
   const redis = new Redis(redisUrl);
   const channel = ownUpdatesChannel(prefix, config.chainId);
-  const before = traces();
+  const { data } = parseTransaction(transaction);
+  // Updates of other tests may still be traced.
+  const tracesOfIt = () =>
+    world.proxy.requests.filter((it) => isTrace(it) && JSON.stringify(it.params).includes(`${data}`));
   for (const message of [...wrong.map((it) => JSON.stringify(it)), '{', '']) await redis.publish(channel, message);
   await sleep(500);
-  expect(traces()).toBe(before);
+  expect(tracesOfIt()).toEqual([]);
   expect(kindsOf(await world.batch())).toEqual(['committed', 'committed']);
   await redis.publish(channel, JSON.stringify(good));
   await expect.poll(async () => kindsOf(await world.batch()), { interval: 20 }).toEqual(['live', 'committed']);

@@ -77,16 +77,20 @@ export async function startOwnWorld(
   options: LiveMarketOptions,
   prepare: (proxy: RpcProxy) => void = () => undefined,
 ): Promise<OwnWorld> {
+  // What is open ends, the last one first, also where something after it does not start.
+  await using opened = new AsyncDisposableStack();
   const world = await startLiveWorld(options, () => ({ sources: [{ kind: 'own' }] }));
-  await world.api.stop(); // It shares no source.
   const { market, served } = world;
-  const [proxy, database] = await Promise.all([startRpcProxy(market.chain.rpcUrl), createDatabase()]);
+  opened.defer(() => market.close());
+  await world.api.stop(); // It shares no source.
+  const proxy = opened.adopt(await startRpcProxy(market.chain.rpcUrl), (it) => it.stop());
+  const database = opened.adopt(await createDatabase(), (it) => it.drop());
   prepare(proxy);
   await migrate(database.url);
-  const pool = new pg.Pool({ connectionString: database.url });
+  const pool = opened.adopt(new pg.Pool({ connectionString: database.url }), (it) => it.end());
   pool.on('error', () => undefined);
   const prefix = `t${randomBytes(6).toString('hex')}`;
-  const redis = await createRedisDatabase(prefix);
+  const redis = opened.adopt(await createRedisDatabase(prefix), (it) => it.drop());
   // Nothing takes the updates from the queue: a source does not wait for builders.
   const builders = [{ id: 'titan', transport: 'quote-stream', url: 'ws://127.0.0.1:1' }];
   const pammConfig = PammConfig.parse({ kind: 'ethereum', builders });
@@ -99,11 +103,13 @@ export async function startOwnWorld(
     stopped ??= quotes.stop();
     return stopped;
   };
-  const admin = new Redis(inject('redisUrl'));
+  opened.defer(stopQuotes);
+  const admin = opened.adopt(new Redis(inject('redisUrl')), (it) => it.disconnect());
   const readers = async () => (await admin.pubsub('NUMSUB', ownUpdatesChannel(prefix, config.chainId)))[1];
-  await eventually(async () => (await readers()) === 1, 5_000);
+  await eventually(async () => (await readers()) === 1);
   const pammUser = `pamm-${prefix}`;
   await admin.acl('SETUSER', pammUser, 'on', `>${pammUser}`, ...userRules(prefix));
+  opened.defer(async () => void (await admin.acl('DELUSER', pammUser)));
   const pammUrl = new URL(redis.url);
   Object.assign(pammUrl, { username: pammUser, password: pammUser });
   const logger = createLogger('test', 'silent');
@@ -116,7 +122,8 @@ export async function startOwnWorld(
     metrics: createMetrics('test'),
     logger,
   });
-  const limiter = new Redis(redis.url, { lazyConnect: true });
+  opened.defer(() => pamm.stop());
+  const limiter = opened.adopt(new Redis(redis.url, { lazyConnect: true }), (it) => it.disconnect());
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
     verifyKey: createKeyVerifier(pool),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiter, prefix, trustedProxies: 0 },
@@ -124,6 +131,7 @@ export async function startOwnWorld(
     logger,
   });
   const server = await startServer(app, '127.0.0.1', 0);
+  opened.defer(() => server.stop(1_000));
   const post = (path: string, key: string, body: object) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, {
       method: 'POST',
@@ -136,6 +144,7 @@ export async function startOwnWorld(
     const response = await post(`/public/v1/evm/${chainId}/pamm-quote`, key, body);
     return { status: response.status, text: await response.text() };
   };
+  const ends = opened.move();
   return {
     market,
     served,
@@ -165,16 +174,7 @@ export async function startOwnWorld(
       });
       return (await response.json()) as Batch;
     },
-    async stop() {
-      await server.stop(1_000);
-      await pamm.stop();
-      limiter.disconnect();
-      await admin.acl('DELUSER', pammUser);
-      admin.disconnect();
-      await stopQuotes();
-      await pool.end();
-      await Promise.all([proxy.stop(), database.drop(), redis.drop(), market.close()]);
-    },
+    stop: () => ends.disposeAsync(),
   };
 }
 

@@ -137,17 +137,23 @@ describe('a chain of one-second blocks that no client asks for', () => {
     await vi.waitUntil(async () => (await readiness()).chains.every(({ lagBlocks }) => lagBlocks === 0), EVENTUALLY);
     // What begins with the blocks is no part of the pace.
     await mined(await heights(), 3);
+    const startedAt = performance.now();
     const [before, from] = [await scrapeAll(), await heights()];
     await mined(from, BLOCKS);
     const [after, to] = [await scrapeAll(), await heights()];
+    const seconds = (performance.now() - startedAt) / 1_000;
     await Promise.all(world.chains.map((chain) => interval(chain, 0)));
-    const [polled, pushed] = world.chains.map((chain, i) => {
-      return (callsOf(after, chain) - callsOf(before, chain)) / ((to[i] ?? 0) - (from[i] ?? 0));
+    const costs = world.chains.map((chain, i) => {
+      const calls = callsOf(after, chain) - callsOf(before, chain);
+      const blocks = (to[i] ?? 0) - (from[i] ?? 0);
+      // Polls keep the pace of the chain, also where a busy node is behind it.
+      return { ofSecond: calls / Math.max(blocks, seconds), ofBlock: calls / blocks };
     });
-    expect(polled).toBeLessThanOrEqual(2.5);
-    expect(pushed).toBeLessThanOrEqual(1.5);
+    const [polled, pushed] = costs;
+    expect(polled?.ofSecond).toBeLessThanOrEqual(2.5);
+    expect(pushed?.ofSecond).toBeLessThanOrEqual(1.5);
     // Its logs are read, block by block.
-    expect(Math.min(polled ?? 0, pushed ?? 0)).toBeGreaterThan(0.9);
+    expect(Math.min(...costs.map(({ ofBlock }) => ofBlock))).toBeGreaterThan(0.9);
   });
 });
 
