@@ -53,7 +53,8 @@ type PriceResults = PoolResults<KnownPool, PriceAnswer> & { readonly committed: 
  *
  * This is not the reader of quotes (`quoting/reads/pool-reader.ts`), which reads listed pools, and makes three calls where
  * this makes one: storage, provider quotes and transfers are for depth. Guards and tokens are probed on schedules of their
- * own, of all pools. The calls, and the rule of live prices, are those of quotes (`quoting/calls/probe-calls.ts`).
+ * own, of all pools. The calls are those of quotes (`quoting/calls/probe-calls.ts`), and so is how the block being built is
+ * read (`quoting/live/live-calls.ts`).
  */
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   const { database, chainId, budget, rpcs, live, onRead } = deps;
