@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
-import { overrideSupport } from './ability-probes.ts';
+import { anyNodeHas } from './ability-probes.ts';
 import { openChainRpc } from './chain-rpc.ts';
 
 const CHAIN_ID = 31_337;
@@ -17,8 +17,11 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-const supportOf = (url: string) =>
-  overrideSupport({ rpc: openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 2_000), chainId: CHAIN_ID });
+async function supportOf(url: string) {
+  const { endpoints } = openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 2_000);
+  const state = await anyNodeHas(endpoints, 'stateOverrides');
+  return { state, stateAndBlock: await anyNodeHas(endpoints, 'blockOverrides') };
+}
 
 test('anvil applies overrides of state and block', async () => {
   expect(await supportOf(anvil.url)).toEqual({ state: true, stateAndBlock: true });

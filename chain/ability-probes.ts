@@ -1,86 +1,85 @@
-import { type Address, numberToHex } from 'viem';
-import type { BoundedCall } from '../protocol/bounded-calls/bounded-calls.ts';
-import { boundedCalls, boundedCallsOnce, type ChainTarget } from './isolated-calls.ts';
-import type { PendingState } from './pending-state.ts';
-import { isRefusal, RpcFailure } from './rpc-failure.ts';
-import { canTraceWrites } from './trace-writes.ts';
+import { numberToHex, zeroHash } from 'viem';
+import { CANARY, CLOCK, clockAt } from './override-checks.ts';
+import { blockOverrides, type StateOverrides } from './pending-state.ts';
+import type { RpcEndpoint } from './rpc-endpoint.ts';
+import { isRefusal } from './rpc-failure.ts';
+import { readWrites, type TracedCall, traceParams } from './trace-call.ts';
 
-/** Which overrides of `eth_call` nodes apply. Quotes need those of state, live quotes both. */
-export interface OverrideSupport {
-  readonly state: boolean;
-  readonly stateAndBlock: boolean;
+/** A block and a time that no chain has. */
+const FAR_BLOCK = { blockNumber: 2n ** 40n, timestamp: 2n ** 40n } as const;
+const ONE = numberToHex(1, { size: 32 });
+/** Creation code that stores the block's time in the first slot of its account. */
+const TRACED: TracedCall = {
+  from: '0x000000000000000000000000000000000000c10c',
+  data: '0x4260005500',
+  value: 0n,
+  gas: 200_000n,
+};
+
+interface Probe {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  /** Whether the result is that of a node with the ability. */
+  readonly shows: (result: unknown) => boolean;
 }
 
-/** An account without code, and the code that is put there: stop. */
-const EMPTY: Address = `0x${'e0'.repeat(20)}`;
-const STOP = '0x00';
-const CALL: BoundedCall = { target: EMPTY, data: '0x', likelyGas: 5_000, gasLimit: 5_000, keptBytes: 0 };
-/** So far ahead of the head that no node runs calls at that time by itself, seconds. */
-const AHEAD_SECS = 3_600n;
+const callWith = ({ target, code }: typeof CANARY | typeof CLOCK, stateDiff = {}) => [
+  { to: target, data: '0x', gas: numberToHex(100_000) },
+  'latest',
+  { [target]: { code, stateDiff } },
+];
+const hasTimeOf = (writes: StateOverrides) =>
+  writes.values().some((slots) => slots.get(zeroHash) === numberToHex(FAR_BLOCK.timestamp, { size: 32 }));
+
+/** Abilities that a call of its own can show. */
+export type ProbedAbility = 'stateOverrides' | 'blockOverrides' | 'traces';
+
+const PROBES: Readonly<Record<ProbedAbility, Probe>> = {
+  stateOverrides: { method: 'eth_call', params: callWith(CANARY), shows: (result) => result === CANARY.answer },
+  blockOverrides: {
+    method: 'eth_call',
+    params: [...callWith(CLOCK, { [zeroHash]: ONE }), blockOverrides(FAR_BLOCK)],
+    shows: (result) => result === numberToHex(clockAt(FAR_BLOCK), { size: 32 }),
+  },
+  traces: {
+    method: 'debug_traceCall',
+    params: traceParams(TRACED, { hash: 'latest', target: FAR_BLOCK }),
+    shows: (result) => hasTimeOf(readWrites(result)),
+  },
+};
 
 /**
- * Finds which overrides nodes apply at the head, by the checks that quotes make.
+ * Whether a node has an ability: as is known, or else by a call at the head, whose outcome is noted.
  *
- * @throws RpcFailure when it is unknown: no node answered
+ * @throws RpcFailure when it is unknown: the node gave no answer
  */
-export async function overrideSupport(target: ChainTarget, signal?: AbortSignal): Promise<OverrideSupport> {
-  const { block } = await target.rpc.head(signal);
-  const pending: PendingState = {
-    blockNumber: block.number + 1n,
-    timestamp: block.timestamp + AHEAD_SECS,
-    overrides: new Map([[EMPTY, new Map([[numberToHex(0, { size: 32 }), numberToHex(1, { size: 32 })]])]]),
-    digest: 'override-support',
-    receivedAt: performance.now(),
-  };
-  const code = new Map([[EMPTY, STOP] as const]);
-  const [state, stateAndBlock] = await Promise.all([
-    boundedCalls(target, { block, code, signal }, [[CALL]]).then(({ isApplied }) => isApplied),
-    boundedCallsOnce(target, { block: { ...block, pending }, signal }, []).then(() => true, isNotApplied),
-  ]);
-  return { state, stateAndBlock };
+export async function nodeHas(endpoint: RpcEndpoint, ability: ProbedAbility): Promise<boolean> {
+  const known = endpoint.has(ability);
+  if (typeof known === 'boolean') return known;
+  const { method, params, shows } = PROBES[ability];
+  endpoint.learn({ ability }, null);
+  const has = await endpoint.request(method, params).then(shows, (error) => {
+    if (isRefusal(error)) return false;
+    throw error;
+  });
+  endpoint.learn({ ability }, has);
+  return has;
 }
 
-/** @throws the error, unless it says that a node rejected or ignored overrides */
-function isNotApplied(error: unknown): false {
-  if (isRefusal(error) || (error instanceof RpcFailure && error.code === 'ignored')) return false;
-  throw error;
-}
-
-/** What nodes do besides plain calls at the head; null where they did not show it. */
-export interface ProbedAbilities {
-  readonly stateOverrides: boolean | null;
-  readonly blockOverrides: boolean | null;
-  /** `debug_traceCall` with overrides of the block. */
-  readonly traces: boolean | null;
-  /** Whether a socket was subscribed to heads; null without a URL of one. */
-  readonly socket: boolean | null;
-}
-
-const SOCKET_TIMEOUT_MS = 10_000;
-
-/** Finds what the nodes of a chain do. */
-export async function probeAbilities(target: ChainTarget, wsUrl: string | null): Promise<ProbedAbilities> {
-  const unknown = () => null;
-  const overrides = await overrideSupport(target).catch(unknown);
-  return {
-    stateOverrides: overrides?.state ?? null,
-    blockOverrides: overrides?.stateAndBlock ?? null,
-    traces: await canTraceWrites(target.rpc).catch(unknown),
-    socket: wsUrl === null ? null : await takesSubscription(wsUrl),
-  };
-}
-
-/** Whether a node takes a subscription to heads. */
-async function takesSubscription(url: string): Promise<boolean> {
-  const socket = new WebSocket(url);
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const request = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] };
-  const timer = setTimeout(resolve, SOCKET_TIMEOUT_MS, false);
-  socket.onopen = () => socket.send(JSON.stringify(request));
-  socket.onmessage = ({ data }) => resolve(/"result":\s*"0x/.test(String(data)));
-  socket.onerror = () => resolve(false);
-  const isTaken = await promise;
-  clearTimeout(timer);
-  socket.close();
-  return isTaken;
+/**
+ * Whether a node of a chain has an ability.
+ *
+ * @throws RpcFailure when it is unknown: none showed that it has it, and some gave no answer
+ */
+export async function anyNodeHas(endpoints: readonly RpcEndpoint[], ability: ProbedAbility): Promise<boolean> {
+  let unknown: unknown;
+  for (const endpoint of endpoints) {
+    try {
+      if (await nodeHas(endpoint, ability)) return true;
+    } catch (error) {
+      unknown = error;
+    }
+  }
+  if (unknown) throw unknown;
+  return false;
 }

@@ -1,19 +1,15 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
-import type { OutageLog } from '../runtime/outage-log.ts';
+import { ableNodes } from './able-nodes.ts';
 import { requestChecked, throughBreaker } from './checked-request.ts';
 import { blockParam, callParams, type EthCall, reserveCall } from './eth-call.ts';
+import { allPaused, firstGood, type NodeOutage } from './first-good.ts';
+import type { Ability } from './node-abilities.ts';
 import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
 import type { BlockHeader, CallContext } from './read-context.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
-
-/** A call that waited for so long when its caller's deadline passed counts as one that no node answered. */
-const MIN_WAIT_MS = 1_000;
-
-/** Notes calls that a node answered, and calls that no node did. */
-export type NodeOutage = Pick<OutageLog, 'failed' | 'worked'>;
 
 /** A head and the node that reported it; the node is null when a socket pushed the head. */
 export interface ReportedHead {
@@ -22,7 +18,8 @@ export interface ReportedHead {
 }
 
 /**
- * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open.
+ * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open, or
+ * while it is known to lack what the call needs.
  * viem's `fallback` transport tries the next node only when a request throws; this does so also when the answer does
  * not decode, comes from another chain or fails the caller's check.
  */
@@ -48,7 +45,9 @@ export class ChainRpc {
     check: (result: unknown) => T,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#firstGood((endpoint) => requestChecked(endpoint, { method, params, check, signal }), signal);
+    const able = ableNodes(this.endpoints, { method, params });
+    const attempt = (endpoint: RpcEndpoint) => requestChecked(endpoint, { method, params, check, signal });
+    return firstGood(able, attempt, { signal, outage: this.#outage });
   }
 
   /**
@@ -56,7 +55,7 @@ export class ChainRpc {
    * breaker and counts as no outage.
    *
    * @param check as in {@link request}
-   * @throws RpcFailure of the last node asked
+   * @throws RpcFailure of the last node asked; MissingAbility when every node is known to lack the method
    */
   async requestOptional<T>(
     method: string,
@@ -65,7 +64,7 @@ export class ChainRpc {
     signal?: AbortSignal,
   ): Promise<T> {
     let last = allPaused();
-    for (const endpoint of this.endpoints) {
+    for (const endpoint of ableNodes(this.endpoints, { method, params }).endpoints) {
       if (endpoint.breaker.isOpen) continue;
       try {
         return await requestChecked(endpoint, { method, params, check, signal });
@@ -79,7 +78,8 @@ export class ChainRpc {
 
   /** @throws RpcFailure as of {@link request} */
   async head(signal?: AbortSignal): Promise<ReportedHead> {
-    return this.#firstGood((endpoint) => requestHead(endpoint, signal), signal);
+    const attempt = (endpoint: RpcEndpoint) => requestHead(endpoint, signal);
+    return firstGood({ endpoints: this.endpoints }, attempt, { signal, outage: this.#outage });
   }
 
   /**
@@ -132,11 +132,13 @@ export class ChainRpc {
    * node answers.
    *
    * @param check decodes the result, as in {@link request}
-   * @throws RpcFailure as of {@link request}
+   * @throws RpcFailure as of {@link request}; MissingAbility when no node that works applies the overrides of the call
    */
   async call<T>(call: EthCall, check: (result: Hex) => T): Promise<T> {
+    const params = callParams(call);
+    ableNodes(this.endpoints, { method: 'eth_call', params });
     reserveCall(call);
-    return this.request('eth_call', callParams(call), (result) => check(HexData.parse(result)), call.signal);
+    return this.request('eth_call', params, (result) => check(HexData.parse(result)), call.signal);
   }
 
   /**
@@ -150,30 +152,16 @@ export class ChainRpc {
     return this.request('eth_getCode', params, (result) => HexData.parse(result), at.signal);
   }
 
-  async #firstGood<T>(attempt: (endpoint: RpcEndpoint) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    const startedAt = performance.now();
-    let last = allPaused();
-    for (const endpoint of this.endpoints) {
-      try {
-        const result = await throughBreaker(endpoint, attempt);
-        this.#outage?.worked();
-        return result;
-      } catch (error) {
-        if (!(error instanceof RpcFailure)) throw error;
-        if (error.code === 'paused' || (error.isNodeFault && isAnswer(last))) continue;
-        last = error;
-      }
-    }
-    const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
-    if (last.isNodeFault || last.code === 'paused' || isLate) this.#outage?.failed(last);
-    throw last;
+  /** Whether to try calls that need an ability: false while every node is known to lack it. */
+  mayHave(ability: Ability): boolean {
+    return this.endpoints.some((endpoint) => !endpoint.isLacking({ ability }));
+  }
+
+  /** Notes that the nodes that work refused calls that need an ability, and made the same calls without it. */
+  lacks(ability: Ability): void {
+    for (const endpoint of this.endpoints) if (!endpoint.breaker.isOpen) endpoint.learn({ ability }, false);
   }
 }
-
-/** Whether a node that works answered so: another one that is down changes nothing of that. */
-const isAnswer = ({ code }: RpcFailure): boolean => code === 'refused' || code === 'ignored';
-
-const allPaused = () => new RpcFailure('paused', 'every node of the chain is paused after failures');
 
 /** @param timeoutMs longest wait for one node's whole answer, before the next node is tried */
 export function openChainRpc(
@@ -188,10 +176,6 @@ export function openChainRpc(
     outage,
   );
 }
-
-/** Whether a deadline of the caller passed. */
-const isTimeout = (signal: AbortSignal | undefined): boolean =>
-  signal?.reason instanceof DOMException && signal.reason.name === 'TimeoutError';
 
 async function requestHead(endpoint: RpcEndpoint, signal: AbortSignal | undefined): Promise<ReportedHead> {
   const params = ['latest', false];

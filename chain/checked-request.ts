@@ -1,20 +1,30 @@
+import { learnFrom } from './learn-abilities.ts';
+import type { NodeRequest } from './needs.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
 /** A request, and what reads its result. */
-export interface CheckedRequest<T> {
-  readonly method: string;
-  readonly params: readonly unknown[];
+export interface CheckedRequest<T> extends NodeRequest {
   /** When it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`. */
   readonly check: (result: unknown) => T;
   readonly signal: AbortSignal | undefined;
 }
 
-/** @throws RpcFailure */
-export async function requestChecked<T>(
-  endpoint: RpcEndpoint,
-  { method, params, check, signal }: CheckedRequest<T>,
-): Promise<T> {
+/**
+ * Makes a request of one node, and notes what its failure shows of the node.
+ *
+ * @throws RpcFailure
+ */
+export async function requestChecked<T>(endpoint: RpcEndpoint, request: CheckedRequest<T>): Promise<T> {
+  try {
+    return await requestOnce(endpoint, request);
+  } catch (error) {
+    learnFrom(endpoint, request, error);
+    throw error;
+  }
+}
+
+async function requestOnce<T>(endpoint: RpcEndpoint, { method, params, check, signal }: CheckedRequest<T>): Promise<T> {
   const result = await endpoint.request(method, params, signal);
   try {
     return check(result);

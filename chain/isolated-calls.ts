@@ -8,9 +8,9 @@ import {
 } from '../protocol/bounded-calls/bounded-calls.ts';
 import { type GroupAnswer, runBoundedCalls } from '../protocol/bounded-calls/run-bounded-calls.ts';
 import type { ChainRpc } from './chain-rpc.ts';
-import { CANARY_CALL, CLOCK_CALL, checkClock, isCanary, pendingOf, withCanary, withClock } from './override-checks.ts';
+import { overrideChecks } from './override-checks.ts';
 import type { CallContext } from './read-context.ts';
-import { checkChain, isRefusal } from './rpc-failure.ts';
+import { checkChain, lacksOverrides, MissingAbility } from './rpc-failure.ts';
 
 /** The nodes of a chain, and its id. Every answer names its chain, so that an answer from another chain is rejected. */
 export interface ChainTarget {
@@ -19,10 +19,10 @@ export interface ChainTarget {
 }
 
 /**
- * Runs calls to untrusted contracts, isolated from each other: see `runBoundedCalls`. Where the node does not put the
- * context's code in place, they run with the code as it is.
+ * Runs calls to untrusted contracts, isolated from each other: see `runBoundedCalls`. Where no node puts the context's
+ * code in place, they run with the code as it is.
  *
- * @returns the answers, and whether the node put the context's code in place
+ * @returns the answers, and whether nodes put the context's code in place
  * @throws RpcFailure when an `eth_call` failed on every node
  */
 export async function boundedCalls(
@@ -30,42 +30,45 @@ export async function boundedCalls(
   { code, ...plain }: CallContext,
   groups: readonly (readonly BoundedCall[])[],
 ): Promise<{ readonly isApplied: boolean; readonly answers: (GroupAnswer | null)[] }> {
-  const runPlain = () => runBoundedCalls(groups, (calls) => boundedCallsOnce(target, plain, calls));
+  const runPlain = () => runBoundedCalls(groups, (calls) => runCalls(target, plain, calls));
   if (!code?.size) return { isApplied: true, answers: await runPlain() };
-  const context = { ...plain, code: withCanary(code) };
-  let isApplied = true;
-  const send = async (calls: readonly BoundedCall[]): Promise<BoundedAnswer> => {
-    const { results, ...read } = await boundedCallsOnce(target, context, [CANARY_CALL, ...calls]);
-    if (!isCanary(results[0])) isApplied = false;
-    return { ...read, results: results.slice(1) };
-  };
   try {
-    const answers = await runBoundedCalls(groups, send);
-    return { isApplied, answers };
+    const answers = await runBoundedCalls(groups, (calls) => runCalls(target, { ...plain, code }, calls));
+    return { isApplied: true, answers };
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!lacksOverrides(error)) throw error;
     return { isApplied: false, answers: await runPlain() };
   }
 }
 
 /**
  * Runs isolated calls in one `eth_call`, in order, as far as its gas goes. At a block that is being built, a first call
- * checks that it runs there. Nothing checks that the node puts the context's code in place.
+ * checks that it runs there. Where every node ignores the context's code, they run with the code as it is.
  *
  * @throws RpcFailure when it failed on every node
  */
-export function boundedCallsOnce(
+export async function boundedCallsOnce(
   target: ChainTarget,
   context: CallContext,
   calls: readonly BoundedCall[],
 ): Promise<BoundedAnswer> {
-  const pending = pendingOf(context);
-  const checks = pending ? [CLOCK_CALL] : [];
-  const sent = [...checks, ...calls];
-  return runProgram(target, withClock(context), encodeBoundedCalls(sent), (answer) => {
+  try {
+    return await runCalls(target, context, calls);
+  } catch (error) {
+    const { code, ...plain } = context;
+    if (!code || !(error instanceof MissingAbility)) throw error;
+    return runCalls(target, plain, calls);
+  }
+}
+
+/** @throws RpcFailure when it failed on every node; MissingAbility when none that works applies overrides */
+function runCalls(target: ChainTarget, context: CallContext, calls: readonly BoundedCall[]): Promise<BoundedAnswer> {
+  const checks = overrideChecks(context, 'programOverrides');
+  const sent = [...checks.calls, ...calls];
+  return runProgram(target, checks.context, encodeBoundedCalls(sent), (answer) => {
     const { results, ...read } = decodeBoundedCalls(answer, sent.length);
-    if (pending) checkClock(pending, results[0]);
-    return { ...read, results: results.slice(checks.length) };
+    checks.check(results.slice(0, checks.calls.length));
+    return { ...read, results: results.slice(checks.calls.length) };
   });
 }
 

@@ -3,8 +3,7 @@ import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
 import { packGroups } from '../protocol/pack-groups.ts';
 import type { ChainTarget } from './isolated-calls.ts';
 import { decodeAggregate3, encodeAggregate3 } from './multicall3.ts';
-import { CANARY_CALL, CLOCK_CALL, checkClock, isCanary, pendingOf, withCanary, withClock } from './override-checks.ts';
-import type { PendingState } from './pending-state.ts';
+import { overrideChecks } from './override-checks.ts';
 import type { CallContext } from './read-context.ts';
 import { checkChain, RpcFailure } from './rpc-failure.ts';
 
@@ -33,22 +32,10 @@ const CHAIN_ID_CALL = encodeFunctionData({ abi: chainIdAbi });
  *
  * @param groups calls that stay together in one chunk, such as those of one pool; within a chunk the first calls of all
  *   groups come before the second ones, and so on
- * @returns results in the shape of `groups`, and whether the node put the context's code in place
- * @throws RpcFailure when a chunk failed on every node
+ * @returns results in the shape of `groups`
+ * @throws RpcFailure when a chunk failed on every node; MissingAbility when none that works applies overrides
  */
 export async function multicall(
-  target: MulticallTarget,
-  context: CallContext,
-  groups: readonly (readonly ContractCall[])[],
-): Promise<{ readonly isApplied: boolean; readonly results: CallResult[][] }> {
-  const { code } = context;
-  if (!code || groups.length === 0) return { isApplied: true, results: await runChunks(target, context, groups) };
-  const withCheck = [[CANARY_CALL], ...groups];
-  const [canary, ...results] = await runChunks(target, { ...context, code: withCanary(code) }, withCheck);
-  return { isApplied: isCanary(canary?.[0]), results };
-}
-
-async function runChunks(
   target: MulticallTarget,
   context: CallContext,
   groups: readonly (readonly ContractCall[])[],
@@ -73,33 +60,19 @@ async function runChunk(
   const calls = chunk
     .flatMap((group, owner) => group.map((call, rank) => ({ ...call, owner, rank })))
     .sort((a, b) => a.rank - b.rank);
-  const pending = pendingOf(context);
-  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...(pending ? [CLOCK_CALL] : [])];
-  const call = { ...withClock(context), to: multicall3, data: encodeAggregate3([...checks, ...calls]) };
+  const overrides = overrideChecks(context, 'stateOverrides');
+  const checks = [{ target: multicall3, data: CHAIN_ID_CALL }, ...overrides.calls];
+  const call = { ...overrides.context, to: multicall3, data: encodeAggregate3([...checks, ...calls]) };
   const results = await rpc.call(call, (answer) => {
-    const [chain, ...rest] = decodeAggregate3(answer);
-    return checkedResults(chain, rest, { chainId, pending, count: calls.length });
+    const found = decodeAggregate3(answer);
+    const [chain, ...checked] = found.splice(0, checks.length);
+    if (!chain?.success || found.length !== calls.length)
+      throw new RpcFailure('malformed', 'a multicall gave too few results');
+    checkChain(chainId, BigInt(chain.data));
+    overrides.check(checked);
+    return found;
   });
   const byGroup = chunk.map((): CallResult[] => []);
   for (const [index, result] of results.entries()) byGroup[calls[index]?.owner ?? 0]?.push(result);
   return byGroup;
-}
-
-interface Expected {
-  readonly chainId: number;
-  readonly pending: PendingState | undefined;
-  readonly count: number;
-}
-
-function checkedResults(
-  chain: CallResult | undefined,
-  results: CallResult[],
-  { chainId, pending, count }: Expected,
-): CallResult[] {
-  const clock = pending && results.shift();
-  if (!chain?.success || results.length !== count)
-    throw new RpcFailure('malformed', 'a multicall gave too few results');
-  checkChain(chainId, BigInt(chain.data));
-  if (pending) checkClock(pending, clock);
-  return results;
 }

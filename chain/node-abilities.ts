@@ -1,66 +1,75 @@
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { OutageLog } from '../runtime/outage-log.ts';
+/**
+ * What a node may lack, or refuse:
+ *
+ * - `stateOverrides`, `blockOverrides`: to apply those of an `eth_call`; `programOverrides`: also where it runs creation code;
+ * - `quotes`, `transfers`: calls under overrides that run the code of untrusted providers or tokens;
+ * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`;
+ * - `oldState`, `logRange`: the state of old blocks, the logs of many blocks.
+ */
+export type Ability =
+  | 'stateOverrides'
+  | 'programOverrides'
+  | 'blockOverrides'
+  | 'quotes'
+  | 'transfers'
+  | 'accessLists'
+  | 'traces'
+  | 'oldState'
+  | 'logRange';
 
-/** What nodes may lack, and do without which quotes cost more or show less. */
-export type Ability = 'stateOverrides' | 'transfers' | 'accessLists';
-
-/** What is logged when nodes lack an ability, and when they have it again. */
-const LOGGED: Readonly<Record<Ability, { readonly begin: string; readonly end: string }>> = {
-  stateOverrides: {
-    begin: 'nodes do not apply state overrides: prices are inverted instead',
-    end: 'nodes apply state overrides again',
-  },
-  transfers: {
-    begin: 'nodes do not apply state overrides: transfers of tokens are not tried',
-    end: 'transfers of tokens are tried again',
-  },
-  accessLists: {
-    begin: 'no node gives access lists: state overrides cost more reads',
-    end: 'nodes give access lists again',
-  },
-};
-
-/** For this long an ability that nodes lacked is not tried again. */
-const RETRY_MS = 60_000;
-
-interface Known {
-  readonly outage: OutageLog;
-  lackedUntil: number;
+/** What a request needs of a node. */
+export interface Need {
+  readonly ability: Ability;
+  /** How much of it: number of blocks of `logRange`, negative block number of `oldState`. Default: 0. */
+  readonly size?: number;
 }
 
-/** What the nodes of a chain do besides plain calls, as their answers show it: known once for all who call them. */
-export class NodeAbilities {
-  readonly #known: Readonly<Record<Ability, Known>>;
-  readonly #now: Clock;
+interface Finding {
+  /** Null while a probe is to show it. */
+  readonly has: boolean | null;
+  /** Where the node lacks the ability: the smallest size that it lacks. */
+  readonly size: number;
+  readonly until: number;
+}
 
-  constructor(logger: Pick<Logger, 'info' | 'warn'>, now: Clock = () => performance.now()) {
-    const known = (ability: Ability) => ({
-      outage: new OutageLog(logger, { ...LOGGED[ability], now }),
-      lackedUntil: Number.NEGATIVE_INFINITY,
-    });
-    this.#known = {
-      stateOverrides: known('stateOverrides'),
-      transfers: known('transfers'),
-      accessLists: known('accessLists'),
-    };
-    this.#now = now;
-  }
+/** What a node showed of itself. */
+export type NodeAbilities = Readonly<Partial<Record<Ability, Finding>>>;
 
-  /** Whether to try: false for a while after nodes lacked the ability. */
-  mayHave(ability: Ability): boolean {
-    return this.#now() >= this.#known[ability].lackedUntil;
-  }
+/** For this long a finding holds. */
+export const KNOWN_MS = 60_000;
 
-  /** Notes that nodes lack an ability. @param error how they refused, if they did */
-  lacks(ability: Ability, error?: unknown): void {
-    const known = this.#known[ability];
-    known.lackedUntil = this.#now() + RETRY_MS;
-    known.outage.failed(error);
-  }
+/**
+ * Notes what a node showed.
+ *
+ * Invariants:
+ * 1. A finding holds for `KNOWN_MS`. After that nothing is known, whatever was found before.
+ * 2. While a node is known to lack an ability, it lacks all sizes from the smallest one that it lacked.
+ * 3. A finding of one ability changes nothing that is known of another.
+ *
+ * @param has null when a probe begins
+ */
+export function learn(
+  before: NodeAbilities,
+  { ability, size = 0 }: Need,
+  has: boolean | null,
+  now: number,
+): NodeAbilities {
+  const known = findingOf(before, ability, now);
+  const smallest = has === false && known?.has === false ? Math.min(known.size, size) : size;
+  return { ...before, [ability]: { has, size: smallest, until: now + KNOWN_MS } };
+}
 
-  /** Notes that nodes have an ability. */
-  has(ability: Ability): void {
-    this.#known[ability].outage.worked();
-  }
+/** Whether a node is known to lack what is needed. */
+export function isLacking(abilities: NodeAbilities, { ability, size = 0 }: Need, now: number): boolean {
+  const known = findingOf(abilities, ability, now);
+  return known?.has === false && size >= known.size;
+}
+
+/** Whether a node is known to have an ability; null while a probe is to show it, undefined where nothing is known. */
+export const hasAbility = (abilities: NodeAbilities, ability: Ability, now: number): boolean | null | undefined =>
+  findingOf(abilities, ability, now)?.has;
+
+function findingOf(abilities: NodeAbilities, ability: Ability, now: number): Finding | undefined {
+  const found = abilities[ability];
+  return found && now < found.until ? found : undefined;
 }

@@ -1,43 +1,66 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
-import type { PendingState } from './pending-state.ts';
+import type { PendingState, TargetBlock } from './pending-state.ts';
 import type { CallContext, CodeOverrides } from './read-context.ts';
-import { RpcFailure } from './rpc-failure.ts';
+import { MissingAbility } from './rpc-failure.ts';
 
 /** Code that returns 42, put at an address without code: an answer of 42 proves that the node applied the overrides. */
-const CANARY: Address = '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a';
-const CANARY_CODE: Hex = '0x602a5f5260205ff3';
-const CANARY_ANSWER = numberToHex(42, { size: 32 });
-/** The call of the canary, as a call to an untrusted contract and as one to a known contract. */
-export const CANARY_CALL = {
-  target: CANARY,
-  data: '0x',
-  gas: 5_000,
-  likelyGas: 5_000,
-  gasLimit: 5_000,
-  keptBytes: 32,
+export const CANARY = {
+  target: '0xca0a21ca0a21ca0a21ca0a21ca0a21ca0a21ca0a',
+  code: '0x602a5f5260205ff3',
+  answer: numberToHex(42, { size: 32 }),
 } as const;
-
-export const withCanary = (code: CodeOverrides): CodeOverrides => new Map([...code, [CANARY, CANARY_CODE]]);
-
-/** Whether the node that answered had put code at addresses. */
-export const isCanary = (result: CallResult | null | undefined): boolean => result?.data === CANARY_ANSWER;
-
 /** Code that returns time and number of the block, put at an address without code for calls at a block being built. */
-const CLOCK: Address = '0xc10cc10cc10cc10cc10cc10cc10cc10cc10cc10c';
-const CLOCK_CODE: Hex = '0x434260401b175f5260205ff3';
-export const CLOCK_CALL = { ...CANARY_CALL, target: CLOCK } as const;
+export const CLOCK = {
+  target: '0xc10cc10cc10cc10cc10cc10cc10cc10cc10cc10c',
+  code: '0x434260401b175f5260205ff3',
+} as const;
+/** The call of a check, as a call to an untrusted contract and as one to a known contract. */
+const CALL = { data: '0x', gas: 5_000, likelyGas: 5_000, gasLimit: 5_000, keptBytes: 32 } as const;
 
-/** What is on top of the block that calls see; undefined at a committed block. */
-export const pendingOf = ({ block }: CallContext): PendingState | undefined =>
-  block === 'latest' ? undefined : block.pending;
+/** What a node lacks that puts no code at addresses: by the kind of call that shows it. */
+type CodeAbility = 'stateOverrides' | 'programOverrides';
 
-/** The context with the code of {@link CLOCK_CALL}, at a block that is being built. */
-export const withClock = <C extends CallContext>(context: C): C =>
-  pendingOf(context) ? { ...context, code: new Map([...(context.code ?? []), [CLOCK, CLOCK_CODE]]) } : context;
-
-/** @throws RpcFailure `ignored` when the call did not run in the block that is being built */
-export function checkClock({ timestamp, blockNumber }: PendingState, clock: CallResult | null | undefined): void {
-  if (clock?.data === numberToHex((timestamp << 64n) | blockNumber, { size: 32 })) return;
-  throw new RpcFailure('ignored', 'a node ignores the overrides of state or block');
+/** What is to be sent so that the answer shows whether a node applied overrides. */
+export interface OverrideChecks<C extends CallContext> {
+  /** The context with the code that the calls need. */
+  readonly context: C;
+  /** Calls to put before the others. */
+  readonly calls: readonly (typeof CALL & { readonly target: Address })[];
+  /** Takes the results of these calls. @throws MissingAbility when the node did not apply the overrides */
+  readonly check: (results: readonly (CallResult | null)[]) => void;
 }
+
+/** The checks of a context: at a block that is being built, that calls run there; with other code, that it is in place. */
+export function overrideChecks<C extends CallContext>(context: C, ability: CodeAbility): OverrideChecks<C> {
+  const { block, code } = context;
+  const pending = block === 'latest' ? undefined : block.pending;
+  if (pending) return checksBy(context, CLOCK, ([result]) => checkClock(pending, ability, result));
+  if (code?.size) return checksBy(context, CANARY, ([result]) => checkCanary(ability, result));
+  return { context, calls: [], check: () => undefined };
+}
+
+const checksBy = <C extends CallContext>(
+  context: C,
+  { target, code }: { readonly target: Address; readonly code: Hex },
+  check: OverrideChecks<C>['check'],
+): OverrideChecks<C> => {
+  const withCode: CodeOverrides = new Map([...(context.code ?? []), [target, code]]);
+  return { context: { ...context, code: withCode }, calls: [{ ...CALL, target }], check };
+};
+
+/** @throws MissingAbility when the node put no code at addresses */
+function checkCanary(ability: CodeAbility, canary: CallResult | null | undefined): void {
+  if (canary?.data === CANARY.answer) return;
+  throw new MissingAbility(ability, 'a node ignores overrides of code');
+}
+
+/** @throws MissingAbility when the call did not run in the block that is being built */
+function checkClock(target: PendingState, ability: CodeAbility, clock: CallResult | null | undefined): void {
+  if (clock?.data === numberToHex(clockAt(target), { size: 32 })) return;
+  const isCode = clock?.data?.length === CANARY.answer.length;
+  throw new MissingAbility(isCode ? 'blockOverrides' : ability, 'a node ignores the overrides of state or block');
+}
+
+/** What the clock returns in a block. */
+export const clockAt = ({ timestamp, blockNumber }: TargetBlock): bigint => (timestamp << 64n) | blockNumber;

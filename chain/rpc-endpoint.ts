@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { Clock } from '../runtime/clock.ts';
 import { HttpFailure, type HttpResponse, sendRequest } from '../runtime/http-request.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { type Ability, hasAbility, isLacking, learn, type Need, type NodeAbilities } from './node-abilities.ts';
 import { describeResponse, textWords } from './response-words.ts';
 import { RpcFailure } from './rpc-failure.ts';
 
@@ -22,6 +24,7 @@ export interface RpcEndpointOptions {
   readonly timeoutMs: number;
   readonly count: CountRpcCall;
   readonly breaker?: CircuitBreaker;
+  readonly now?: Clock;
 }
 
 /**
@@ -35,13 +38,31 @@ export class RpcEndpoint {
   readonly breaker: CircuitBreaker;
   readonly #url: string;
   readonly #options: RpcEndpointOptions;
+  readonly #now: Clock;
+  #abilities: NodeAbilities = {};
   #lastId = 0;
 
   constructor(url: string, options: RpcEndpointOptions) {
     this.label = new URL(url).host;
-    this.breaker = options.breaker ?? new CircuitBreaker(() => performance.now());
+    this.#now = options.now ?? (() => performance.now());
+    this.breaker = options.breaker ?? new CircuitBreaker(this.#now);
     this.#url = url;
     this.#options = options;
+  }
+
+  /** Whether the node is known to lack what is needed. */
+  isLacking(need: Need): boolean {
+    return isLacking(this.#abilities, need, this.#now());
+  }
+
+  /** Whether the node has an ability; null while a probe is to show it, undefined where nothing is known. */
+  has(ability: Ability): boolean | null | undefined {
+    return hasAbility(this.#abilities, ability, this.#now());
+  }
+
+  /** Notes what the node showed. @param has null when a probe begins */
+  learn(need: Need, has: boolean | null): void {
+    this.#abilities = learn(this.#abilities, need, has, this.#now());
   }
 
   /**

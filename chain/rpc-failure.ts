@@ -1,4 +1,5 @@
 import { AppError } from '../config/app-error.ts';
+import type { Ability } from './node-abilities.ts';
 
 /**
  * Why a node gave no usable answer:
@@ -8,7 +9,7 @@ import { AppError } from '../config/app-error.ts';
  * - `malformed`: an answer that is not what was asked for;
  * - `wrong_chain`: an answer from another chain;
  * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
- * - `ignored`: an answer without the overrides of state or block that the call needs;
+ * - `ignored`: an answer without the overrides of state or block that the call needs, or no node that has what it needs;
  * - `paused`: the circuit breaker let no request through;
  * - `aborted`: the caller gave up first;
  * - `exhausted`: the budget of a scheduled read had no call left.
@@ -64,9 +65,22 @@ export class RpcFailure extends AppError {
   }
 }
 
+/** Says that a node, or all that work, do not have what a call needs. */
+export class MissingAbility extends RpcFailure {
+  readonly ability: Ability;
+
+  constructor(ability: Ability, message: string, code: RpcFailureCode = 'ignored') {
+    super(code, message);
+    this.ability = ability;
+  }
+}
+
 /** Whether nodes refused what was asked. */
 export const isRefusal = (error: unknown): error is RpcFailure =>
   error instanceof RpcFailure && error.code === 'refused';
+
+/** Whether a call without overrides may be answered where one with overrides was not. */
+export const lacksOverrides = (error: unknown): boolean => isRefusal(error) || error instanceof MissingAbility;
 
 /** Whether nodes refused to read at a block: as a rule it was reorganised away, or is of another chain. */
 export const isBlockRefusal = (error: unknown): error is RpcFailure =>

@@ -1,5 +1,5 @@
 import { type Hex, parseTransaction, recoverTransactionAddress, type TransactionSerialized } from 'viem';
-import type { TracedCall } from './trace-writes.ts';
+import type { TracedCall } from './trace-call.ts';
 
 /** A signed transaction as the call that it makes, by the sender that its signature recovers to. */
 export interface SignedCall extends TracedCall {

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Anvil, startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { anyNodeHas } from './ability-probes.ts';
 import { openChainRpc } from './chain-rpc.ts';
-import { canTraceWrites, traceWrites } from './trace-writes.ts';
+import { traceWrites } from './trace-writes.ts';
 
 const FROM: Address = `0x${'11'.repeat(20)}`;
 const AT: Address = `0x${'33'.repeat(20)}`;
@@ -23,6 +24,7 @@ afterAll(async () => {
   await anvil.stop();
 });
 
+const canTrace = (...urls: string[]) => anyNodeHas(rpcOf(...urls).endpoints, 'traces');
 const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 2_000);
 
 /** What code would write that is put at an account whose slot 1 holds 5, as slot 2 does. */
@@ -55,14 +57,14 @@ test('a call that reverts, or only reads or pays, writes nothing', async () => {
 });
 
 test('nodes trace if one of them does, with overrides', async () => {
-  expect(await canTraceWrites(rpcOf(anvil.url))).toBe(true);
+  expect(await canTrace(anvil.url)).toBe(true);
   proxy.misbehave({ kind: 'error', code: -32_601, message: 'not available' });
-  expect(await canTraceWrites(rpcOf(proxy.url))).toBe(false);
-  expect(await canTraceWrites(rpcOf(proxy.url, anvil.url))).toBe(true);
+  expect(await canTrace(proxy.url)).toBe(false);
+  expect(await canTrace(proxy.url, anvil.url)).toBe(true);
   proxy.misbehave({ kind: 'result', result: { pre: {}, post: {} } });
-  expect(await canTraceWrites(rpcOf(proxy.url))).toBe(false);
+  expect(await canTrace(proxy.url)).toBe(false);
   proxy.misbehave({ kind: 'down' });
-  await expect(canTraceWrites(rpcOf(proxy.url))).rejects.toMatchObject({ code: 'unreachable' });
+  await expect(canTrace(proxy.url)).rejects.toMatchObject({ code: 'unreachable' });
   proxy.misbehave(null);
 });
 

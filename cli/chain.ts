@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Address } from 'viem';
-import { probeAbilities } from '../chain/ability-probes.ts';
 import { measureBlockTime } from '../chain/block-time.ts';
 import type { ChainRpc } from '../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../chain/discovery/retrying-rpc.ts';
@@ -17,6 +16,7 @@ import { chooseContracts } from './chain-add/choose-contracts.ts';
 import { complete, writeChainsJson } from './chain-add/complete-file.ts';
 import { describe } from './chain-add/describe.ts';
 import { type FoundDeployment, findDeployment } from './chain-add/find-deployment.ts';
+import { probeAbilities } from './chain-add/probed-abilities.ts';
 import { checkPrices } from './config-check/chain-settings.ts';
 import { checkChain } from './config-check/check-chain.ts';
 import { addCommand, printResult, runCommand } from './run-command.ts';
@@ -80,7 +80,7 @@ async function add(options: Options): Promise<void> {
   const ws = options.ws ?? existing?.wsUrls?.[0];
   const name = options.name ?? existing?.name ?? (await ask('Name of the chain', '--name', String, `chain-${chainId}`));
   const blockTimeMs = existing?.blockTimeMs ?? options.blockTime ?? (await blockTimeOf(rpc));
-  const node = await probeAbilities({ rpc, chainId }, ws ? resolveWsUrl(ws, process.env, chainId) : null);
+  const node = await probeAbilities(rpc, ws ? resolveWsUrl(ws, process.env, chainId) : null);
   const target = { rpc, chainId, multicall3: existing?.multicall3 ?? MULTICALL3 };
   const factories = await readFactories(target, options, existing);
   const trusted = await askTrust(factories, new Set(options.trust), JSON.stringify(existing ?? {}));

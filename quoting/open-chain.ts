@@ -1,5 +1,4 @@
 import { openChainRpc } from '../chain/chain-rpc.ts';
-import { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
@@ -62,7 +61,6 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     quietMs: bounds.nodesQuietMs,
   });
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
-  const abilities = new NodeAbilities(logger);
   const chain: ChainContext = { config, bounds, rpc, countCall, logger };
   const heads = openHeads(chain, {
     protectedAccounts: protectedAccounts(config, directory),
@@ -72,7 +70,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
-  const common = { ...chain, abilities, directory, isFunded, estimates, observer, sharing, now };
+  const common = { ...chain, directory, isFunded, estimates, observer, sharing, now };
   const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;

@@ -1,4 +1,3 @@
-import type { NodeAbilities } from '../chain/node-abilities.ts';
 import type { BlockHeader } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -19,7 +18,6 @@ import type { SnapshotObserver } from './snapshot-metrics.ts';
 
 /** What quotes of both bases have in common on a chain. */
 export interface QuotesDeps extends ChainContext {
-  readonly abilities: NodeAbilities;
   readonly directory: PoolDirectory;
   readonly isFunded: (pool: ServedPool) => boolean;
   readonly estimates: Pick<ChainDepthEstimates, 'isReadForKeys'>;
@@ -47,7 +45,7 @@ export interface ChainQuotes {
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
-  { config, bounds, rpc, abilities, directory, isFunded, estimates, observer, sharing, logger, now }: QuotesDeps,
+  { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now }: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
@@ -58,7 +56,7 @@ export function openQuotes(
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
-  const pools = createPoolReader({ ...bounds, target, abilities, hasSource, observer, logger, heads, shared });
+  const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;
@@ -68,7 +66,7 @@ export function openQuotes(
         reader: pools,
         committed: live.committed.snapshots,
         heads: live.heads,
-        accessLists: new AccessLists({ rpc, abilities, reserve, readTimeoutMs, now }),
+        accessLists: new AccessLists({ rpc, reserve, readTimeoutMs, logger, now }),
         reuseMs: keepMs / 2,
         now,
       })

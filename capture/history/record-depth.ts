@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Address } from 'viem';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { loadStatement } from '../../db/load-statement.ts';
@@ -59,7 +58,6 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
     target: { rpc, chainId, multicall3 },
     // A block at which nodes refuse calls is not remembered: the next read is at another one.
     heads: { head, reject: () => undefined },
-    abilities: new NodeAbilities(logger),
     simulatedPoolsPerRead: 0,
     readTimeoutMs: READ_TIMEOUT_MS,
     observer: {},

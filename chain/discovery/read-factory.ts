@@ -83,7 +83,7 @@ export async function listPools(
     .filter((index) => index >= FIRST_POOL && index < next)
     .map((index) => encodeFunctionData({ abi, functionName: 'idxToPool', args: [index] }))
     .map((data) => [{ target: factory, data, gas: CALL_GAS }]);
-  const { results } = await multicall(target, { block: 'latest' }, calls);
+  const results = await multicall(target, { block: 'latest' }, calls);
   return results
     .flat()
     .map(({ data }) => decodeFunctionResult({ abi, functionName: 'idxToPool', data }))
@@ -104,7 +104,7 @@ export async function nextPoolIndex(rpc: ChainRpc, to: Address, block: EthCall['
 /** Extensions of pools, and their providers, which are in their storage, or immutables. */
 async function contractsOf(target: MulticallTarget, pools: readonly Address[]): Promise<PoolContracts[]> {
   const groups = pools.map((pool) => [scaleCall, HEAD_DATA].map((data) => ({ target: pool, data, gas: CALL_GAS })));
-  const { results } = await multicall(target, { block: 'latest' }, groups);
+  const results = await multicall(target, { block: 'latest' }, groups);
   return results.map(([immutables, head]) => namedContracts(immutables?.data ?? '0x', head?.data ?? '0x'));
 }
 

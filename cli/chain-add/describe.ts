@@ -1,8 +1,8 @@
-import type { ProbedAbilities } from '../../chain/ability-probes.ts';
 import { type Finding, findingLine, summaryLine } from '../config-check/finding.ts';
 import type { UnwrittenContract } from './choose-contracts.ts';
 import type { Completion } from './complete-file.ts';
 import type { FoundDeployment } from './find-deployment.ts';
+import type { ProbedAbilities } from './probed-abilities.ts';
 
 /** All that the command found and did. */
 export interface Report extends Completion {

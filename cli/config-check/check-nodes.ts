@@ -1,10 +1,9 @@
 import type { Address } from 'viem';
-import { overrideSupport } from '../../chain/ability-probes.ts';
+import { anyNodeHas } from '../../chain/ability-probes.ts';
 import { isOffByThird, measureBlockTime } from '../../chain/block-time.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
-import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import { hasOwnSource } from '../../config/live-schema.ts';
 import { type FactoryLayout, factoryLayouts } from '../factory-layouts.ts';
@@ -39,7 +38,7 @@ const layoutProblems = ({ isAsConfigured, factory, answersLike, layout }: Factor
 /** What the source of kind `own` lacks: one node that can trace is enough. */
 async function traceProblems(rpc: ChainRpc, chain: ChainConfig): Promise<Problem[]> {
   if (!hasOwnSource(chain)) return [];
-  const canTrace = await canTraceWrites(rpc).catch(() => false);
+  const canTrace = await anyNodeHas(rpc.endpoints, 'traces').catch(() => false);
   const problem =
     'the live source `own` needs `debug_traceCall` with `prestateTracer` and block overrides: no node has it';
   return canTrace ? [] : [error(problem)];
@@ -77,8 +76,11 @@ async function codeProblems(rpc: ChainRpc, { chainId, multicall3, deployments }:
     .map(({ address, name }) => error(`no code at ${name} ${address}`));
 }
 
-async function overrideProblems(rpc: ChainRpc, { chainId, live }: ChainConfig): Promise<Problem[]> {
-  const { state, stateAndBlock } = await overrideSupport({ rpc, chainId });
+async function overrideProblems(rpc: ChainRpc, { live }: ChainConfig): Promise<Problem[]> {
+  const [state, stateAndBlock] = await Promise.all([
+    anyNodeHas(rpc.endpoints, 'stateOverrides'),
+    anyNodeHas(rpc.endpoints, 'blockOverrides'),
+  ]);
   const problems = state ? [] : [warning('applies no state overrides: prices are inverted')];
   if (stateAndBlock) return problems;
   if (live) return [...problems, warning('applies no state and block overrides together: no live quotes from it')];

@@ -108,7 +108,7 @@ export class GuardProber {
   async #claims(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(PoolClaim | null)[]> {
     const groups = pools.map(({ pool }) => stopLossCalls(pool));
     const requested = groups.filter((calls) => calls.length > 0);
-    const { results: answers } = await multicall(this.#deps.target, context, requested);
+    const answers = await multicall(this.#deps.target, context, requested);
     return pools.map(({ pool, curve: { bids, asks } }, index) => {
       const hasStopLoss = groups[index]?.length !== 0;
       const stopLoss = hasStopLoss ? decodeStopLoss(pool, answers.shift() ?? [], timeIn(context.block)) : null;

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { readBalance } from '../../protocol/bounded-calls/balance-call.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
@@ -9,6 +8,7 @@ import { minBigint } from '../../protocol/fixed-point.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import type { PoolAnswers, TransferAnswers } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
@@ -22,6 +22,9 @@ const BLOCKS = 10n;
 /** For how many pools it is remembered that their tokens move: those read last. */
 const MAX_POOLS = 10_000;
 
+/** What the calls that try transfers need of nodes. */
+const NEEDED = ['stateOverrides', 'programOverrides', 'transfers'] as const;
+
 /** The answers when all that was asked of both tokens moved, and the state that these answers hold for. */
 interface Proven {
   readonly state: string;
@@ -34,13 +37,15 @@ interface Proven {
  */
 export class TransferProver {
   readonly #deps: TransferProverDeps;
-  /** Not that of the chain's quotes: what nodes refuse may be these calls alone, which run code of untrusted tokens. */
-  readonly #abilities: NodeAbilities;
+  readonly #outage: OutageLog;
   readonly #proven = new LRUCache<Address, Proven>({ max: MAX_POOLS });
 
   constructor(deps: TransferProverDeps) {
     this.#deps = deps;
-    this.#abilities = new NodeAbilities(deps.logger);
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'nodes do not apply state overrides: transfers of tokens are not tried',
+      end: 'transfers of tokens are tried again',
+    });
   }
 
   /**
@@ -60,7 +65,8 @@ export class TransferProver {
       const proven = this.#proven.get(address);
       return proven?.state === states[index] ? proven?.answers : undefined;
     });
-    if (!this.#abilities.mayHave('transfers')) return known;
+    const { target } = this.#deps;
+    if (!NEEDED.every((ability) => target.rpc.mayHave(ability))) return known;
     const due = pools.flatMap((pool, index) => {
       const amounts = known[index] ? null : heldBy(pool, read[index] ?? {});
       return amounts ? [{ pool, index, amounts }] : [];
@@ -70,12 +76,14 @@ export class TransferProver {
       [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
     );
     const code = transferCode(due.map(({ pool }) => pool.address));
-    const { isApplied, answers } = await boundedCalls(this.#deps.target, { ...context, code }, groups);
+    const { isApplied, answers } = await boundedCalls(target, { ...context, code }, groups);
     if (!isApplied) {
-      this.#abilities.lacks('transfers');
+      // What nodes refuse may be these calls alone, which run code of untrusted tokens.
+      target.rpc.lacks('transfers');
+      this.#outage.failed(undefined);
       return known;
     }
-    this.#abilities.has('transfers');
+    this.#outage.worked();
     for (const [order, { pool, index, amounts }] of due.entries()) {
       const results = answers[order]?.results;
       if (!results) continue;

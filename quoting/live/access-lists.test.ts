@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
+import { type FakeNode, fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
@@ -29,23 +29,22 @@ function openLists() {
     held: null as Promise<void> | null,
     budget: 100,
   };
+  const node: FakeNode = async (_method, [call]) => {
+    world.reads += 1;
+    await world.held;
+    if (world.failure) throw world.failure;
+    const asked = pools.find(({ address }) => (call as { data: Hex }).data.includes(address.slice(2)));
+    const own = asked && world.read.length > 0 ? [{ address: asked.address, storageKeys: [slot(7)] }] : [];
+    return { accessList: [...own, { address: FEEDS, storageKeys: world.read.map(slot) }] };
+  };
   const lists = new AccessLists({
-    rpc: {
-      requestOptional: async (_method, [call], check) => {
-        world.reads += 1;
-        await world.held;
-        if (world.failure) throw world.failure;
-        const asked = pools.find(({ address }) => (call as { data: Hex }).data.includes(address.slice(2)));
-        const own = asked && world.read.length > 0 ? [{ address: asked.address, storageKeys: [slot(7)] }] : [];
-        return check({ accessList: [...own, { address: FEEDS, storageKeys: world.read.map(slot) }] });
-      },
-    },
+    rpc: fakeNodes([node], () => world.now),
     reserve: () => {
       world.budget -= 1;
       return world.budget >= 0;
     },
     readTimeoutMs: 1_000,
-    abilities: new NodeAbilities({ info: () => undefined, warn: () => undefined }, () => world.now),
+    logger: { info: () => undefined, warn: () => undefined },
     now: () => world.now,
   });
   return { world, lists };

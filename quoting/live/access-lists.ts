@@ -2,18 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { type AccessList, readAccessList } from '../../chain/access-list.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 
 export interface AccessListsDeps {
-  readonly rpc: Pick<ChainRpc, 'requestOptional'>;
+  readonly rpc: Pick<ChainRpc, 'requestOptional' | 'mayHave'>;
   /** Takes a call from the budget of scheduled reads; false: none is left. */
   readonly reserve: () => boolean;
   readonly readTimeoutMs: number;
-  readonly abilities: NodeAbilities;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
 }
 
@@ -52,9 +53,15 @@ export class AccessLists {
   readonly #deps: AccessListsDeps;
   readonly #known = new LRUCache<Address, Known>({ max: MAX_POOLS });
   readonly #reading = new Set<Address>();
+  readonly #outage: OutageLog;
 
   constructor(deps: AccessListsDeps) {
     this.#deps = deps;
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'no node gives access lists: state overrides cost more reads',
+      end: 'nodes give access lists again',
+      now: deps.now,
+    });
   }
 
   /** Whether the price of a pool is the same with and without the overrides. False also while that is not known. */
@@ -92,10 +99,10 @@ export class AccessLists {
    * @param hasPrice whether the pool has a price at that block
    */
   async learn(pool: ServedPool, block: BlockRef, hasPrice: boolean): Promise<void> {
-    const { rpc, reserve, readTimeoutMs, abilities, now } = this.#deps;
+    const { rpc, reserve, readTimeoutMs, now } = this.#deps;
     const { address } = pool;
     if (this.#isKnown(pool, hasPrice) || this.#reading.has(address) || this.#reading.size >= MAX_READS) return;
-    if (!abilities.mayHave('accessLists') || !reserve()) return;
+    if (!rpc.mayHave('accessLists') || !reserve()) return;
     this.#reading.add(address);
     try {
       const context = { block, signal: AbortSignal.timeout(readTimeoutMs) };
@@ -103,9 +110,9 @@ export class AccessLists {
       const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
       if (list.get(address)?.size) this.#known.set(address, read);
-      abilities.has('accessLists');
+      this.#outage.worked();
     } catch (error) {
-      abilities.lacks('accessLists', error);
+      this.#outage.failed(error);
     } finally {
       this.#reading.delete(address);
     }

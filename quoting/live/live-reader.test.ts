@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type Address, type Hex, numberToHex } from 'viem';
 import { expect, test } from 'vitest';
-import type { ChainRpc, ReportedHead } from '../../chain/chain-rpc.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -23,6 +23,8 @@ const slotOf = (slot: number): Hex => numberToHex(slot, { size: 32 });
 
 type Storage = ReadonlyMap<number, number>;
 
+const NO_LOGGER = { info: () => undefined, warn: () => undefined };
+
 /** A node whose pool has the price that the registry's pointer names; time is a number. */
 class OracleWorld {
   now = 1_000;
@@ -39,9 +41,8 @@ class OracleWorld {
   readonly reader: LiveReader;
 
   constructor() {
-    const rpc = { requestOptional: this.#request } as Pick<ChainRpc, 'requestOptional'>;
     const now = () => this.now;
-    const abilities = new NodeAbilities({ info: () => undefined, warn: () => undefined }, now);
+    const rpc = fakeNodes([this.#answer], now);
     this.reader = new LiveReader({
       reader: { prices: (head) => this.#read(head), depth: async (_, prices) => this.#depth(prices) },
       committed: {
@@ -54,7 +55,7 @@ class OracleWorld {
         suspend: () => void this.suspensions.push('suspended'),
         sourceAge: ({ pending }) => (pending ? { sourceAgeMs: this.now } : {}),
       },
-      accessLists: new AccessLists({ rpc, abilities, reserve: () => true, readTimeoutMs: 1_000, now }),
+      accessLists: new AccessLists({ rpc, reserve: () => true, readTimeoutMs: 1_000, logger: NO_LOGGER, now }),
       reuseMs: REUSE_MS,
       now,
     });
@@ -108,16 +109,16 @@ class OracleWorld {
     return withDepth(prices);
   }
 
-  readonly #request = async <T>(_method: string, _params: readonly unknown[], check: (result: unknown) => T) => {
+  readonly #answer = async () => {
     this.counts.lists += 1;
     if (!this.hasLists) throw new RpcFailure('refused', 'no such method');
     const slots = [POINTER, this.base.get(POINTER) ?? 0].map(slotOf);
-    return check({
+    return {
       accessList: [
         { address: POOL.address, storageKeys: [slotOf(9)] },
         { address: REGISTRY, storageKeys: slots },
       ],
-    });
+    };
   };
 }
 
@@ -337,10 +338,10 @@ test('a pool that is not known there is an error of its pool alone', async () =>
     committed: { read: async () => new Map(), isRead: () => false, cached: () => undefined },
     heads: { suspend: () => undefined, sourceAge: () => ({}) },
     accessLists: new AccessLists({
-      rpc: { requestOptional: async () => Promise.reject() },
+      rpc: fakeNodes([], () => 0),
       reserve: () => false,
       readTimeoutMs: 1,
-      abilities: new NodeAbilities({ info: () => undefined, warn: () => undefined }, () => 0),
+      logger: NO_LOGGER,
       now: () => 0,
     }),
     reuseMs: REUSE_MS,

@@ -1,5 +1,5 @@
+import { anyNodeHas } from '../../chain/ability-probes.ts';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { canTraceWrites } from '../../chain/trace-writes.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 
@@ -21,7 +21,7 @@ export function watchTraces(rpc: ChainRpc, logger: Logger, probeMs = PROBE_MS): 
   const stop = startRepeating(async () => {
     const before = isAvailable;
     // Where no node answers, what was known of them holds.
-    isAvailable = await canTraceWrites(rpc).catch(() => before);
+    isAvailable = await anyNodeHas(rpc.endpoints, 'traces').catch(() => before);
     if (isAvailable === false && before !== false) logger.warn(WARNING);
   }, probeMs);
   return {

@@ -14,8 +14,7 @@ import {
   zeroHash,
 } from 'viem';
 import { expect, test } from 'vitest';
-import type { ChainRpc } from '../../chain/chain-rpc.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
+import { type FakeNode, fakeNodes } from '../../chain/fake-nodes.fixture.ts';
 import type { CodeOverrides } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { BOUNDED_CALLS_CODE } from '../../protocol/bounded-calls/bounded-calls-code.ts';
@@ -43,14 +42,18 @@ const refuse = (): never => {
 };
 
 /** A node that refuses the calls with overrides that are for this. */
-function nodeThat(refuses: 'quotes' | 'transfers', sent: string[]): Pick<ChainRpc, 'call'> {
-  return {
-    async call({ to, data, code }, check) {
-      const kind = to ? 'quotes' : 'transfers';
-      if (code) sent.push(kind);
-      if (code && kind === refuses) refuse();
-      return check(to ? aggregate(data, code) : bounded(data, code));
-    },
+function nodeThat(refuses: 'quotes' | 'transfers', sent: string[]): FakeNode {
+  return async (_method, [call, _block, overrides]) => {
+    const { to, data } = call as { to?: Hex; data: Hex };
+    const given = overrides as Readonly<Record<Hex, { code: Hex }>> | undefined;
+    const code: CodeOverrides | undefined =
+      given && new Map(Object.entries(given).map(([account, { code: own }]) => [account as Hex, own]));
+    // What shows that a node applies overrides.
+    if (code && data === '0x') return word(42n);
+    const kind = to ? 'quotes' : 'transfers';
+    if (code) sent.push(kind);
+    if (code && kind === refuses) refuse();
+    return to ? aggregate(data, code) : bounded(data, code);
   };
 }
 
@@ -99,8 +102,8 @@ function bounded(data: Hex, code: CodeOverrides | undefined): Hex {
 async function sentWithOverrides(refuses: 'quotes' | 'transfers'): Promise<string[]> {
   const sent: string[] = [];
   const logger = { info: () => undefined, warn: () => undefined };
-  const target = { chainId: 1, multicall3, rpc: nodeThat(refuses, sent) as ChainRpc };
-  const common = { target, logger, abilities: new NodeAbilities(logger) };
+  const target = { chainId: 1, multicall3, rpc: fakeNodes([nodeThat(refuses, sent)], () => 0) };
+  const common = { target, logger };
   const prover = new TransferProver(common);
   const reader = new AnswersReader({ ...common, prover, searcher: { known: () => undefined } });
   for (const number of [1n, 20n])

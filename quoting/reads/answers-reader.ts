@@ -1,9 +1,9 @@
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
-import type { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
-import { isRefusal } from '../../chain/rpc-failure.ts';
+import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import type { PoolAnswers } from '../calls/decode-pool.ts';
 import { poolStubs, priceCalls, quoteCall, storageCall, wasQuoteSkipped } from '../calls/pool-calls.ts';
 import type { TransferProver } from '../guards/transfer-prover.ts';
@@ -15,7 +15,6 @@ export interface AnswersReaderDeps {
   readonly target: MulticallTarget;
   readonly searcher: Pick<CurveSearcher, 'known'>;
   readonly prover: TransferProver;
-  readonly abilities: NodeAbilities;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -26,9 +25,14 @@ export interface AnswersReaderDeps {
 export class AnswersReader {
   readonly #deps: AnswersReaderDeps;
   readonly #committedQuotes = new CommittedQuotes();
+  readonly #inversion: OutageLog;
 
   constructor(deps: AnswersReaderDeps) {
     this.#deps = deps;
+    this.#inversion = new OutageLog(deps.logger, {
+      begin: 'nodes do not apply state overrides: prices are inverted instead',
+      end: 'nodes apply state overrides again',
+    });
   }
 
   /**
@@ -76,36 +80,34 @@ export class AnswersReader {
    * @throws RpcFailure when no node gave the block's storage
    */
   async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    const { abilities } = this.#deps;
+    const { rpc } = this.#deps.target;
     // In a block that is being built, nodes that lack them fail, and the committed block remains.
-    if (!context.block.pending && !abilities.mayHave('stateOverrides')) return this.#readStorage(context, pools);
+    if (!context.block.pending && !rpc.mayHave('quotes')) return this.#readStorage(context, pools);
     try {
-      return await this.#readStorageAndQuotes(context, pools);
+      const read = await this.#readStorageAndQuotes(context, pools);
+      this.#inversion.worked();
+      return read;
     } catch (error) {
-      if (!isRefusal(error) || context.block.pending) throw error;
+      if (!lacksOverrides(error) || context.block.pending) throw error;
       const read = await this.#readStorage(context, pools);
-      abilities.lacks('stateOverrides', error);
+      if (isRefusal(error)) rpc.lacks('quotes');
+      this.#inversion.failed(error);
       return read;
     }
   }
 
   async #readStorage(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
     const groups = pools.map((pool) => [storageCall(pool)]);
-    const { results } = await multicall(this.#deps.target, context, groups);
+    const results = await multicall(this.#deps.target, context, groups);
     return results.map(([storage]) => ({ storage }));
   }
 
   /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    const { target, abilities } = this.#deps;
+    const { target } = this.#deps;
     const stubbed = { ...context, code: poolStubs(pools) };
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
-    const { isApplied, results } = await multicall(target, stubbed, groups);
-    if (!isApplied) {
-      abilities.lacks('stateOverrides');
-      return results.map(([storage]) => ({ storage }));
-    }
-    abilities.has('stateOverrides');
+    const results = await multicall(target, stubbed, groups);
     const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
     const late = await multicall(
       target,
@@ -113,7 +115,7 @@ export class AnswersReader {
       skipped.map((pool) => [quoteCall(pool, true)]),
     );
     return results.map(([storage, quote]) => {
-      return { storage, quote: wasQuoteSkipped(quote) ? late.results.shift()?.[0] : quote };
+      return { storage, quote: wasQuoteSkipped(quote) ? late.shift()?.[0] : quote };
     });
   }
 }

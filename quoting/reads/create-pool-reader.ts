@@ -4,10 +4,7 @@ import { TransferProver } from '../guards/transfer-prover.ts';
 import { CurveSearcher, type CurveSearcherDeps } from './curve-searcher.ts';
 import { PoolReader, type PoolReaderDeps } from './pool-reader.ts';
 
-type Options = Pick<
-  PoolReaderDeps,
-  'target' | 'abilities' | 'heads' | 'shared' | 'hasSource' | 'readTimeoutMs' | 'logger'
-> &
+type Options = Pick<PoolReaderDeps, 'target' | 'heads' | 'shared' | 'hasSource' | 'readTimeoutMs' | 'logger'> &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
     readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];
   };

@@ -4,7 +4,7 @@ import { type Address, type Hex, zeroAddress } from 'viem';
 import { boundedCalls, type ChainTarget, runProgram } from '../../chain/isolated-calls.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef, CodeOverrides, ReadContext } from '../../chain/read-context.ts';
-import { isRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
+import { isRefusal, lacksOverrides, RpcFailure } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type {
@@ -153,7 +153,7 @@ export class CurveSearcher {
     const { target } = this.#deps;
     if (silenced.length === 0) return runProgram(target, at, data, identity);
     return runProgram(target, { ...at, code: withoutObjection(silenced) }, data, identity).catch((error) => {
-      if (!isRefusal(error)) throw error;
+      if (!lacksOverrides(error)) throw error;
       return runProgram(target, at, data, identity);
     });
   }

@@ -3,7 +3,9 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { parseTransaction } from 'viem';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { ChainRpc } from '../../chain/chain-rpc.ts';
+import { KNOWN_MS } from '../../chain/node-abilities.ts';
+import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { encodeOwnUpdate, ownUpdatesChannel } from '../../quoting/live/own-update.ts';
@@ -141,22 +143,27 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   expect(warnings()).toEqual({});
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });
-  const rpc = openChainRpc(config, 1_000);
+  let now = 0;
+  const options = { timeoutMs: 1_000, count: () => undefined, now: () => now };
+  const rpc = new ChainRpc(config.rpcUrls.map((url) => new RpcEndpoint(url, options)));
   const watch = watchTraces(rpc, logger as never, 20);
   await expect.poll(watch.isAvailable).toBe(true);
   const ignored = { kind: 'result', result: { pre: {}, post: {} } } as const;
   for (const [index, behaviour] of [REFUSAL, ignored].entries()) {
     proxy.misbehave(behaviour, isTrace);
+    now += KNOWN_MS;
     await expect.poll(watch.warning).toMatch(/debug_traceCall/);
     await sleep(100);
     expect(watch.isAvailable()).toBe(false);
     expect(lines).toHaveLength(index + 1);
     proxy.misbehave(null);
+    now += KNOWN_MS;
     await expect.poll(watch.isAvailable).toBe(true);
     expect(watch.warning()).toBeUndefined();
   }
   // A node that is gone for a moment says nothing of what it can do.
   proxy.misbehave({ kind: 'down' });
+  now += KNOWN_MS;
   await sleep(100);
   expect(watch.isAvailable()).toBe(true);
   proxy.misbehave(null);

@@ -9,6 +9,12 @@ const quotes = { ...stillQuotes, rpcTimeoutMs: 3_000, readTimeoutMs: 8_000, minR
 
 const world = quoteWorld();
 
+function pricesOf(result: Awaited<ReturnType<ReturnType<typeof quoteApi>['results']>>[number]) {
+  if (!('quote' in result)) throw new Error('it is no quote');
+  const { bidAdj, askAdj, depth, priceProviderStatus } = result.quote;
+  return { bidAdj, askAdj, depth, priceProviderStatus };
+}
+
 describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides (%s)', (how) => {
   test('quotes the same prices, levels and guards, by inversion', () =>
     withProxies(world.anvil.url, async (first, second) => {
@@ -26,6 +32,9 @@ describe.each(['refuse', 'ignore'] as const)('a node that has no state overrides
       const apiWith = (node: string) => quoteApi({ chain: chainConfig(31337, [node]), directory, quotes });
       first.misbehave({ kind: 'noOverrides', how });
       const exact = await apiWith(second.url).results(pools);
+      // Another node applies them: nothing is lost.
+      const either = quoteApi({ chain: chainConfig(31337, [first.url, second.url]), directory, quotes });
+      expect((await either.results(pools)).map(pricesOf)).toEqual(exact.map(pricesOf));
       const inverted = await apiWith(first.url).results(pools);
       for (const [index, result] of inverted.entries()) {
         const other = exact[index];

@@ -1,5 +1,4 @@
 import { type Address, toHex } from 'viem';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { AccessLists } from '../../quoting/live/access-lists.ts';
 import type { Frame } from '../../quoting/live/frame.ts';
@@ -40,10 +39,10 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
   );
   const accessLists = new AccessLists({
     // No node gives one: all pools are read live.
-    rpc: { requestOptional: () => Promise.reject(new Error('no lists')) },
+    rpc: { mayHave: () => false, requestOptional: () => Promise.reject(new Error('no lists')) },
     reserve: () => true,
     readTimeoutMs: 1_000,
-    abilities: new NodeAbilities({ info: () => undefined, warn: () => undefined }, now),
+    logger: { info: () => undefined, warn: () => undefined },
     now,
   });
   const { snapshots } = committed;

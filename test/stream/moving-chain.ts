@@ -1,7 +1,6 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem';
 import { toQuote } from '../../api/quotes/quote-body.ts';
 import { openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
 import { oracleAbi } from '../../devnet/abi.ts';
 import { swapCall } from '../../devnet/actions.ts';
 import { submit } from '../../devnet/dev-chain.ts';
@@ -101,7 +100,6 @@ async function readAlone(url: string, head: ReportedHead, pools: readonly Served
     observer: {},
     simulatedPoolsPerRead: 0,
     readTimeoutMs: 30_000,
-    abilities: new NodeAbilities(logger),
     logger,
   });
   const quotes = pools.map(async (pool) => {

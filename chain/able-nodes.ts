@@ -1,0 +1,27 @@
+import { isAskedLast, type NodeRequest, needsOf } from './needs.ts';
+import type { Ability } from './node-abilities.ts';
+import type { RpcEndpoint } from './rpc-endpoint.ts';
+import { MissingAbility } from './rpc-failure.ts';
+
+/** The nodes to ask, in this order, and what those that are left out lack. */
+export interface AbleNodes {
+  readonly endpoints: readonly RpcEndpoint[];
+  readonly missing?: Ability | undefined;
+}
+
+/**
+ * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last.
+ *
+ * @throws MissingAbility when every node is known to lack it
+ */
+export function ableNodes(endpoints: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
+  const needs = needsOf(request);
+  if (needs.length === 0) return { endpoints };
+  const lackedBy = (endpoint: RpcEndpoint) => needs.find((need) => endpoint.isLacking(need));
+  const able = endpoints.filter((endpoint) => !lackedBy(endpoint));
+  const others = endpoints.filter((endpoint) => lackedBy(endpoint));
+  if (needs.every(isAskedLast)) return { endpoints: [...able, ...others] };
+  const missing = others[0] && lackedBy(others[0])?.ability;
+  if (able.length > 0 || missing === undefined) return { endpoints: able, missing };
+  throw new MissingAbility(missing, `no node of the chain has what ${request.method} needs: ${missing}`);
+}

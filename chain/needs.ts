@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { Ability, Need } from './node-abilities.ts';
+import { quantity } from './node-answers.ts';
+
+/** A call that a node is asked to make. */
+export interface NodeRequest {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+const LogsOfRange = z.tuple([z.object({ fromBlock: quantity, toBlock: quantity })]);
+const StateOfBlock = z.tuple([z.unknown(), quantity]);
+
+/** Nodes that are known to lack one of these are asked after the others: what they lack depends on the request. */
+const ASKED_LAST: readonly Ability[] = ['oldState', 'logRange'];
+
+export const isAskedLast = ({ ability }: Need): boolean => ASKED_LAST.includes(ability);
+
+const isProgram = (call: unknown): boolean => (call as { readonly to?: unknown }).to === undefined;
+
+/** What a request needs of a node besides plain calls. */
+export function needsOf({ method, params }: NodeRequest): readonly Need[] {
+  switch (method) {
+    case 'eth_call':
+      return [
+        ...(params.length > 2 ? [{ ability: 'stateOverrides' } as const] : []),
+        ...(params.length > 2 && isProgram(params[0]) ? [{ ability: 'programOverrides' } as const] : []),
+        ...(params.length > 3 ? [{ ability: 'blockOverrides' } as const] : []),
+      ];
+    case 'eth_createAccessList':
+      return [{ ability: 'accessLists' }];
+    case 'debug_traceCall':
+      return [{ ability: 'traces' }];
+    case 'eth_getCode': {
+      const block = StateOfBlock.safeParse(params).data?.[1];
+      return block === undefined ? [] : [{ ability: 'oldState', size: -Number(block) }];
+    }
+    case 'eth_getLogs': {
+      const range = LogsOfRange.safeParse(params).data?.[0];
+      const blocks = range ? Number(range.toBlock - range.fromBlock) + 1 : 1;
+      return blocks > 1 ? [{ ability: 'logRange', size: blocks }] : [];
+    }
+    default:
+      return [];
+  }
+}
