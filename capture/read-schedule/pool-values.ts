@@ -61,7 +61,10 @@ export function markFunded<P extends { readonly valueUsd: number }>(
 /** A pool as {@link readPoolValues} gives it. */
 export type KnownPool = Awaited<ReturnType<typeof readPoolValues>>[number];
 
-/** Classes of pools in capture. */
+/**
+ * Classes of pools in capture. `funded`: those that hold priced tokens, and what concerns all pools of a chain; `remaining`:
+ * all others, and every pool that burns gas.
+ */
 export const CAPTURE_CLASSES = ['funded', 'remaining'] as const satisfies readonly ReadClass[];
 
 export type CaptureClass = (typeof CAPTURE_CLASSES)[number];

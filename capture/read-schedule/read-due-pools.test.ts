@@ -182,7 +182,7 @@ test('funded pools take turns when the budget has not calls for all, and those t
   const count = await read('funded');
   expect(count).toBeGreaterThan(50);
   expect(count).toBeLessThan(9_000);
-  expect(scheduler.backlog('funded', begun)).toMatchObject({ pools: 9_000, overdue: 9_000 - count, backoff: 0 });
+  expect(scheduler.backlog('funded', begun)).toMatchObject({ reads: 9_000, overdue: 9_000 - count, backoff: 0 });
   const counts = new Map(rich.map((pool) => [pool, 0]));
   for (const { pool } of reads) counts.set(pool, (counts.get(pool) ?? 0) + 1);
   expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(1);

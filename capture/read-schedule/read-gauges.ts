@@ -24,7 +24,7 @@ export function readGauges(registry: Registry): OnRead {
   return (chainId, kind, backlog, budget) => {
     const chain = String(chainId);
     const of = { chain, class: kind };
-    pools.set(of, backlog.pools);
+    pools.set(of, backlog.reads);
     overdue.set(of, backlog.overdue);
     backoff.set(of, backlog.backoff);
     age.set(of, Math.round((backlog.oldestAgeMs ?? 0) / 1_000));

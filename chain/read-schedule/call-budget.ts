@@ -1,10 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/**
- * Whom a scheduled read is for, the most important first. `keyed`: pools that clients with keys request; `funded`:
- * pools that hold priced tokens, and what concerns all pools of a chain; `remaining`: other pools, and every pool that
- * burns gas.
- */
+/** Classes of scheduled reads, the most important first. Callers say which reads are of which class. */
 export const READ_CLASSES = ['keyed', 'funded', 'remaining'] as const;
 
 export type ReadClass = (typeof READ_CLASSES)[number];
@@ -13,7 +9,7 @@ export type ReadClass = (typeof READ_CLASSES)[number];
 const LOWER_SHARE = 0.1;
 const MINUTE_MS = 60_000;
 const BURST_FRACTION = 0.25;
-/** Calls that reading a single pool may take: what is saved should pay for them. */
+/** Calls that a single read may take: what is saved should pay for them. */
 const MIN_BURST = 10;
 const MAX_BURST_FRACTION = 0.75;
 

@@ -56,7 +56,7 @@ class PlainScheduler {
   backlog(kind: ReadClass, since: number) {
     const calm = this.of(kind).filter(({ failures }) => failures === 0);
     return {
-      pools: this.of(kind).length,
+      reads: this.of(kind).length,
       overdue: this.due(kind, since).length,
       backoff: this.of(kind).length - calm.length,
       oldestAgeMs: calm.length > 0 ? Math.max(...calm.map(({ readAt }) => this.now - readAt)) : null,
@@ -136,5 +136,5 @@ test('a read that fails backs off for longer each time, up to a bound, and succe
   expect(scheduler.due('funded', now)).toEqual(['a']);
   scheduler.record('a', { gas: BURNING, isFailed: false });
   expect(READ_CLASSES.flatMap((kind) => scheduler.due(kind, now + 1))).toEqual([]);
-  expect(scheduler.backlog('remaining', now)).toMatchObject({ pools: 1, backoff: 1 });
+  expect(scheduler.backlog('remaining', now)).toMatchObject({ reads: 1, backoff: 1 });
 });

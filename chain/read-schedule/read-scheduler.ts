@@ -17,7 +17,7 @@ export interface ReadOutcome {
 
 /** How the reads of a class are served. */
 export interface Backlog {
-  readonly pools: number;
+  readonly reads: number;
   /** Reads that were due and not made. */
   readonly overdue: number;
   /** Reads that wait because they failed or burned gas. */
@@ -28,7 +28,7 @@ export interface Backlog {
 
 /** A read that takes more gas than this counts as burning gas. */
 export const MAX_READ_GAS = 1_500_000;
-/** A failing pool is read within the age at which its status becomes unknown. */
+/** What fails is read again before callers take it for unknown. */
 const BACKOFF_MS = { min: 10_000, maxFailing: 40_000, maxBurning: 900_000 };
 
 interface Turn<T> {
@@ -52,7 +52,7 @@ type Queue<T> = Map<string, Turn<T>>;
  * in the class `remaining`, backs off longer each time until it succeeds. While it burns gas, it waits in the class
  * `remaining`.
  *
- * Each class has its own queue, so that a few funded pools are found without a look at the many others.
+ * Each class has its own queue, so that the few reads of one are found without a look at the many of another.
  */
 export class ReadScheduler<T> {
   readonly #now: Clock;
@@ -118,7 +118,7 @@ export class ReadScheduler<T> {
     const calm = turns.filter(({ failures }) => failures === 0);
     const oldest = calm.reduce((least, { readAt }) => Math.min(least, readAt), Number.POSITIVE_INFINITY);
     return {
-      pools: turns.length,
+      reads: turns.length,
       overdue: turns.filter((turn) => isDue(turn, since, now)).length,
       backoff: turns.length - calm.length,
       oldestAgeMs: calm.length > 0 ? now - oldest : null,

@@ -112,6 +112,7 @@ export class WarmSchedule {
     return this.#paces.get(kind) ?? NO_PACE;
   }
 
+  /** `keyed`: what clients with keys request; of the rest, `funded` holds priced tokens. */
   #classOf({ byKey, pool }: WarmRead): ReadClass {
     if (byKey) return 'keyed';
     return this.#isFunded(pool) ? 'funded' : 'remaining';

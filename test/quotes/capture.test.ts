@@ -342,6 +342,6 @@ test('funded pools are read in every run, and burners beside them only as far as
   const read = burners.filter((pool) => seen.has(pool));
   expect(read.length).toBeGreaterThan(0);
   for (const pool of read) expect(seen.get(pool)).toMatchObject({ status: 'feed_down', is_funded: false });
-  expect(backlogs.get('funded')).toMatchObject({ pools: 3, overdue: 0 });
+  expect(backlogs.get('funded')).toMatchObject({ reads: 3, overdue: 0 });
   expect(backlogs.get('remaining')?.backoff).toBeGreaterThan(0);
 });
