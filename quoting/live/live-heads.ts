@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
 import { liveMaxAgeMs } from '../../config/live-schema.ts';
@@ -39,7 +40,7 @@ export class LiveHeads implements Heads {
     this.#pace = { blockTimeMs, maxAgeMs: liveMaxAgeMs(live, blockTimeMs) };
     this.#now = deps.now ?? (() => performance.now());
     deps.committed.onHead((_, branch) => this.#take({ kind: 'committed', branch, inputs: this.#inputs() }));
-    deps.feed.onFrame(() => this.#take({ kind: 'frame', overrides: deps.feed.state() }));
+    deps.feed.onFrame(() => this.#take({ kind: 'frame' }));
   }
 
   get current(): ReportedHead | undefined {
@@ -72,12 +73,18 @@ export class LiveHeads implements Heads {
     if (!pending) return false;
     if (committed.current?.block.hash !== hash) return true;
     const on = { number, top: this.top, highest: this.#state.highest };
-    return !holds({ ...pending, receivedAt: lastReceived(this.#state, pending) }, on, this.#now(), this.#pace);
+    return !holds({ ...pending, receivedAt: this.#lastReceived(pending) }, on, this.#now(), this.#pace);
   }
 
   /** How old the overrides of a block are now, milliseconds: none at a committed block. */
   sourceAge({ pending }: BlockRef): Pick<Snapshot, 'sourceAgeMs'> {
-    return pending ? { sourceAgeMs: Math.round(this.#now() - lastReceived(this.#state, pending)) } : {};
+    return pending ? { sourceAgeMs: Math.round(this.#now() - this.#lastReceived(pending)) } : {};
+  }
+
+  /** Merges what sources sent only now: many frames come while nobody asks. */
+  #lastReceived(pending: PendingState): number {
+    this.#take({ kind: 'merged', overrides: this.#deps.feed.state() });
+    return lastReceived(this.#state, pending);
   }
 
   onHead(listener: HeadListener<ReportedHead>): void {

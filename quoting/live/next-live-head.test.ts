@@ -55,7 +55,8 @@ class Simulation {
     const overrides = new Map([ACCOUNT, TOKEN].map((account) => [account, slots]));
     const digest = `${blockNumber} ${value}`;
     this.overrides = { blockNumber, timestamp: null, overrides, digest, receivedAt: this.now };
-    this.take({ kind: 'frame', overrides: this.overrides });
+    this.take({ kind: 'merged', overrides: this.overrides });
+    this.take({ kind: 'frame' });
   }
 
   commit(number: number, fork: number): void {

@@ -5,14 +5,14 @@ import type { PendingOverrides } from './sourced-block.ts';
 import { takeHead } from './take-head.ts';
 
 /**
- * What happened. `asked`: a request needs a head. `frame`: a source sent one, and these are the overrides since, which may
- * be the same, sent again. `time`: nothing but that time passed.
+ * What happened. `asked`: a request needs a head. `frame`: a source sent one. `merged`: these are the overrides since, which
+ * may be the same, sent again. `time`: nothing but that time passed.
  */
 export type LiveEvent =
   | { readonly kind: 'asked' | 'time'; readonly inputs: LiveInputs }
   | { readonly kind: 'committed'; readonly branch: ChainTail; readonly inputs: LiveInputs }
-  | { readonly kind: 'frame'; readonly overrides: PendingOverrides | undefined }
-  | { readonly kind: 'watched' | 'unwatched' }
+  | { readonly kind: 'merged'; readonly overrides: PendingOverrides | undefined }
+  | { readonly kind: 'frame' | 'watched' | 'unwatched' }
   /** Nodes refused or ignored the overrides. */
   | { readonly kind: 'rejected'; readonly by: 'refused' | 'ignored' };
 
@@ -58,10 +58,10 @@ export function nextLiveHead(
       return announced(before, event.inputs, now, pace);
     case 'committed':
       return announced({ ...before, branch: event.branch }, event.inputs, now, pace);
-    case 'frame': {
-      const state = renewed(before, event.overrides, now);
-      return [state.watchers > 0 ? { ...state, wakeAt: state.announcedAt + ANNOUNCE_MS } : state, NOTHING];
-    }
+    case 'frame':
+      return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];
+    case 'merged':
+      return [renewed(before, event.overrides, now), NOTHING];
     case 'watched':
       return [{ ...before, watchers: before.watchers + 1 }, NOTHING];
     case 'unwatched': {
