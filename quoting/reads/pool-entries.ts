@@ -5,7 +5,8 @@ import { perObject } from '../../runtime/per-object.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { HeadContext, Kinds, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
-import type { CachedRead } from './cached-read.ts';
+import { CachedRead } from './cached-read.ts';
+import type { PoolReader } from './pool-reader.ts';
 
 /** The reads of one pool at one head, each started when it is first asked for. */
 export interface Entry {
@@ -14,14 +15,30 @@ export interface Entry {
   readonly reads: { [K in QuoteKind]?: CachedRead<Kinds[K]> };
 }
 
-/** One entry per pool, of the newest block it was requested at: those requested last. */
+/** The read that a request needs, and how it came to it. */
+export interface StartedRead<K extends QuoteKind> {
+  readonly entry: Entry;
+  readonly read: CachedRead<Kinds[K]>;
+  readonly source: 'cached' | 'joined' | 'read';
+}
+
+export interface PoolEntriesDeps {
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  /** Bound, in bins of all pools. */
+  readonly cacheBins: number;
+  /** Whether this is the newest head. */
+  readonly isCurrent: (head: HeadContext) => boolean;
+}
+
+/** One entry per pool, of the newest block it was requested at: those requested last. Each read is started once. */
 export class PoolEntries {
+  readonly #deps: PoolEntriesDeps;
   readonly #entries: LRUCache<Address, Entry>;
 
-  /** @param cacheBins bound, in bins of all pools */
-  constructor(cacheBins: number) {
+  constructor(deps: PoolEntriesDeps) {
+    this.#deps = deps;
     this.#entries = new LRUCache({
-      maxSize: cacheBins,
+      maxSize: deps.cacheBins,
       sizeCalculation: ({ pool: { immutables } }) => immutables.highestBin - immutables.lowestBin + 1,
     });
   }
@@ -35,19 +52,48 @@ export class PoolEntries {
     return this.#entries.peek(address);
   }
 
-  /** The entry of a pool at this head, or at one that is the newest, which `isCurrent` says; a new one otherwise. */
-  at(head: HeadContext, pool: ServedPool, isCurrent: (head: HeadContext) => boolean): Entry {
+  /** Gives the read that a request needs, and starts it unless another request did. */
+  read<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool): StartedRead<K> {
+    const before = this.#pricesSoFar(pool);
+    const entry = this.#at(head, pool);
+    const known = entry.reads[kind];
+    if (known && !known.mayRetry) return { entry, read: known, source: known.settled ? 'cached' : 'joined' };
+    return { entry, read: this.#start[kind](entry, head, before), source: 'read' };
+  }
+
+  /** The entry of a pool at this head, or at one that is the newest; a new one otherwise. */
+  #at(head: HeadContext, pool: ServedPool): Entry {
     const known = this.#entries.get(pool.address);
-    if (known && (stateOf(known.head.block) === stateOf(head.block) || isCurrent(known.head))) return known;
+    if (known && (stateOf(known.head.block) === stateOf(head.block) || this.#deps.isCurrent(known.head))) return known;
     const entry: Entry = { pool, head, reads: {} };
     this.#entries.set(pool.address, entry);
     return entry;
   }
 
-  pricesSoFar(pool: ServedPool): PriceSnapshot | undefined {
+  #pricesSoFar(pool: ServedPool): PriceSnapshot | undefined {
     const outcome = this.peek(pool)?.reads.prices?.settled;
     return outcome instanceof SnapshotError ? undefined : outcome;
   }
+
+  readonly #start: {
+    readonly [K in QuoteKind]: (entry: Entry, head: HeadContext, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
+  } = {
+    prices: (entry, head, before) => {
+      entry.reads.prices = new CachedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
+      return entry.reads.prices;
+    },
+    depths: (entry, head, before) => {
+      const known = entry.reads.prices;
+      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
+      entry.reads.depths = new CachedRead(
+        prices.outcome.then((read) => {
+          if (read instanceof SnapshotError) throw read;
+          return this.#deps.reader.depth(head, read);
+        }),
+      );
+      return entry.reads.depths;
+    },
+  };
 
   /** The outcome at a newer block, if it came first: a client must not get an older block than others already saw. */
   newerOutcome<K extends QuoteKind>(kind: K, { pool, head }: Entry): Kinds[K] | undefined {

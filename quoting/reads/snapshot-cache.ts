@@ -10,14 +10,13 @@ import type {
   DepthSnapshot,
   HeadContext,
   Kinds,
-  PriceSnapshot,
   QuoteKind,
   ReadOptions,
   Snapshot,
   SnapshotMap,
 } from '../types.ts';
 import { CachedRead, timedOut, waitFor } from './cached-read.ts';
-import { type Entry, isGuarded, PoolEntries, readKind, withoutLevels } from './pool-entries.ts';
+import { isGuarded, PoolEntries, readKind, type StartedRead, withoutLevels } from './pool-entries.ts';
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
@@ -39,6 +38,9 @@ export interface SnapshotCacheDeps {
   readonly observer: Pick<Partial<SnapshotObserver>, 'lookup'>;
 }
 
+/** Whether a request started the read that it needs. */
+const isOwn = ({ source }: Pick<StartedRead<QuoteKind>, 'source'>): boolean => source === 'read';
+
 /** The snapshots of one chain, shared by all requests: one entry per pool, of the newest block it was requested at. */
 export class SnapshotCache implements ChainSnapshots {
   readonly #deps: SnapshotCacheDeps;
@@ -46,7 +48,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   constructor(deps: SnapshotCacheDeps) {
     this.#deps = deps;
-    this.#entries = new PoolEntries(deps.cacheBins);
+    this.#entries = new PoolEntries({ ...deps, isCurrent: (head) => this.#isCurrent(head) });
   }
 
   cached(pool: ServedPool, kind: QuoteKind): Snapshot | undefined {
@@ -133,24 +135,27 @@ export class SnapshotCache implements ChainSnapshots {
         : new SnapshotError('timed_out', 'the chain advanced')
       : (this.#deps.heads.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
-    const shared = pools.map((pool) => this.#startRead(kind, head, pool));
+    const shared = pools.map((pool) => this.#entries.read(kind, head, pool));
     for (const source of ['cached', 'joined', 'read'] as const) {
       const count = shared.filter((each) => each.source === source).length;
       if (count > 0) this.#deps.observer.lookup?.(source, count);
     }
     const pending = shared.filter(({ read }) => read.settled === undefined);
     if (pending.length > 0) {
-      const [own, others] = [pending.filter(({ isFirst }) => isFirst), pending.filter(({ isFirst }) => !isFirst)];
+      const [own, others] = [pending.filter(isOwn), pending.filter((each) => !isOwn(each))];
       await Promise.all([waitFor(own, signal), waitFor(others, signal, this.#deps.waitTimeoutMs)]);
     }
     return new Map(
-      shared.map(({ entry, read, isFirst }): [Address, Kinds[K] | SnapshotError] => {
+      shared.map(({ entry, read, source }): [Address, Kinds[K] | SnapshotError] => {
         const settled = (at ? undefined : this.#entries.newerOutcome(kind, entry)) ?? read.settled ?? timedOut();
         const isTooOld =
           !(settled instanceof SnapshotError) && !settled.block.pending && this.#deps.heads.isTooOld(settled.block);
         const outcome = isTooOld ? new BlockTooOldError('the block became too old') : settled;
         const { address } = entry.pool;
-        return [address, outcome instanceof SnapshotError ? this.#errorFor(outcome, isFirst, signal) : outcome];
+        return [
+          address,
+          outcome instanceof SnapshotError ? this.#errorFor(outcome, source === 'read', signal) : outcome,
+        ];
       }),
     );
   }
@@ -166,38 +171,6 @@ export class SnapshotCache implements ChainSnapshots {
     const { current } = this.#deps.heads;
     return current !== undefined && stateOf(current.block) === stateOf(block);
   }
-
-  /** Gives the read that a request needs, and starts it unless another request did. */
-  #startRead<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool) {
-    const before = this.#entries.pricesSoFar(pool);
-    const entry = this.#entries.at(head, pool, (known) => this.#isCurrent(known));
-    const known = entry.reads[kind];
-    if (known && !known.mayRetry) {
-      const source = known.settled ? 'cached' : 'joined';
-      return { entry, read: known, isFirst: false, source };
-    }
-    return { entry, read: this.#start[kind](entry, head, before), isFirst: true, source: 'read' };
-  }
-
-  readonly #start: {
-    readonly [K in QuoteKind]: (entry: Entry, head: HeadContext, before?: PriceSnapshot) => CachedRead<Kinds[K]>;
-  } = {
-    prices: (entry, head, before) => {
-      entry.reads.prices = new CachedRead(this.#deps.reader.prices(head, { pool: entry.pool, before }));
-      return entry.reads.prices;
-    },
-    depths: (entry, head, before) => {
-      const known = entry.reads.prices;
-      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
-      entry.reads.depths = new CachedRead(
-        prices.outcome.then((read) => {
-          if (read instanceof SnapshotError) throw read;
-          return this.#deps.reader.depth(head, read);
-        }),
-      );
-      return entry.reads.depths;
-    },
-  };
 
   /** Makes a timeout a failure for the request that started the read. It stays a timeout for requests that joined. */
   #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
