@@ -84,7 +84,7 @@ async function serve(): Promise<void> {
   const latest = followQuotes(chains, catalog);
   const streams = startStreams({ ...common, latest, sockets });
   onStop('streams', () => streams.stop());
-  const takers = openTakers({ ...common, chains, latest, directory: catalog });
+  const takers = openTakers({ ...common, chains, latest, directory: catalog, now: () => performance.now() });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
   const ages = (chainId: number) => catalog.ages(chainId);

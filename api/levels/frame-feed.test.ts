@@ -12,7 +12,7 @@ afterEach(() => {
 
 const setup = () => {
   const failures: unknown[] = [];
-  const feeds = new FrameFeeds({ error: (fields: unknown) => failures.push(fields) } as never);
+  const feeds = new FrameFeeds({ error: (fields: unknown) => failures.push(fields) } as never, () => performance.now());
   return { feeds, failures };
 };
 

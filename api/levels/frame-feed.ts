@@ -34,7 +34,7 @@ export class FrameFeeds {
 
   constructor(
     private readonly logger: Pick<Logger, 'error'>,
-    private readonly now: Clock = () => performance.now(),
+    private readonly now: Clock,
   ) {}
 
   /** @param open gives the source of a feed that has no readers yet */

@@ -28,7 +28,7 @@ export interface PriceLevelsDeps {
   readonly latest: Readonly<Record<Basis, ChainQuotes>>;
   readonly choose: ChoosePools;
   readonly feeds: FrameFeeds;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
@@ -36,11 +36,8 @@ export class PriceLevels {
   /** The pools that single frames wait for. */
   readonly #awaited: AwaitedPools;
 
-  readonly #now: Clock;
-
   constructor(private readonly deps: PriceLevelsDeps) {
-    this.#now = deps.now ?? (() => performance.now());
-    this.#awaited = new AwaitedPools(maxUnreadMs(deps.chain), this.#now);
+    this.#awaited = new AwaitedPools(maxUnreadMs(deps.chain), deps.now);
   }
 
   /**
@@ -86,7 +83,7 @@ export class PriceLevels {
     const latest = this.deps.latest[query.basis];
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
-    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now: this.#now }));
+    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now: this.deps.now }));
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */

@@ -55,7 +55,7 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
   const logger = createLogger('test', 'silent');
   const terminations: string[] = [];
   const seen = { open: 0, active: 0, most: 0, made: 0 };
-  const frames = new FrameFeeds(logger);
+  const frames = new FrameFeeds(logger, () => performance.now());
   const connections = new Connections(StreamConfig.parse({}));
   const sockets = { connections, countTermination: (_chain: number, reason: string) => terminations.push(reason) };
   const app = new Hono();

@@ -1,5 +1,4 @@
 import type { Address } from 'viem';
-import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
@@ -12,6 +11,7 @@ import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from
 import type { AccessLists } from './access-lists.ts';
 import { tryLive } from './live-calls.ts';
 import type { LiveHeads } from './live-heads.ts';
+import { isContradicted, isReusable, type LiveRead } from './live-read.ts';
 
 export interface LiveReaderDeps {
   readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
@@ -22,21 +22,6 @@ export interface LiveReaderDeps {
   /** How long a read is used again while no override that it depends on changes, milliseconds. */
   readonly reuseMs: number;
   readonly now: Clock;
-}
-
-/** What was read of a pool in a block that is being built. */
-interface LiveRead {
-  readonly pool: ServedPool;
-  readonly pending: PendingState;
-  /** Names the overrides that the price depends on; null: unknown. */
-  readonly touching: string | null;
-  readonly readAt: number;
-  /** Null without a live price, or where nodes did not give it. Rejects when the budget is exhausted. */
-  readonly prices: Promise<PriceSnapshot | null>;
-  /** Undefined until prices are read. */
-  outcome?: PriceSnapshot | null;
-  /** Null where it could not be read. Undefined until it is needed. */
-  depth?: Promise<DepthSnapshot | null> | undefined;
 }
 
 /**
@@ -97,10 +82,9 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const { accessLists, reuseMs, now } = this.#deps;
     const { pending, hash } = block;
     const last = this.#reads.hash === hash ? this.#reads.of.get(pool.address) : undefined;
-    if (!pending || last?.pool !== pool || !isSameTarget(last.pending, pending)) return undefined;
-    if (last.pending.digest === pending.digest) return last;
-    const isSame = last.touching !== null && last.touching === accessLists.touching(pool, block);
-    return isSame && now() - last.readAt < reuseMs ? last : undefined;
+    if (!pending || !last) return undefined;
+    const reuse = { touching: () => accessLists.touching(pool, block), reuseMs, now: now() };
+    return isReusable(last, pool, pending, reuse) ? last : undefined;
   }
 
   #start(head: HeadContext, read: PoolRead): LiveRead {
@@ -135,12 +119,8 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   /** Compares what was read with the access list of the pool. */
   #check(read: LiveRead, before: LiveRead | undefined, block: BlockRef, priced: PriceSnapshot): void {
     const { accessLists, committed } = this.#deps;
-    const { pool, touching } = read;
-    const isUntouchedLive = touching === '' && priced.hasLivePrice;
-    const isSameRead = touching !== null && before?.touching === touching && isSameTarget(before.pending, read.pending);
-    const fingerprint = priced.hasLivePrice ? priced.fingerprint : undefined;
-    const isChanged = isSameRead && before.outcome !== undefined && before.outcome?.fingerprint !== fingerprint;
-    if (isUntouchedLive || isChanged) accessLists.distrust(pool, block);
+    const { pool } = read;
+    if (isContradicted(read, before, priced)) accessLists.distrust(pool, block);
     else accessLists.confirm(pool);
     const atHead = committed.cached(pool, 'prices');
     if (atHead?.block.hash === block.hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
@@ -189,9 +169,6 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return outcome;
   }
 }
-
-const isSameTarget = (one: PendingState, other: PendingState): boolean =>
-  one.blockNumber === other.blockNumber && one.timestamp === other.timestamp;
 
 /** The same object for the same head: pools that are read at one object share calls. */
 const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: HeadContext): HeadContext => {
