@@ -8,7 +8,8 @@ import { AccessLists } from './live/access-lists.ts';
 import type { LiveHeads } from './live/live-heads.ts';
 import { LiveReader } from './live/live-reader.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
-import { createPoolReader } from './reads/create-pool-reader.ts';
+import { createPoolReader, type PoolReaderOptions } from './reads/create-pool-reader.ts';
+import type { PoolReader } from './reads/pool-reader.ts';
 import { SnapshotCache } from './reads/snapshot-cache.ts';
 import { BlockWarmer } from './requested/block-warmer.ts';
 import { RequestedPools } from './requested/requested-pools.ts';
@@ -24,6 +25,8 @@ export interface QuotesDeps extends ChainContext {
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
   readonly now: Clock;
+  /** Makes what reads pools of the nodes. Default: by the calls of the contracts. */
+  readonly createReader?: (options: PoolReaderOptions) => Pick<PoolReader, 'prices' | 'depth'>;
 }
 
 /** What serves quotes of one basis: at the committed head, or in the block that is being built. */
@@ -45,18 +48,20 @@ export interface ChainQuotes {
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
-  { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now }: QuotesDeps,
+  deps: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
 ): ChainQuotes {
+  const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now } = deps;
+  const { createReader = createPoolReader } = deps;
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
   const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested, now });
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
-  const pools = createPoolReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
+  const pools = createReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;

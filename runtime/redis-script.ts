@@ -10,7 +10,7 @@ import type { Redis } from 'ioredis';
  */
 export function loadScript(file: string, base: string) {
   const source = readFileSync(new URL(file, base), 'utf8');
-  return (redis: Redis, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
+  return (redis: Pick<Redis, 'eval'>, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
     redis.eval(source, keys.length, ...keys, ...args);
 }
 

@@ -34,7 +34,7 @@ export interface LiveFeedDeps {
   readonly own?: OwnSourceDeps | undefined;
   readonly logger: Logger;
   /** Opens a source that gives frames, and says whether they were used. Default: by its kind, over the network. */
-  readonly openSource?: (config: LiveSourceConfig, onFrame: (frame: Frame) => boolean) => Source;
+  readonly openSource?: ((config: LiveSourceConfig, onFrame: (frame: Frame) => boolean) => Source) | undefined;
   /** Default: `performance.now`. */
   readonly now?: Clock;
 }

@@ -2,12 +2,14 @@ import { hasOwnSource } from '../../config/live-schema.ts';
 import type { Environment } from '../../config/read-secret.ts';
 import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
-import { LiveFeed } from './live-feed.ts';
+import { LiveFeed, type LiveFeedDeps } from './live-feed.ts';
 import { LiveHeads, type LiveHeadsDeps } from './live-heads.ts';
 import type { OwnSourceDeps } from './own-source.ts';
 import { watchTraces } from './trace-watch.ts';
 
-export interface LiveHeadsOptions extends Pick<LiveHeadsDeps, 'protectedAccounts' | 'observer'> {
+export interface LiveHeadsOptions
+  extends Pick<LiveHeadsDeps, 'protectedAccounts' | 'observer'>,
+    Pick<LiveFeedDeps, 'openSource'> {
   /** Holds the keys of sources. Default: there are none. */
   readonly env?: Environment | undefined;
   /** Passes on the quote updates of the chain that makers publish. Default: they are no source. */
@@ -31,7 +33,7 @@ export interface OpenLiveHeads {
 export function openLiveHeads(
   { config, rpc, logger }: ChainContext,
   committed: Heads,
-  { protectedAccounts, observer, env = {}, listen }: LiveHeadsOptions,
+  { protectedAccounts, observer, env = {}, listen, openSource }: LiveHeadsOptions,
 ): OpenLiveHeads | undefined {
   const { live } = config;
   if (!live) return undefined;
@@ -41,7 +43,7 @@ export function openLiveHeads(
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
   const top = () => committed.announced && committed.top;
-  const feed = new LiveFeed(chain, { top, observer, env, own, logger });
+  const feed = new LiveFeed(chain, { top, observer, env, own, openSource, logger });
   return {
     heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger }),
     feed,

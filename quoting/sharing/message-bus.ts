@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
@@ -8,6 +9,24 @@ import { connectFailFast, connectQueueing } from '../../runtime/redis-connection
 const COMMAND_TIMEOUT_MS = 500;
 /** An outage of Redis ends after this long without a failure. */
 const QUIET_MS = 5_000;
+
+/** What a bus needs of Redis: connections that reconnect by themselves. */
+export interface BusConnections {
+  /** For commands, which fail at once while Redis is unreachable. */
+  readonly commands: Pick<Redis, 'status' | 'publish' | 'set' | 'pexpire' | 'exists' | 'eval' | 'disconnect'>;
+  /** For subscriptions, which wait while Redis is unreachable. */
+  readonly subscriptions: Pick<Redis, 'on' | 'subscribe' | 'unsubscribe' | 'disconnect'>;
+}
+
+/** Connects a bus to Redis. */
+export const connectBus = (redisUrl: string, logger: Logger): BusConnections => ({
+  commands: connectFailFast(redisUrl, logger, {
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    // A pipelined command would wait until this process has decoded what it read.
+    enableAutoPipelining: false,
+  }),
+  subscriptions: connectQueueing(redisUrl, logger),
+});
 
 /** Passes messages between the processes of a deployment, each a JSON object that begins with the `id` of its sender. */
 export class MessageBus {
@@ -22,14 +41,10 @@ export class MessageBus {
   #isClosed = false;
 
   /** @param onMissed called when messages may have been missed; this process has a new id then, so it is new to others */
-  constructor(redisUrl: string, logger: Logger, onMissed: () => void) {
+  constructor({ commands, subscriptions }: BusConnections, logger: Logger, onMissed: () => void) {
     this.#logger = logger;
-    this.redis = connectFailFast(redisUrl, logger, {
-      commandTimeout: COMMAND_TIMEOUT_MS,
-      // A pipelined command would wait until this process has decoded what it read.
-      enableAutoPipelining: false,
-    });
-    this.#subscriber = connectQueueing(redisUrl, logger);
+    this.redis = commands;
+    this.#subscriber = subscriptions;
     this.#subscriber.on('message', (channel, text) => this.#take(channel, text));
     this.#subscriber.on('close', () => {
       this.#id = randomUUID();

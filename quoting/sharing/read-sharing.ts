@@ -9,7 +9,7 @@ import { ownUpdatesChannel } from '../live/own-update.ts';
 import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
-import { MessageBus } from './message-bus.ts';
+import { connectBus, MessageBus } from './message-bus.ts';
 import { FORMAT } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
@@ -20,6 +20,8 @@ export interface ReadSharingDeps {
   readonly prefix: string;
   readonly metrics: Registry;
   readonly logger: Logger;
+  /** Connects to Redis. Default: over the network. */
+  readonly connect?: typeof connectBus;
 }
 
 /**
@@ -33,9 +35,9 @@ export class ReadSharing {
   readonly #chains: ChainReads[] = [];
   readonly #stopTicks: (() => void)[] = [];
 
-  constructor({ redisUrl, prefix, metrics, logger }: ReadSharingDeps) {
+  constructor({ redisUrl, prefix, metrics, logger, connect = connectBus }: ReadSharingDeps) {
     this.#prefix = prefix;
-    this.#bus = new MessageBus(redisUrl, logger, () => {
+    this.#bus = new MessageBus(connect(redisUrl, logger), logger, () => {
       for (const reads of this.#chains) reads.missed();
     });
     this.#claimed = new Counter({

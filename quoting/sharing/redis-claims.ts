@@ -12,7 +12,7 @@ const OVER = 'over';
  *
  * @param keyOf names the Redis key of a block's state
  */
-export function redisClaims(redis: Redis, keyOf: (state: string) => string): ClaimStore {
+export function redisClaims(redis: Pick<Redis, 'set' | 'pexpire'>, keyOf: (state: string) => string): ClaimStore {
   return {
     async take(state) {
       const holder = await redis.set(keyOf(state), '', 'PX', CLAIM_MS, 'NX', 'GET');

@@ -19,7 +19,7 @@ export interface FencedLeaseKeys {
 }
 
 interface LeaseRequest {
-  readonly redis: Redis;
+  readonly redis: Pick<Redis, 'eval'>;
   readonly keys: LeaseKeys | FencedLeaseKeys;
   readonly durationMs: number;
   /**
