@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { execa } from 'execa';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { runMain } from '../../runtime/run-main.ts';
+import { copyCheckout, withChange } from './copy-checkout.ts';
 import { INVARIANTS, type Invariant } from './invariants.ts';
 
 type Result = { readonly fullName: string; readonly status: string };
@@ -34,24 +33,9 @@ runMain(async () => {
   process.exitCode = noticed === chosen.length ? 0 : 1;
 });
 
-async function copyCheckout(to: string): Promise<void> {
-  const { stdout } = await execa('git', ['ls-files', '-co', '--exclude-standard'], { cwd: PROJECT_ROOT });
-  const paths = stdout.split('\n').filter((path) => existsSync(join(PROJECT_ROOT, path)));
-  for (const path of paths) await cp(join(PROJECT_ROOT, path), join(to, path));
-  await symlink(join(PROJECT_ROOT, 'node_modules'), join(to, 'node_modules'));
-}
-
 async function runWhenFalse(checkout: string, invariant: Invariant): Promise<readonly Result[]> {
   const [file, text, replacement] = invariant.mutation;
-  const path = join(checkout, file);
-  const original = await readFile(path, 'utf8');
-  await writeFile(
-    path,
-    original.replace(text, () => replacement),
-  );
-  const results = await runTests(checkout, [invariant]);
-  await writeFile(path, original);
-  return results;
+  return withChange(checkout, { file, text, replacement }, () => runTests(checkout, [invariant]));
 }
 
 async function runTests(checkout: string, invariants: readonly Invariant[]): Promise<readonly Result[]> {

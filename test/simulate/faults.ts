@@ -1,0 +1,56 @@
+import type { Fault } from './script.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** How long after its end a fault may still show, milliseconds. */
+const RECOVERY_MS: Readonly<Record<Fault['do'], number>> = {
+  lie: 1_500,
+  // A reader of a process that stood still may not have heard yet that its connection ended.
+  stop: 8_000,
+  kill: 8_000,
+  silence: 1_500,
+  // What was sent of a block too high counts once nothing of a lower one comes for as long as state is used.
+  leap: 10_000,
+  // The breaker of a node pauses for 15 s at most.
+  node: 17_000,
+  // A chain counts as rolled back after 10 s; so does one whose node lags.
+  lag: 13_000,
+  reorganise: 13_000,
+  redis: 5_000,
+  weather: 5_000,
+  empty: 15_000,
+};
+
+/** Knows what goes wrong, and since when all has recovered from it. */
+export class Faults {
+  /** How many of each kind last. */
+  readonly #active = new Map<Fault['do'], number>();
+  /** When all has recovered from those of a kind that ended. */
+  readonly #recoveredAt = new Map<Fault['do'], number>();
+
+  constructor(private readonly time: VirtualTime) {}
+
+  /** Since when all is well, but for faults of some kinds; infinite while something is wrong. */
+  calmSince(except: readonly Fault['do'][] = []): number {
+    const kinds = [...this.#active].filter(([kind]) => !except.includes(kind));
+    if (kinds.some(([, count]) => count > 0)) return Number.POSITIVE_INFINITY;
+    return Math.max(0, ...kinds.map(([kind]) => this.#recoveredAt.get(kind) ?? 0));
+  }
+
+  /** Whether all was well for so long, but for faults of some kinds. */
+  isCalmFor(ms: number, except: readonly Fault['do'][] = []): boolean {
+    return this.calmSince(except) + ms <= this.time.now;
+  }
+
+  /** Lets something be wrong for a while. */
+  last({ do: kind, ms }: Fault, end: () => void): void {
+    const { time } = this;
+    const count = (by: number) => this.#active.set(kind, (this.#active.get(kind) ?? 0) + by);
+    count(1);
+    const recover = () => {
+      count(-1);
+      this.#recoveredAt.set(kind, time.now + RECOVERY_MS[kind]);
+      end();
+    };
+    time.after(ms, recover, time.world);
+  }
+}

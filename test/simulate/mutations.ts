@@ -1,0 +1,98 @@
+import type { Change } from '../invariants/copy-checkout.ts';
+
+/** A change of the code that a simulation must find. */
+export type Mutation = Change & { readonly name: string };
+
+/** Faults that the service once had come first. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'that the last live price ended is not sent to other processes',
+    file: 'quoting/sharing/shared-feed.ts',
+    text: 'publish && feed.shared()',
+    replacement: 'publish && feed.state() && feed.shared()',
+  },
+  {
+    name: 'a stream that is resumed elsewhere keeps live prices',
+    file: 'api/latest/latest-quotes.ts',
+    text: 'name === this.#name ? Number(mark) : 0',
+    replacement: 'name === this.#name ? Number(mark) : read.version',
+  },
+  {
+    name: 'a replaced update stays until the next one is traced',
+    file: 'quoting/live/own-updates.ts',
+    text: 'written: holds ? written : undefined',
+    replacement: 'written',
+  },
+  {
+    name: 'who joins after the last frame is never sent away',
+    file: 'api/levels/frame-schedule.ts',
+    text: '.filter(([, joinedAt]) => now >=',
+    replacement: '.filter(([, joinedAt]) => joinedAt <= state.frameAt && now >=',
+  },
+  {
+    name: 'who joins gets an old frame first',
+    file: 'api/levels/frame-schedule.ts',
+    text: "event.kind === 'joined' && !isNewerDue",
+    replacement: "event.kind === 'joined'",
+  },
+  {
+    name: 'a process goes on reading sources while another one does',
+    file: 'quoting/sharing/feed-schedule.ts',
+    text: "isReading: event.reader === 'own', unknownSince",
+    replacement: "isReading: event.reader === 'own' || state.isReading, unknownSince",
+  },
+  {
+    name: 'overrides are used however old',
+    file: 'quoting/live/source-parts.ts',
+    text: 'now - receivedAt <= maxAgeMs',
+    replacement: 'receivedAt <= now && maxAgeMs > 0',
+  },
+  {
+    name: 'a value of another block is used',
+    file: 'quoting/sharing/block-reads.ts',
+    text: 'if (value?.digest === digest) block.values',
+    replacement: 'if (value && digest) block.values',
+  },
+  {
+    name: 'what was sent of a replaced block is not sent again',
+    file: 'api/stream/next-messages.ts',
+    text: 'if (pool.sentAt >= from) pool.version',
+    replacement: 'if (pool.sentAt > from) pool.version',
+  },
+  {
+    name: 'frames do not wait for pools that are not read',
+    file: 'api/levels/frame-contents.ts',
+    text: "if (unread.length > 0) return 'late';",
+    replacement: '',
+  },
+  {
+    name: 'the block of frames goes back with the overrides',
+    file: 'quoting/live/target-block.ts',
+    text: 'memory.highest = isBelow ? highest :',
+    replacement: 'memory.highest = isBelow && !highest ? highest :',
+  },
+  {
+    name: 'a client forgets no quote that is withdrawn',
+    file: 'client/stream/held-quotes.ts',
+    text: 'this.#quotes.delete(poolAddress);',
+    replacement: '',
+  },
+  {
+    name: 'overrides that ended are not announced',
+    file: 'quoting/live/next-live-head.ts',
+    text: 'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];',
+    replacement: 'return [before, NOTHING];',
+  },
+  {
+    name: 'a scheduled read takes no call from the budget',
+    file: 'chain/read-schedule/call-budget.ts',
+    text: '(own.leftAt(now) >= 1 ? own : this.#first).take(now);',
+    replacement: '',
+  },
+  {
+    name: 'the pool whose turn was last comes first',
+    file: 'chain/read-schedule/read-scheduler.ts',
+    text: 'lastTurn(a) - lastTurn(b)',
+    replacement: 'lastTurn(b) - lastTurn(a)',
+  },
+];

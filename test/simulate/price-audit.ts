@@ -1,0 +1,61 @@
+import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import type { Faults } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { ENOUGH_CALLS } from './script.ts';
+import { FIRST_LIVE_PRICE } from './virtual-chain.ts';
+import type { World } from './world.ts';
+
+/** When nothing goes wrong, a change reaches all readers within this time. */
+export const REACH_MS = 1_500;
+/** A reader notices a dead connection after this silence, before its first message later. */
+export const SILENCE_MS = 6_000;
+const FIRST_SILENCE_MS = 20_000;
+/** Longest run of reads, and longest delay of a message. */
+const RUN_MS = 3_000;
+const LATE_MS = 2_000;
+/** Those that concern one source alone. */
+const FAULTS_OF_SOURCES = ['lie', 'silence', 'leap'] as const;
+/** A source that said a price within this time says it still. */
+const SAID_MS = 600;
+
+/** Finds live prices that are held though nobody said them, or long after their end. */
+export class PriceAudit {
+  constructor(
+    private readonly world: World,
+    private readonly faults: Faults,
+    private readonly findings: Findings,
+  ) {}
+
+  /** Whether scheduled reads have calls for all pools. */
+  get hasEnoughCalls(): boolean {
+    return this.world.plan.callsPerMinute >= ENOUGH_CALLS;
+  }
+
+  /** @param extraMs how much longer than usual it may take until the reader knows */
+  check(name: string, pool: number, price: bigint, extraMs: number): void {
+    if (price < FIRST_LIVE_PRICE) return;
+    const { findings, world, faults } = this;
+    const now = world.time.now;
+    findings.counts.live += 1;
+    const claim = world.truth.find(price);
+    if (claim?.pool !== pool) {
+      findings.found('not of the block', `${name} holds ${price} of pool ${pool}, which nobody said`);
+      return;
+    }
+    const endedAt = claim.until ?? (claim.untilBlock === null ? claim.saidAt : now);
+    if (claim.until === null && now - endedAt < SAID_MS) return;
+    const sinceMs = now - endedAt;
+    // A source that is silent withdraws nothing: its prices become too old. Few calls are saved by what is young enough.
+    const isKept = claim.until === null || !this.hasEnoughCalls || !faults.isCalmFor(sinceMs);
+    const mostMs = faults.isCalmFor(sinceMs, FAULTS_OF_SOURCES)
+      ? REACH_MS + extraMs + (isKept ? this.#maxAgeMs : 0)
+      : 2 * this.#maxAgeMs + FIRST_SILENCE_MS + RUN_MS + LATE_MS + extraMs + SILENCE_MS;
+    if (sinceMs > mostMs)
+      findings.found('withdrawn', `${name} holds ${price} of pool ${pool} ${sinceMs} ms after its end`);
+  }
+
+  get #maxAgeMs(): number {
+    const { live, blockTimeMs } = this.world.config;
+    return live ? liveMaxAgeMs(live, blockTimeMs) : 0;
+  }
+}

@@ -1,0 +1,114 @@
+import type { StreamState } from '../../client/stream/types.ts';
+import type { Faults } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { indexOf } from './pool-reader.ts';
+import { type PriceAudit, REACH_MS, SILENCE_MS } from './price-audit.ts';
+import type { StreamReader } from './stream-reader.ts';
+import { FIRST_LIVE_PRICE, type VirtualBlock } from './virtual-chain.ts';
+import type { World } from './world.ts';
+
+/** A reader without a connection asks for batches this often. */
+const BATCH_MS = 2_500;
+/** With few calls, each pool still has a quote within this time. */
+const TURN_MS = 30_000;
+
+interface Position {
+  readonly connection: number;
+  readonly block: NonNullable<StreamState['block']>;
+}
+
+/** Compares what readers of streams hold with what is true. */
+export class ReaderAudit {
+  readonly #positions = new Map<StreamReader, Position>();
+  /** The heads of the last while, and when each came. */
+  readonly #heads: { readonly at: number; readonly block: VirtualBlock }[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly faults: Faults,
+    private readonly findings: Findings,
+    private readonly prices: PriceAudit,
+  ) {}
+
+  /** A reader holds something else than before. */
+  take(reader: StreamReader): void {
+    const { state, connections, options } = reader;
+    if (!state) return;
+    const { findings, world } = this;
+    findings.counts.states += 1;
+    const { block, quotes, transport } = state;
+    findings.note(`${options.name} ${block?.number} ${[...quotes.values()].map(({ bidAdj }) => bidAdj).join()}`);
+    // Quotes of a batch may be of several blocks.
+    if (!block || transport === 'batch') return;
+    const before = this.#positions.get(reader);
+    const isBack = before?.connection === connections && block.number < before.block.number;
+    if (isBack && world.chain.has(before.block.hash))
+      findings.found('goes back', `${options.name} from ${before.block.number} to ${block.number}`);
+    this.#positions.set(reader, { connection: connections, block });
+    const of = world.chain.byHash.get(block.hash as `0x${string}`);
+    for (const [pool, { bidAdj }] of quotes) {
+      const [price, index] = [BigInt(bidAdj), indexOf(pool)];
+      if (price < FIRST_LIVE_PRICE && of?.prices[index] !== price)
+        findings.found('not of the block', `${options.name} holds ${price} of pool ${index} at block ${block.number}`);
+    }
+    this.#checkHeld(reader);
+  }
+
+  /** To be called a few times a second. */
+  check(): void {
+    const { world } = this;
+    const { head } = world.chain;
+    const { now } = world.time;
+    if (this.#heads.at(-1)?.block !== head) this.#heads.push({ at: now, block: head });
+    while ((this.#heads[1]?.at ?? Number.POSITIVE_INFINITY) < now - REACH_MS - 500) this.#heads.shift();
+    for (const reader of world.readers) {
+      this.#checkHeld(reader);
+      const isDue = this.faults.isCalmFor(0) && now > reader.troubledUntil;
+      if (this.prices.hasEnoughCalls) this.#checkCurrent(reader, isDue);
+      else this.#checkTurns(reader, isDue);
+    }
+  }
+
+  /** No price is held long after it was withdrawn. */
+  #checkHeld({ state, options, troubledUntil }: StreamReader): void {
+    if (!state?.block) return;
+    const isTroubled = this.world.time.now < troubledUntil;
+    const extraMs = (state.transport === 'batch' ? BATCH_MS : 0) + (isTroubled ? SILENCE_MS : 0);
+    for (const [pool, { bidAdj }] of state.quotes)
+      this.prices.check(options.name, indexOf(pool), BigInt(bidAdj), extraMs);
+  }
+
+  /** Once nothing goes wrong, all is current. */
+  #checkCurrent({ state, options, server }: StreamReader, isDue: boolean): void {
+    const why = isDue ? this.#whyLate(state, options.basis) : undefined;
+    const lateMs = this.findings.lastsMs(options.name, why !== undefined);
+    if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
+      this.findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
+  }
+
+  /** With few calls, each pool has its turn. */
+  #checkTurns({ state, options }: StreamReader, isDue: boolean): void {
+    for (const pool of options.pools) {
+      const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
+      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > TURN_MS)
+        this.findings.found('starves', what);
+    }
+  }
+
+  /** Why what a reader holds is not current; undefined if it is. */
+  #whyLate(state: StreamState | undefined, basis: string): string | undefined {
+    const { plan, truth, time } = this.world;
+    const due = this.#heads[0]?.block;
+    if (!state?.block) return `holds no block: ${[...(state?.stale.values() ?? [])].map(({ error }) => error).join()}`;
+    if (due && state.block.number < Number(due.number)) return `is at block ${state.block.number}, not ${due.number}`;
+    for (let pool = 0; pool < plan.pools; pool += 1) {
+      const quote = [...state.quotes].find(([address]) => indexOf(address) === pool)?.[1];
+      if (!quote) return `has no quote of pool ${pool}`;
+      // Who becomes the reader of published updates does not know earlier ones; a block that is new has no overrides yet.
+      if (basis !== 'live' || pool === plan.pools - 1 || this.#heads.length > 1) continue;
+      const isSaid = truth.since(pool, time.now).some(({ from }) => from < time.now - REACH_MS);
+      if (isSaid && BigInt(quote.bidAdj) < FIRST_LIVE_PRICE) return `has no live price of pool ${pool}`;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,160 @@
+import { Random } from './random.ts';
+
+/** What happens in a simulation, besides blocks. `at`, `ms`: milliseconds. Numbers name pools, sources, readers, processes, nodes. */
+export type Action = { readonly at: number } & (
+  | { readonly do: 'price' | 'cancel'; readonly pool: number }
+  | { readonly do: 'trade'; readonly pools: readonly number[] }
+  | { readonly do: 'publish'; readonly blocks: number }
+  | { readonly do: 'unpublish' }
+  /** A reader's connection ends; the next one reaches this process. */
+  | { readonly do: 'move'; readonly reader: number; readonly to: number; readonly isSilent: boolean }
+  | { readonly do: 'take'; readonly reader: number; readonly to: number }
+  | { readonly do: 'slow'; readonly reader: number; readonly ms: number }
+  | Fault
+);
+
+/** What goes wrong for a while. */
+export type Fault =
+  | { readonly do: 'lie'; readonly pool: number; readonly ms: number }
+  | { readonly do: 'silence'; readonly source: number; readonly ms: number }
+  | { readonly do: 'leap'; readonly source: number; readonly by: number; readonly ms: number }
+  | { readonly do: 'stop'; readonly process: number; readonly ms: number }
+  | {
+      readonly do: 'kill';
+      readonly process: number;
+      readonly ms: number;
+      readonly skewMs: number;
+      readonly isSilent: boolean;
+    }
+  | {
+      readonly do: 'node';
+      readonly node: number | 'all';
+      readonly becomes: 'down' | 'slow' | 'hangs';
+      readonly ms: number;
+    }
+  | { readonly do: 'lag'; readonly node: number; readonly lagMs: number; readonly ms: number }
+  | { readonly do: 'redis'; readonly becomes: 'down' | 'hangs'; readonly isForgotten: boolean; readonly ms: number }
+  | {
+      readonly do: 'weather';
+      readonly lost: number;
+      readonly twice: number;
+      readonly lateMs: number;
+      readonly ms: number;
+    }
+  | { readonly do: 'reorganise'; readonly depth: number; readonly others: number; readonly ms: number }
+  | { readonly do: 'empty'; readonly process: number; readonly ms: number };
+
+/** How large a world is. */
+export interface Plan {
+  readonly seed: number;
+  readonly blockTimeMs: number;
+  readonly processes: number;
+  readonly nodes: number;
+  readonly pools: number;
+  readonly readers: number;
+  readonly takers: number;
+  /** Of scheduled reads of each process and basis: too few for all, or enough. */
+  readonly callsPerMinute: number;
+  readonly durationMs: number;
+}
+
+/** The number of the sources that send frames; the last pool has published updates instead. */
+export const SOURCES = 2;
+interface Rhythm {
+  /** Least and most time without and with faults, in turns. */
+  readonly calmMs: readonly [number, number];
+  readonly faultyMs: readonly [number, number];
+  /** For so long before its end nothing goes wrong. */
+  readonly endMs: number;
+}
+const LONG: Rhythm = { calmMs: [12_000, 40_000], faultyMs: [3_000, 15_000], endMs: 25_000 };
+const SHORT: Rhythm = { calmMs: [500, 4_000], faultyMs: [1_000, 4_000], endMs: 2_500 };
+/** From this duration on it is long. */
+const LONG_MS = 50_000;
+
+const FEW_CALLS = 300;
+export const ENOUGH_CALLS = 6_000;
+
+export function planOf(seed: number, durationMs: number): Plan {
+  const random = Random.of(seed, 'plan');
+  return {
+    seed,
+    durationMs,
+    blockTimeMs: random.pick([1_000, 2_000, 2_000, 4_000, 12_000]),
+    processes: random.pick([2, 2, 3, 3, 5]),
+    nodes: random.int(1, 3),
+    pools: random.int(3, 5),
+    readers: random.int(2, 4),
+    takers: random.int(1, 2),
+    callsPerMinute: random.pick([FEW_CALLS, ENOUGH_CALLS, ENOUGH_CALLS, ENOUGH_CALLS]),
+  };
+}
+
+/** What happens, in the order of time, the same for the same plan. */
+export function scriptOf(plan: Plan): readonly Action[] {
+  const { durationMs } = plan;
+  const random = Random.of(plan.seed, 'script');
+  const actions: Action[] = [];
+  // Each minute is quieter or busier than others.
+  for (let at = 0, meanMs = 600; at < durationMs; at += 1 + random.int(0, 2 * meanMs)) {
+    if (random.chance(0.02)) meanMs = random.pick([200, 600, 2_000, 6_000]);
+    actions.push({ at, ...usual(plan, random) });
+  }
+  const { calmMs, faultyMs, endMs } = durationMs < LONG_MS ? SHORT : LONG;
+  for (let at = random.int(...calmMs); ; at += random.int(...calmMs)) {
+    const end = Math.min(at + random.int(...faultyMs), durationMs - endMs);
+    if (at >= end) break;
+    for (let faults = random.int(1, 4); faults > 0; faults -= 1) {
+      const from = random.int(at, end - 1);
+      actions.push({ at: from, ...fault(plan, random, Math.max(100, Math.min(end - from, random.int(200, 12_000)))) });
+    }
+    at = end;
+  }
+  return actions.toSorted((one, other) => one.at - other.at);
+}
+
+function usual({ pools, readers, takers, processes }: Plan, random: Random) {
+  const priced = random.int(0, pools - 2);
+  const roll = random.next();
+  if (roll < 0.5) return { do: 'price', pool: priced } as const;
+  if (roll < 0.66) return { do: 'cancel', pool: priced } as const;
+  if (roll < 0.76) return { do: 'trade', pools: [random.int(0, pools - 1)] } as const;
+  if (roll < 0.84) return { do: 'publish', blocks: random.int(1, 4) } as const;
+  if (roll < 0.87) return { do: 'unpublish' } as const;
+  const to = random.int(0, processes - 1);
+  if (roll < 0.95)
+    return { do: 'move', reader: random.int(0, readers - 1), to, isSilent: random.chance(0.15) } as const;
+  const reader = random.int(0, takers - 1);
+  if (roll < 0.98) return { do: 'take', reader, to } as const;
+  return { do: 'slow', reader, ms: random.int(500, 20_000) } as const;
+}
+
+function fault({ pools, processes, nodes, blockTimeMs }: Plan, random: Random, ms: number): Fault {
+  const process = random.int(0, processes - 1);
+  const source = random.int(0, SOURCES - 1);
+  const makers: readonly (() => Fault)[] = [
+    () => ({ do: 'lie', pool: random.int(0, pools - 2), ms }),
+    () => ({ do: 'silence', source, ms }),
+    () => ({ do: 'leap', source, by: random.pick([1, 1, 2, 50, -1]), ms }),
+    () => ({ do: 'stop', process, ms }),
+    () => ({ do: 'kill', process, ms, skewMs: random.int(-2_000, 2_000), isSilent: random.chance(0.3) }),
+    () => ({
+      do: 'node',
+      node: random.chance(0.5) ? 'all' : random.int(0, nodes - 1),
+      becomes: random.pick(['down', 'slow', 'hangs'] as const),
+      ms,
+    }),
+    () => ({ do: 'lag', node: random.int(0, nodes - 1), lagMs: random.int(200, 2 * blockTimeMs), ms }),
+    () => ({ do: 'redis', becomes: random.pick(['down', 'hangs'] as const), isForgotten: random.chance(0.3), ms }),
+    () => ({
+      do: 'weather',
+      lost: random.pick([0, 0.1, 0.5, 1]),
+      twice: 0.2,
+      lateMs: random.pick([0, 100, 1_500]),
+      ms,
+    }),
+    () => ({ do: 'reorganise', depth: random.int(1, 4), others: random.int(1, 5), ms: 100 }),
+    () => ({ do: 'empty', process, ms }),
+  ];
+  return random.pick(makers)();
+}

@@ -1,0 +1,132 @@
+import { toQuote } from '../../api/quotes/quote-body.ts';
+import { stream } from '../../client/stream/stream.ts';
+import type { StreamState } from '../../client/stream/types.ts';
+import type { Basis } from '../../quoting/quote-basis.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ApiProcess } from './api-process.ts';
+import type { Random } from './random.ts';
+import { StreamSocket } from './stream-socket.ts';
+import { Machine, type VirtualTime } from './virtual-time.ts';
+
+export interface StreamReaderOptions {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly pools: readonly string[];
+  readonly depth: boolean;
+  readonly basis: Basis;
+  readonly chainId: number;
+  readonly logger: Logger;
+  /** The process that a new connection reaches; undefined: none. */
+  readonly target: () => ApiProcess | undefined;
+  /** Called after each change of what it holds. */
+  readonly onState: (reader: StreamReader) => void;
+}
+
+/** How long it takes until a reader is current again whose connection ended, or ended in silence before its first message. */
+const RECONNECTED_MS = 3_000;
+const DEAD_MS = 23_000;
+
+const NOBODY = new Machine('nobody');
+NOBODY.isDead = true;
+
+/** A program that follows quotes with the client package, over a WebSocket, or by batches where that is refused. */
+export class StreamReader {
+  state: StreamState | undefined;
+  /** How many connections it began. */
+  connections = 0;
+  /** Until then it may miss what others know: its connection ended, which it may not know yet. */
+  troubledUntil = 0;
+  readonly machine: Machine;
+  #socket: StreamSocket | undefined;
+
+  constructor(readonly options: StreamReaderOptions) {
+    const { name, time } = options;
+    this.machine = new Machine(name);
+    void time.in(this.machine, () => this.#follow());
+  }
+
+  /** The process that it is connected to, or was. */
+  get server(): Machine | undefined {
+    return this.#socket?.server;
+  }
+
+  /** Its connection breaks. @param isSilent so that neither end sees that at once */
+  leave(isSilent: boolean): void {
+    const { time } = this.options;
+    this.troubledUntil = time.now + (isSilent ? DEAD_MS : RECONNECTED_MS);
+    if (isSilent && this.#socket) this.#socket.isCut = true;
+    else this.#socket?.break();
+  }
+
+  async #follow(): Promise<void> {
+    const { time, random, pools, depth, basis, chainId, logger, target, onState } = this.options;
+    const reader = this;
+    class Socket extends StreamSocket {
+      constructor() {
+        const process = target();
+        const open = () => process?.streams.chains.get(chainId)?.[basis];
+        super(time, random, process?.machine ?? NOBODY, open, logger);
+        reader.connections += 1;
+        reader.#socket = this;
+      }
+    }
+    const options = { url: 'http://api', chainId, pools, depth, basis, WebSocket: Socket, fetch: this.#fetch };
+    for await (const state of stream(options)) {
+      this.state = state;
+      onState(this);
+    }
+  }
+
+  /** Batches alone: a stream of events is refused. */
+  readonly #fetch = async (url: string | URL | Request): Promise<Response> => {
+    const { time, random } = this.options;
+    const client = time.machine;
+    const over = (ms: number, machine: Machine) =>
+      new Promise<void>((resolve) => void time.after(ms, resolve, machine));
+    const process = this.options.target();
+    const isBatch = String(url).endsWith('/bid_ask/batch');
+    await over(random.int(1, 20), client);
+    if (!process || process.machine.isDead) throw new TypeError('fetch failed');
+    const answer = new Promise<Response>((resolve) => {
+      const serve = async () => {
+        const response = isBatch ? await this.#batch(process) : responseOf(503, { error: 'Unavailable' });
+        time.after(random.int(1, 20), () => resolve(response), client);
+      };
+      time.after(0, () => void serve(), process.machine);
+    });
+    return answer;
+  };
+
+  async #batch(process: ApiProcess): Promise<Response> {
+    const { basis, depth, pools } = this.options;
+    const { snapshots, requested } = process[basis];
+    const named = process.pools.filter(({ address }) => pools.includes(address));
+    const kind = depth ? 'depths' : 'prices';
+    requested.markRequested(named, kind, true);
+    const found = await snapshots[kind](named, { signal: AbortSignal.timeout(5_000) });
+    const read = [...found.values()].flatMap((each) => (each instanceof SnapshotError ? [] : [each.block]));
+    const oldest = read.sort((one, other) => Number(one.number - other.number))[0];
+    const results = [...found].map(([poolAddress, each]) =>
+      each instanceof SnapshotError
+        ? { poolAddress, error: { status: 503, error: each.message } }
+        : { poolAddress, quote: toQuote(each) },
+    );
+    const headers = oldest ? { 'X-Block-Number': `${oldest.number}`, 'X-Block-Hash': oldest.hash } : {};
+    return responseOf(200, { results }, headers);
+  }
+}
+
+/** As much of a response as the client package uses. */
+const responseOf = (status: number, body: unknown, headers: Record<string, string> = {}): Response => {
+  const text = JSON.stringify(body);
+  const response = {
+    ok: status === 200,
+    status,
+    headers: new Headers(headers),
+    body: null,
+    json: async () => JSON.parse(text),
+  };
+  return response as unknown as Response;
+};

@@ -1,0 +1,135 @@
+import { type Hex, numberToHex, toHex } from 'viem';
+import { CircuitBreaker } from '../../chain/circuit-breaker.ts';
+import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { Random } from './random.ts';
+import { oracleOf, PRICE_SLOT, type VirtualBlock, type VirtualChain } from './virtual-chain.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** What a node does besides answering: `hangs` never answers. */
+export type NodeState = 'well' | 'down' | 'slow' | 'hangs';
+
+const TIMEOUT_MS = 3_000;
+
+/** What `sim_prices` takes: a block, and the price of each pool that overrides set. */
+export interface PricesCall {
+  readonly hash: Hex;
+  readonly pools: readonly number[];
+  /** By pool. */
+  readonly overrides: Readonly<Record<number, string>>;
+}
+
+/** A node of the chain, which sees each block a while after it is mined. */
+export class VirtualNode {
+  state: NodeState = 'well';
+  lagMs = 0;
+  #head: VirtualBlock;
+  readonly #onHead: ((block: VirtualBlock) => void)[] = [];
+
+  constructor(
+    readonly name: string,
+    private readonly chain: VirtualChain,
+    private readonly time: VirtualTime,
+    private readonly random: Random,
+  ) {
+    this.#head = chain.head;
+  }
+
+  /** Calls the listener with each head that its socket pushes. */
+  onHead(listener: (block: VirtualBlock) => void): void {
+    this.#onHead.push(listener);
+  }
+
+  /** Takes the chain's head as its own, once it has it. */
+  see(block: VirtualBlock): void {
+    this.time.after(this.lagMs + this.random.int(1, 60), () => {
+      // Of two that cross, the later one.
+      if (BigInt(block.hash) <= BigInt(this.#head.hash)) return;
+      this.#head = block;
+      if (this.state === 'well' || this.state === 'slow') for (const listener of this.#onHead) listener(block);
+    });
+  }
+
+  /** The node as a process calls it. */
+  endpoint(): RpcEndpoint {
+    const endpoint = {
+      label: this.name,
+      breaker: new CircuitBreaker(() => performance.now()),
+      request: (method: string, params: readonly unknown[], signal?: AbortSignal) =>
+        this.#request(method, params, signal),
+    };
+    return endpoint as unknown as RpcEndpoint;
+  }
+
+  #request(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    const { time, random, state } = this;
+    return new Promise((resolve, reject) => {
+      const settle = (ms: number, how: () => void) => {
+        const cancel = time.after(ms, how);
+        signal?.addEventListener('abort', () => {
+          cancel();
+          reject(new RpcFailure('aborted', `${method} was aborted`));
+        });
+      };
+      const fail = (code: 'timeout' | 'unreachable') => () => reject(new RpcFailure(code, `${this.name}: ${code}`));
+      if (signal?.aborted) reject(new RpcFailure('aborted', `${method} was aborted`));
+      else if (state === 'hangs') settle(TIMEOUT_MS, fail('timeout'));
+      else if (state === 'down') settle(random.int(1, 5), fail('unreachable'));
+      else {
+        const ms = state === 'slow' ? random.int(300, 4_000) : random.int(4, 40);
+        if (ms >= TIMEOUT_MS) settle(TIMEOUT_MS, fail('timeout'));
+        else
+          settle(ms, () => {
+            try {
+              resolve(this.#answer(method, params));
+            } catch (error) {
+              reject(error);
+            }
+          });
+      }
+    });
+  }
+
+  #answer(method: string, params: readonly unknown[]): unknown {
+    if (method === 'eth_getBlockByNumber') return answerOf(this.#head);
+    if (method === 'eth_getBlockByHash') return answerOf(this.#blockOf(params[0] as Hex));
+    if (method === 'eth_createAccessList') return this.#accessList(params);
+    if (method === 'sim_prices') {
+      const { hash, pools, overrides } = params[0] as PricesCall;
+      const { prices } = this.#blockOf(hash);
+      return pools.map((pool) => overrides[pool] ?? String(prices[pool]));
+    }
+    throw new RpcFailure('refused', `${method} is unknown`, { code: -32_601, message: 'unknown method' });
+  }
+
+  /** A block that the node has: one that is above its head, or not on the branch that counts, it does not. */
+  #blockOf(hash: Hex): VirtualBlock {
+    const block = this.chain.byHash.get(hash);
+    if (block && block.number <= this.#head.number && this.chain.has(hash)) return block;
+    throw new RpcFailure('refused', 'the node refuses', { code: -32_000, message: 'header not found' });
+  }
+
+  /** The price of a pool is read from the pool's account and from its oracle. */
+  #accessList([call]: readonly unknown[]): unknown {
+    const { data } = call as { readonly data: Hex };
+    const pool = Array.from({ length: this.chain.pools }, (_, index) => index).find((index) =>
+      data.includes(poolAddress(index).slice(2)),
+    );
+    if (pool === undefined) return { accessList: [] };
+    return {
+      accessList: [
+        { address: poolAddress(pool), storageKeys: [PRICE_SLOT] },
+        { address: oracleOf(pool), storageKeys: [PRICE_SLOT] },
+      ],
+    };
+  }
+}
+
+export const poolAddress = (pool: number): Hex => toHex(0xa000 + pool, { size: 20 });
+
+const answerOf = ({ number, hash, parent, timestamp }: VirtualBlock) => ({
+  number: numberToHex(number),
+  hash,
+  parentHash: parent,
+  timestamp: numberToHex(timestamp),
+});

@@ -1,0 +1,23 @@
+import { ChainConfig } from '../../config/chains-schema.ts';
+import type { Plan } from './script.ts';
+
+export const CHAIN = 7;
+/** `QUEUE_PREFIX` of all processes. */
+export const PREFIX = 'simulated';
+
+export const configOf = ({ blockTimeMs, nodes, callsPerMinute }: Plan): ChainConfig =>
+  ChainConfig.parse({
+    chainId: CHAIN,
+    name: 'simulated',
+    rpcUrls: Array.from({ length: nodes }, (_, node) => `http://node${node}`),
+    blockTimeMs,
+    warmBudget: { callsPerMinute },
+    deployments: [],
+    live: {
+      sources: [
+        { kind: 'builder-overrides', rpcUrls: ['http://builder'] },
+        { kind: 'relayer', rpcUrls: ['http://relayer'] },
+        { kind: 'own' },
+      ],
+    },
+  });
