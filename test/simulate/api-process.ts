@@ -10,6 +10,7 @@ import { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type ChainContext, chainBounds } from '../../quoting/chain-bounds.ts';
+import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
 import type { LiveFeed } from '../../quoting/live/live-feed.ts';
 import { openHeads } from '../../quoting/open-heads.ts';
 import { type ChainQuotes, openQuotes } from '../../quoting/open-quotes.ts';
@@ -85,12 +86,13 @@ export class ApiProcess {
     if (!heads.live) throw new Error('the chain has no sources');
     this.feed = heads.live.feed;
     const now = () => performance.now();
+    const estimates = new ChainDepthEstimates(now);
     const depsOf = (calls: number[]) => ({
       ...chain,
       abilities: new NodeAbilities(logger),
       directory,
       isFunded: () => true,
-      curveMethodOf: () => undefined,
+      estimates,
       observer: {},
       sharing,
       now,
@@ -106,7 +108,6 @@ export class ApiProcess {
     const latest = followQuotes(chains, directory);
     const sockets = { countTermination: () => undefined };
     this.streams = startStreams({ latest, sockets, metrics: new Registry() });
-    const estimates = { curveMethod: () => undefined };
     this.levels = new PriceLevels({
       chain: { ...config, ...this.committed, liveQuotes: this.live, estimates } as unknown as LevelsChain,
       latest: latest.get(chainId) as NonNullable<ReturnType<typeof latest.get>>,

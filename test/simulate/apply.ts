@@ -15,6 +15,19 @@ const CLASSES = ['keyed', 'funded', 'remaining'] as const;
 const DOING: { readonly [K in Action['do']]: Doing<K> } = {
   price: (world, { pool }) => world.sourceOf(pool).set(pool, world.newPrice()),
   cancel: (world, { pool }) => world.sourceOf(pool).set(pool, null),
+  hush: (world, action, faults) => {
+    for (const source of world.sources) for (const pool of source.pools) source.set(pool, null);
+    DOING.unpublish(world, { ...action, do: 'unpublish' }, faults);
+  },
+  flash: (world, { pool, ms, reader, to }) => {
+    const source = world.sourceOf(pool);
+    source.set(pool, world.newPrice());
+    world.time.after(ms, () => {
+      world.places[reader] = to;
+      world.readers[reader]?.leave(false);
+      source.set(pool, null);
+    });
+  },
   trade: (world, { pools }) => world.trade(pools),
   publish: (world, { blocks }, faults) => world.maker.publish(blocks, faults.isCalmFor(0)),
   unpublish: (world, _, faults) => world.maker.publish(null, faults.isCalmFor(0)),

@@ -44,14 +44,14 @@ export class PriceAudit {
     }
     const endedAt = claim.until ?? (claim.untilBlock === null ? claim.saidAt : now);
     if (claim.until === null && now - endedAt < SAID_MS) return;
-    const sinceMs = now - endedAt;
+    const calmAt = faults.calmSince(FAULTS_OF_SOURCES);
+    const sinceMs = now - Math.max(endedAt, calmAt);
     // A source that is silent withdraws nothing: its prices become too old. Few calls are saved by what is young enough.
-    const isKept = claim.until === null || !this.hasEnoughCalls || !faults.isCalmFor(sinceMs);
-    const mostMs = faults.isCalmFor(sinceMs, FAULTS_OF_SOURCES)
-      ? REACH_MS + extraMs + (isKept ? this.#maxAgeMs : 0)
-      : 2 * this.#maxAgeMs + FIRST_SILENCE_MS + RUN_MS + LATE_MS + extraMs + SILENCE_MS;
-    if (sinceMs > mostMs)
-      findings.found('withdrawn', `${name} holds ${price} of pool ${pool} ${sinceMs} ms after its end`);
+    const isKept = claim.until === null || !this.hasEnoughCalls || !faults.isCalmFor(now - endedAt);
+    const usualMs = REACH_MS + extraMs + (isKept ? this.#maxAgeMs : 0);
+    const mostMs = 2 * this.#maxAgeMs + FIRST_SILENCE_MS + RUN_MS + LATE_MS + extraMs + SILENCE_MS;
+    if (sinceMs > usualMs || now - endedAt > mostMs)
+      findings.found('withdrawn', `${name} holds ${price} of pool ${pool} ${now - endedAt} ms after its end`);
   }
 
   get #maxAgeMs(): number {

@@ -6,6 +6,10 @@ export type Action = { readonly at: number } & (
   | { readonly do: 'trade'; readonly pools: readonly number[] }
   | { readonly do: 'publish'; readonly blocks: number }
   | { readonly do: 'unpublish' }
+  /** All live prices end. */
+  | { readonly do: 'hush' }
+  /** A price ends soon after it began, while a reader moves to another process. */
+  | { readonly do: 'flash'; readonly pool: number; readonly ms: number; readonly reader: number; readonly to: number }
   /** A reader's connection ends; the next one reaches this process. */
   | { readonly do: 'move'; readonly reader: number; readonly to: number; readonly isSilent: boolean }
   | { readonly do: 'take'; readonly reader: number; readonly to: number }
@@ -117,7 +121,8 @@ function usual({ pools, readers, takers, processes }: Plan, random: Random) {
   const priced = random.int(0, pools - 2);
   const roll = random.next();
   if (roll < 0.5) return { do: 'price', pool: priced } as const;
-  if (roll < 0.66) return { do: 'cancel', pool: priced } as const;
+  if (roll < 0.62) return { do: 'cancel', pool: priced } as const;
+  if (roll < 0.66) return { do: 'hush' } as const;
   if (roll < 0.76) return { do: 'trade', pools: [random.int(0, pools - 1)] } as const;
   if (roll < 0.84) return { do: 'publish', blocks: random.int(1, 4) } as const;
   if (roll < 0.87) return { do: 'unpublish' } as const;
