@@ -3,7 +3,6 @@ import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { isBlockRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
 import { batched } from '../../quoting/calls/batched.ts';
-import { sourceAge } from '../../quoting/calls/decode-pool.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { PoolReaderOptions } from '../../quoting/reads/create-pool-reader.ts';
 import { UNSHARED } from '../../quoting/reads/shared-reads.ts';
@@ -80,7 +79,6 @@ function snapshotOf(block: BlockRef, pool: ServedPool, read: string, hasSource: 
     pool,
     block,
     readAt: Math.floor(Date.now() / 1_000),
-    ...sourceAge(block),
     hasSource,
     status: 'healthy',
     bidX64: price,
