@@ -6,7 +6,6 @@ import type { LevelsChain } from '../../api/levels/write-levels.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { newPushState, nextPushed } from '../../chain/head-feed/next-pushed.ts';
-import { NodeAbilities } from '../../chain/node-abilities.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type ChainContext, chainBounds } from '../../quoting/chain-bounds.ts';
@@ -89,7 +88,6 @@ export class ApiProcess {
     const estimates = new ChainDepthEstimates(now);
     const depsOf = (calls: number[]) => ({
       ...chain,
-      abilities: new NodeAbilities(logger),
       directory,
       isFunded: () => true,
       estimates,

@@ -1,6 +1,5 @@
 import { type Hex, numberToHex, toHex } from 'viem';
-import { CircuitBreaker } from '../../chain/circuit-breaker.ts';
-import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
+import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Random } from './random.ts';
 import { oracleOf, PRICE_SLOT, type VirtualBlock, type VirtualChain } from './virtual-chain.ts';
@@ -52,13 +51,9 @@ export class VirtualNode {
 
   /** The node as a process calls it. */
   endpoint(): RpcEndpoint {
-    const endpoint = {
-      label: this.name,
-      breaker: new CircuitBreaker(() => performance.now()),
-      request: (method: string, params: readonly unknown[], signal?: AbortSignal) =>
-        this.#request(method, params, signal),
-    };
-    return endpoint as unknown as RpcEndpoint;
+    const endpoint = new RpcEndpoint(`http://${this.name}`, { timeoutMs: TIMEOUT_MS, count: () => undefined });
+    endpoint.request = (method, params, signal) => this.#request(method, params, signal);
+    return endpoint;
   }
 
   #request(method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
