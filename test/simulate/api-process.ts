@@ -110,7 +110,8 @@ export class ApiProcess {
       chain: { ...config, ...this.committed, liveQuotes: this.live, estimates } as unknown as LevelsChain,
       latest: latest.get(chainId) as NonNullable<ReturnType<typeof latest.get>>,
       choose: async () => table.ofChain(chainId),
-      feeds: new FrameFeeds(logger),
+      feeds: new FrameFeeds(logger, now),
+      now,
     });
     let pushed = newPushState(nodes.length, now());
     const push = (source: number, { number, hash, parent, timestamp }: VirtualBlock) => {
