@@ -4,7 +4,17 @@ import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
-import { announcedHead, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
+import {
+  announcedHead,
+  FOLLOW_MS,
+  type Headed,
+  type HeadPace,
+  isAhead,
+  isPollDue,
+  isTooOld,
+  noHeads,
+} from './head-state.ts';
+import { lookAtNodes } from './look-at-nodes.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -43,11 +53,13 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
+  readonly #lookAtNodes: () => Promise<void>;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
     this.#source = source;
+    this.#lookAtNodes = lookAtNodes(source, (heads) => this.#take({ kind: 'reported', heads }));
     this.#pace = { blockTimeMs, minRefreshMs, maxAgeMs: options.maxAgeMs };
     this.#now = now;
     this.#wallClock = wallClock;
@@ -118,9 +130,21 @@ export class HeadTracker<H extends Headed> {
     this.#take({ kind: 'pushed', head, wallMs: this.#wallClock() });
   }
 
-  /** Takes a head of another process, as {@link push} does, if it is higher: that process may be on another branch. */
+  /** Takes a head that another process took, at once, if it is higher: that process may be on another branch. */
   pushHigher(head: H): void {
-    if (head.block.number > (this.current?.block.number ?? -1n)) this.push(head);
+    this.#take({ kind: 'told', head, wallMs: this.#wallClock() });
+  }
+
+  /**
+   * Waits for the nodes to come to a block that another process took, at most `FOLLOW_MS`.
+   *
+   * @returns whether they have; false at once when they had already
+   */
+  async follow(block: BlockRef): Promise<boolean> {
+    const isLeft = () => isAhead(this.#state, block);
+    if (!isLeft()) return false;
+    for (const until = this.#now() + FOLLOW_MS; isLeft() && this.#now() < until; ) await this.#lookAtNodes();
+    return !isLeft();
   }
 
   /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */

@@ -195,7 +195,10 @@ test('the reader of the last block claims the next one at once, others wait, lon
   const state = two.hash;
   expect(effectOf(after(wanted(one), answered(one, 'taken')), wanted(two))).toEqual({ kind: 'take', state });
   expect(effectOf(NO_READERS, wanted(two))).toEqual({ kind: 'wait', state, ms: AFTER_OTHERS_MS });
-  expect(effectOf(after({ kind: 'nodesFailed' }), wanted(two))).toMatchObject({ ms: AFTER_FAILURE_MS });
+  const failed: ReadersEvent = { kind: 'nodesFailed' };
+  expect(effectOf(after(failed), wanted(two))).toMatchObject({ ms: AFTER_FAILURE_MS });
+  // Even that reader: it hears of heads from others, whose nodes do not fail.
+  expect(effectOf(after(wanted(one), answered(one, 'taken'), failed), wanted(two))).toMatchObject({ kind: 'wait' });
   expect(effectOf(NO_READERS, { ...wanted(two), isAlone: true } as ReadersEvent)).toBe(null);
 });
 

@@ -99,7 +99,7 @@ export function nextReaders(
       return [changed(state, event.state, { reader: 'each' }), { kind: 'end', state: event.state }];
     }
     case 'nodesFailed':
-      return [{ ...state, asideUntil: now + ASIDE_MS }, null];
+      return [{ ...state, lastReader: null, asideUntil: now + ASIDE_MS }, null];
     case 'tick':
       return [state, dueAt(state, event.isAwaited, now)];
   }

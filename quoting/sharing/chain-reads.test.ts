@@ -29,7 +29,6 @@ function processes(count: number, take: ClaimStore['take']) {
       requested,
       claims,
       publish,
-      onHead: () => undefined,
       onFailure: () => undefined,
     });
     all.push(reads);

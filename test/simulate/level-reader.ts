@@ -9,7 +9,7 @@ export interface TakenFrame {
   readonly at: number;
   /** The block that is being built. */
   readonly block: bigint;
-  /** When it was made by the clock of its process, Unix milliseconds. */
+  /** When its process says that it was made, Unix milliseconds. */
   readonly madeAtMs: number;
   /** By index, what is paid for the first level of each pool: its price. */
   readonly prices: ReadonlyMap<number, bigint>;

@@ -26,8 +26,9 @@ export class Maker {
   constructor(private readonly market: Market) {}
 
   /**
-   * Publishes an update that is good for so many blocks; null cancels the last one.
+   * Publishes an update; null cancels the last one.
    *
+   * @param blocks how many it is good for
    * @param isHeard whether it surely reaches who reads: else the one before may hold as long as it is good
    */
   publish(blocks: number | null, isHeard: boolean): void {
