@@ -21,7 +21,7 @@ export interface Candidate<H> {
   /** Whether it is wanted although it is lower: the chain went back. */
   readonly isRolledBack: boolean;
   /** Whether another process has taken it, so that it is taken at once. */
-  readonly isTold: boolean;
+  readonly isShared: boolean;
 }
 
 /** All times are of one clock that never goes back, milliseconds. */
@@ -34,8 +34,8 @@ export interface HeadState<H> {
   readonly previous: H | undefined;
   /** The highest head that nodes of this process reported. */
   readonly own: H | undefined;
-  /** A newer head, to be taken when the current one is `minRefreshMs` old, or at once if another process told of it. */
-  readonly next: { readonly head: H; readonly dueAt: number; readonly isTold: boolean } | undefined;
+  /** A newer head, to be taken when the current one is `minRefreshMs` old, or at once if another process shared it. */
+  readonly next: { readonly head: H; readonly dueAt: number; readonly isShared: boolean } | undefined;
   /** Heads to be judged one after the other. The first one waits for a block below it, which is being looked up. */
   readonly waiting: readonly Candidate<H>[];
   readonly takenAt: number;
@@ -50,7 +50,7 @@ export interface HeadState<H> {
   readonly poll: { readonly first: H | undefined } | undefined;
   readonly watchers: number;
   /** Until when heads of other processes are not taken, since nodes of this one did not come to one. */
-  readonly deafUntil: number;
+  readonly aloneUntil: number;
 }
 
 /** How long a head may be used without another poll, once the next poll is due. */
@@ -74,7 +74,7 @@ export const noHeads = <H>(): HeadState<H> => ({
   behindSince: undefined,
   poll: undefined,
   watchers: 0,
-  deafUntil: Number.NEGATIVE_INFINITY,
+  aloneUntil: Number.NEGATIVE_INFINITY,
 });
 
 /** The head that nodes reported recently, however old its block is. */
@@ -104,7 +104,7 @@ export const isWatchedPollDue = <H>(state: HeadState<H>, now: number, pace: Head
 
 /** When the next head may be taken. */
 export const takeAt = <H>({ current, next, takenAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
-  current && !next?.isTold ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
+  current && !next?.isShared ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
 
 /** Whether a block is higher than any that nodes of this process reported. */
 export const isAhead = <H extends Headed>({ own }: HeadState<H>, { number }: BlockRef): boolean =>

@@ -14,8 +14,8 @@ import {
   isTooOld,
   noHeads,
 } from './head-state.ts';
-import { lookAtNodes } from './look-at-nodes.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
+import { pollSoon } from './poll-soon.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
 export interface HeadSource<H extends Headed> {
@@ -53,13 +53,13 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
-  readonly #lookAtNodes: () => Promise<void>;
+  readonly #pollSoon: () => Promise<void>;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
     this.#source = source;
-    this.#lookAtNodes = lookAtNodes(source, (heads) => this.#take({ kind: 'reported', heads }));
+    this.#pollSoon = pollSoon(source, (heads) => this.#take({ kind: 'reported', heads }));
     this.#pace = { blockTimeMs, minRefreshMs, maxAgeMs: options.maxAgeMs };
     this.#now = now;
     this.#wallClock = wallClock;
@@ -131,8 +131,8 @@ export class HeadTracker<H extends Headed> {
   }
 
   /** Takes a head that another process took, at once, if it is higher: that process may be on another branch. */
-  pushHigher(head: H): void {
-    this.#take({ kind: 'told', head, wallMs: this.#wallClock() });
+  pushShared(head: H): void {
+    this.#take({ kind: 'shared', head, wallMs: this.#wallClock() });
   }
 
   /**
@@ -143,7 +143,7 @@ export class HeadTracker<H extends Headed> {
   async follow(block: BlockRef): Promise<boolean> {
     const isLeft = () => isAhead(this.#state, block);
     if (!isLeft()) return false;
-    for (const until = this.#now() + FOLLOW_MS; isLeft() && this.#now() < until; ) await this.#lookAtNodes();
+    for (const until = this.#now() + FOLLOW_MS; isLeft() && this.#now() < until; ) await this.#pollSoon();
     return !isLeft();
   }
 

@@ -31,7 +31,7 @@ export type HeadEvent<H> =
   /** A socket pushed a head. */
   | { readonly kind: 'pushed'; readonly head: H; readonly wallMs: number }
   /** Another process took a head. */
-  | { readonly kind: 'told'; readonly head: H; readonly wallMs: number }
+  | { readonly kind: 'shared'; readonly head: H; readonly wallMs: number }
   /** Nodes of this process reported heads, which are not taken. */
   | { readonly kind: 'reported'; readonly heads: readonly H[] }
   /** The block that was looked up; undefined when no node gives it. */
@@ -45,19 +45,19 @@ const TIMESTAMP_MS = 1_000;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
 /** For how long heads of other processes are not taken after nodes of this one did not come to one. */
-const DEAF_MS = 10_000;
+const ALONE_MS = 10_000;
 
 /**
  * What is known of a chain's heads, and what there is to do, when something happens.
  *
  * 1. A head is used for at most one block time and a second after a poll or a push reported it.
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
- *    refused to read at the last one, or another process told of a higher one.
+ *    refused to read at the last one, or another process shared a higher one.
  * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
- * 6. Once another process told of a head, the head is at least as high as soon as it is known what that replaces. This ends
- *    when nodes do not come to such a head: for `DEAF_MS` their own heads count alone.
+ * 6. Once another process shared a head, the head is at least as high as soon as it is known what that replaces. This ends
+ *    when nodes do not come to such a head: for `ALONE_MS` their own heads count alone.
  */
 export function nextHeads<H extends Headed>(
   before: HeadState<H>,
@@ -88,8 +88,8 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
       return { ...step, state: { ...state, poll: undefined } };
     case 'pushed':
       return withPushed(step, event);
-    case 'told':
-      return withTold(step, event);
+    case 'shared':
+      return withShared(step, event);
     case 'reported':
       return { ...step, state: withOwn(state, event.heads) };
     case 'header':
@@ -127,7 +127,7 @@ function withPolled<H extends Headed>(before: Step<H>, heads: readonly H[]): Ste
   const dueAt = polledAt + nextPollMs(state, pace);
   return judge(
     { ...step, state: { ...state, behindSince } },
-    { head: best, dueAt, isPolled: true, isRolledBack, isTold: false },
+    { head: best, dueAt, isPolled: true, isRolledBack, isShared: false },
   );
 }
 
@@ -144,11 +144,13 @@ function nextPollMs<H>({ polledAt, lastPollAt }: HeadState<H>, { blockTimeMs, mi
   return isSeenComing ? Math.max(minRefreshMs, blockTimeMs - GRACE_MS) : minRefreshMs;
 }
 
+type Pushed<H> = Extract<HeadEvent<H>, { readonly kind: 'pushed' | 'shared' }>;
+
 /** Judges a pushed head like a polled one. No poll is due while more are pushed. */
-function withPushed<H extends Headed>(before: Step<H>, event: { kind: string; head: H; wallMs: number }): Step<H> {
+function withPushed<H extends Headed>(before: Step<H>, event: Pushed<H>): Step<H> {
   const { head, wallMs } = event;
-  const isTold = event.kind === 'told';
-  const step = isTold ? before : { ...before, state: withOwn(before.state, [head]) };
+  const isShared = event.kind === 'shared';
+  const step = isShared ? before : { ...before, state: withOwn(before.state, [head]) };
   const { state, now, pace } = step;
   // A head that waited in its socket, as when the process was paused, is used for a shorter time or not at all.
   const lateMs = Math.max(0, ageMs(head.block, wallMs) - pace.blockTimeMs - TIMESTAMP_MS);
@@ -157,34 +159,39 @@ function withPushed<H extends Headed>(before: Step<H>, event: { kind: string; he
   const isCurrent = head.block.hash === state.current?.block.hash;
   const dueAt = isCurrent ? Math.max(state.dueAt, state.takenAt + usedForMs) : state.dueAt;
   // A lower head is not a sign that the chain was rolled back: the node of the socket may lag.
-  const candidate = { head, dueAt: now + usedForMs, isPolled: false, isRolledBack: false, isTold };
+  const candidate = { head, dueAt: now + usedForMs, isPolled: false, isRolledBack: false, isShared };
   return takeNext(judge({ ...step, state: { ...state, dueAt } }, candidate), now);
 }
 
 /** Takes a higher head of another process at once, unless it is one that is too high to be believed. */
-function withTold<H extends Headed>(step: Step<H>, event: { kind: 'told'; head: H; wallMs: number }): Step<H> {
+function withShared<H extends Headed>(step: Step<H>, event: Pushed<H>): Step<H> {
   const { state, now } = step;
   const { current, next } = state;
   const { number } = event.head.block;
-  if (now < state.deafUntil || (current && number <= current.block.number)) return step;
+  if (now < state.aloneUntil || (current && number <= current.block.number)) return step;
   const announced = announcedHead(state, now)?.block.number;
   if (announced !== undefined && number - announced > MAX_LOOK_BACK) return step;
   if (!next || next.head.block.number < number) return withPushed(step, event);
-  return takeNext({ ...step, state: { ...state, next: { ...next, isTold: true } } }, now);
+  return takeNext({ ...step, state: { ...state, next: { ...next, isShared: true } } }, now);
 }
+
+/** Whether the last own head stays, as it is higher than this one and was not replaced since. */
+const isKept = <H extends Headed>({ own, seen }: HeadState<H>, { number }: BlockRef): boolean =>
+  own !== undefined && own.block.number > number && seen.hashAt(own.block.number) === own.block.hash;
 
 /** Notes what nodes of this process reported. */
 function withOwn<H extends Headed>(state: HeadState<H>, heads: readonly H[]): HeadState<H> {
   const highest = heads.toSorted((one, other) => Number(one.block.number - other.block.number)).at(-1);
-  return highest && isAhead(state, highest.block) ? { ...state, own: highest } : state;
+  if (!highest || isKept(state, highest.block)) return state;
+  return { ...state, own: highest };
 }
 
-/** Goes back to the previous head, or to that of the nodes if another process told of this one, and makes a poll due. */
+/** Goes back to the previous head, or to that of the nodes if another process shared this one, and makes a poll due. */
 function withRejected<H extends Headed>(before: HeadState<H>, block: BlockRef, now: number): HeadState<H> {
   if (before.current?.block.hash !== block.hash) return before;
   const state = { ...before, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
   if (!isAhead(before, block)) return { ...state, current: before.previous };
-  return { ...state, current: before.own, next: undefined, deafUntil: now + DEAF_MS };
+  return { ...state, current: before.own, next: undefined, aloneUntil: now + ALONE_MS };
 }
 
 function wakeAt<H>(state: HeadState<H>, pace: HeadPace): number {

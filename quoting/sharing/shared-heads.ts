@@ -4,7 +4,7 @@ import type { HeadTracker } from '../heads/head-tracker.ts';
 import { parseHead, writeHead } from './messages.ts';
 
 export interface SharedHeadsDeps {
-  readonly heads: Pick<HeadTracker<ReportedHead>, 'announced' | 'onHead' | 'pushHigher'>;
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'announced' | 'onHead' | 'pushShared'>;
   /** Sends a text to all other processes. Handles its failures itself. */
   readonly publish: (text: string) => void;
 }
@@ -15,7 +15,7 @@ export interface SharedHeadsDeps {
  */
 export class SharedHeads {
   readonly #deps: SharedHeadsDeps;
-  /** The last head that another process told of. */
+  /** The last head that another process shared. */
   #heard: Hex | undefined;
 
   constructor(deps: SharedHeadsDeps) {
@@ -36,7 +36,7 @@ export class SharedHeads {
     const block = parseHead(text);
     if (block) {
       this.#heard = block.hash;
-      heads.pushHigher({ block, endpoint: null });
+      heads.pushShared({ block, endpoint: null });
     } else if (heads.announced) publish(writeHead(heads.announced.block));
   }
 }

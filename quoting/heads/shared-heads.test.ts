@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
 import { announcedHead, type HeadState, noHeads } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
-import { blockOf, type Head, head } from './test-chain.fixture.ts';
+import { blockOf, forks, type Head, head } from './test-chain.fixture.ts';
 
-/* Processes that tell each other of the heads that they take; their nodes come to a block at different times. */
+/* Processes that share the heads that they take; their nodes come to a block at different times. */
 
 const PACE = { blockTimeMs: 1_000, minRefreshMs: 500 };
 
@@ -23,8 +23,8 @@ function startProcesses(count: number) {
   const happen = (process: Process, event: HeadEvent<Head>): void => {
     const [state, { taken, poll, lookUp }] = nextHeads(process.state, event, world.now, PACE);
     process.state = state;
-    for (const { head: told } of taken) {
-      for (const other of processes) if (other !== process) happen(other, { kind: 'told', head: told, wallMs: 0 });
+    for (const { head: shared } of taken) {
+      for (const other of processes) if (other !== process) happen(other, { kind: 'shared', head: shared, wallMs: 0 });
     }
     if (poll) happen(process, { kind: 'polled', heads: [headOf(process)] });
     if (lookUp) happen(process, { kind: 'header', header: blockOf(lookUp.hash, lookUp.number) });
@@ -72,24 +72,24 @@ test('property: who asks one process after the other gets no lower head than bef
 test('a head that another process took is taken at once, with the own one that waits if that is higher', () => {
   const world = startProcesses(2);
   const [own] = world.processes as [Process, Process];
-  const tell = (number: number) => world.happen(own, { kind: 'told', head: head(number), wallMs: 0 });
+  const share = (number: number) => world.happen(own, { kind: 'shared', head: head(number), wallMs: 0 });
   for (let block = 0; block < 3; block += 1) world.mine();
   world.push(own);
   world.now += 100;
   world.mine();
   world.push(own);
   expect(own.state.current?.block.number).toBe(4n);
-  tell(5);
+  share(5);
   expect(own.state.current?.block.number).toBe(5n);
   for (const number of [6, 7]) {
     world.mine();
     world.push(own);
     if (number === 6) expect(own.state.current?.block.number).toBe(5n);
   }
-  tell(6);
+  share(6);
   expect(own.state.current?.block.number).toBe(7n);
   // Nobody mines a thousand blocks in no time.
-  tell(1_000);
+  share(1_000);
   expect(own.state.current?.block.number).toBe(7n);
 });
 
@@ -97,14 +97,32 @@ test('a head that the nodes do not come to is left for that of the nodes, and ot
   const world = startProcesses(1);
   const [own] = world.processes as [Process];
   expect(world.ask(own)).toBe(1);
-  const tell = (number: number) => world.happen(own, { kind: 'told', head: head(number), wallMs: 0 });
-  tell(4);
+  const share = (number: number) => world.happen(own, { kind: 'shared', head: head(number), wallMs: 0 });
+  share(4);
   world.happen(own, { kind: 'rejected', block: head(4).block });
   expect(own.state.current?.block.number).toBe(1n);
   world.now += 9_999;
-  tell(5);
+  share(5);
   expect(world.ask(own)).toBe(1);
   world.now += 1;
-  tell(6);
+  share(6);
   expect(world.ask(own)).toBe(6);
+});
+
+test('a head that the nodes refuse is left for the branch that they are on', () => {
+  forks.b = 3;
+  onTestFinished(() => void delete forks.b);
+  const world = startProcesses(1);
+  const [own] = world.processes as [Process];
+  for (const { fork, kind, number } of [
+    { fork: 'a', kind: 'pushed', number: 3 },
+    { fork: 'b', kind: 'pushed', number: 3 },
+    { fork: 'b', kind: 'shared', number: 4 },
+  ] as const) {
+    world.now += 1_000;
+    world.happen(own, { kind, head: head(number, fork), wallMs: 0 });
+    expect(own.state.current).toMatchObject(head(number, fork));
+  }
+  world.happen(own, { kind: 'rejected', block: head(4, 'b').block });
+  expect(own.state.current).toMatchObject(head(3, 'b'));
 });
