@@ -148,7 +148,12 @@ test('property: whatever is pushed, asked and watched, all get to the head of a 
         chain.heads = [head(newest)];
         chain.isDown = does === 'fail';
         if (does === 'push') tracker.push(head(newest));
-        if (does === 'ask') expect(await tracker.head()).toBe(tracker.current);
+        if (does === 'ask') {
+          const before = tracker.current;
+          const asked = await tracker.head();
+          // A block that was looked up may be taken meanwhile.
+          expect([before, tracker.current]).toContain(asked);
+        }
         if (does === 'watch') stops.push(tracker.watch());
         if (does === 'unwatch') stops.pop()?.();
       }

@@ -1,6 +1,6 @@
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { type ChainTail, MAX_LOOK_BACK } from './chain-tail.ts';
-import { type Candidate, type Headed, type HeadState, lastHead, type Step, takeAt } from './head-state.ts';
+import { type Candidate, GRACE_MS, type Headed, type HeadState, lastHead, type Step, takeAt } from './head-state.ts';
 
 /** Keeps a head if it is wanted: at once when its parent was seen, else after a search for a parent that was. */
 export function judge<H extends Headed>(step: Step<H>, candidate: Candidate<H>): Step<H> {
@@ -76,11 +76,12 @@ function endFirst<H extends Headed>(step: Step<H>, at: number): Step<H> {
   return judgeWaiting({ ...ended, state: next, effects: { ...effects, polled } }, now);
 }
 
-/** Takes the next head if it is time to. */
+/** Takes the next head if it is time to. One that nobody asked for until it was too old is left out. */
 export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
   const { state, effects, pace } = step;
   const { next, seen } = state;
   if (!next || at < takeAt(state, pace)) return step;
+  if (at >= next.dueAt + GRACE_MS) return { ...step, state: { ...state, next: undefined } };
   const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(state.taken) } };
   const taken = {
     ...state,

@@ -386,8 +386,8 @@ test('property: heads keep their distance and age, and go back only with the cha
         const from = lastBranch.replacedFrom(branch);
         lastBranch = branch;
         expect(tracked.takenAt - before.takenAt).toBeGreaterThanOrEqual(500);
-        // Its parent is known too.
-        first ??= next.block.number - 1n;
+        // Its parent is known too. After an unknown height, who listens knows of no block below.
+        if (first === undefined || from === UNKNOWN_HEIGHT) first = next.block.number - 1n;
         const replaced = replacedBetween(last, next);
         // What lies below the first head may be known, as parents of later ones.
         if (!chain.hasFailed || from !== UNKNOWN_HEIGHT) {
