@@ -1,4 +1,5 @@
 import { openChainRpc } from '../chain/chain-rpc.ts';
+import type { BlockHeader } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -70,12 +71,12 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
   const common = { ...chain, directory, isFunded, estimates, observer, sharing, now };
-  sharing?.shareHeads(config, heads.committed);
-  const committed = openQuotes(common, heads.committed);
+  const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
+  const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
-  const live = sources && openQuotes(common, sources.heads, { heads: sources.heads, committed });
+  const live = sources && openQuotes(common, sources.heads, () => undefined, { heads: sources.heads, committed });
   const stop = async () => {
     heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);

@@ -1,3 +1,4 @@
+import type { BlockHeader } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ChainContext } from './chain-bounds.ts';
@@ -43,11 +44,13 @@ export interface ChainQuotes {
 /**
  * Opens the quotes at some heads.
  *
+ * @param onHead takes a head at which another process has read pools
  * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
  */
 export function openQuotes(
   deps: QuotesDeps,
   heads: Heads,
+  onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
 ): ChainQuotes {
   const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now } = deps;
@@ -55,7 +58,7 @@ export function openQuotes(
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
   const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested, now });
-  const shared = sharing?.join(config, live ? 'live' : 'committed', { requested });
+  const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
   const pools = createReader({ ...bounds, target, hasSource, observer, logger, heads, shared });

@@ -3,7 +3,6 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, PoolTable } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import type { WarmResult } from '../../quoting/requested/warm-result.ts';
-import { withTimeout } from '../../runtime/with-timeout.ts';
 import { throwUnavailable } from '../errors.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 
@@ -13,9 +12,6 @@ type QuoteSource = Pick<Chain, 'heads' | 'requested' | 'warmer'>;
 export type FollowedChain = Pick<Chain, 'chainId'> & QuoteSource;
 /** By chain and basis. Without a source of live prices both are the same. */
 export type QuotesByChain = ReadonlyMap<number, Readonly<Record<Basis, ChainQuotes>>>;
-
-/** A connection that opens while pools are read at a new head waits for at most as long as such a read takes. */
-const CATCH_UP_MS = 3_000;
 
 /** Called when pools were read. `isNewBlock`: these are the first of their kind at the block. Must not throw. */
 type OnRead = (read: WarmResult, isNewBlock: boolean) => void;
@@ -51,16 +47,6 @@ export class ChainQuotes {
     const table = await this.directory.table();
     const { block: head } = await this.chain.heads.head().catch(throwUnavailable);
     return { table, head };
-  }
-
-  /** Resolves when no quotes are held of a block below a height, or `CATCH_UP_MS` later. */
-  async reached(height: bigint): Promise<void> {
-    const isBelow = () => [this.prices, this.depths].some(({ block }) => block && block.number < height);
-    if (!isBelow()) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.onRead(() => isBelow() || resolve());
-    await withTimeout(promise, CATCH_UP_MS).catch(() => undefined);
-    stop();
   }
 
   #take(read: WarmResult): void {

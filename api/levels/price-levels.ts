@@ -81,8 +81,6 @@ export class PriceLevels {
     await this.#assertReadable(query);
     const { chain, choose, feeds } = this.deps;
     const latest = this.deps.latest[query.basis];
-    // Another process may have sent its clients frames of this head.
-    await latest.reached(quotesOf<LevelQuotes>(chain, query.basis).heads.current?.block.number ?? 0n);
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
     return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now: this.deps.now }));

@@ -36,8 +36,6 @@ export class ChainStream {
   async ready(): Promise<void> {
     const { quotes, metrics, sockets } = this.deps;
     const { table, head } = await quotes.ready();
-    // Another process may have sent its clients quotes of this head.
-    await quotes.reached(head.number);
     if (!this.#source) table.onChange((pool, removal) => this.#takeListing(pool, removal));
     const { chainId, requested } = quotes.chain;
     this.#source = { chainId, latest: quotes, head, table, requested, metrics, sockets };

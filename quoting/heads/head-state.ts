@@ -20,8 +20,6 @@ export interface Candidate<H> {
   readonly isPolled: boolean;
   /** Whether it is wanted although it is lower: the chain went back. */
   readonly isRolledBack: boolean;
-  /** Whether another process has taken it, so that it is taken at once. */
-  readonly isShared: boolean;
 }
 
 /** All times are of one clock that never goes back, milliseconds. */
@@ -32,10 +30,8 @@ export interface HeadState<H> {
   /** The last head that was taken, and the one before it. */
   readonly current: H | undefined;
   readonly previous: H | undefined;
-  /** The highest head that nodes of this process reported. */
-  readonly own: H | undefined;
-  /** A newer head, to be taken when the current one is `minRefreshMs` old, or at once if another process shared it. */
-  readonly next: { readonly head: H; readonly dueAt: number; readonly isShared: boolean } | undefined;
+  /** A newer head, to be taken when the current one is `minRefreshMs` old. */
+  readonly next: { readonly head: H; readonly dueAt: number } | undefined;
   /** Heads to be judged one after the other. The first one waits for a block below it, which is being looked up. */
   readonly waiting: readonly Candidate<H>[];
   readonly takenAt: number;
@@ -49,14 +45,10 @@ export interface HeadState<H> {
   /** The poll in flight, with the head of the first node once all nodes are polled. */
   readonly poll: { readonly first: H | undefined } | undefined;
   readonly watchers: number;
-  /** Until when heads of other processes are not taken, since nodes of this one did not come to one. */
-  readonly aloneUntil: number;
 }
 
 /** How long a head may be used without another poll, once the next poll is due. */
 export const GRACE_MS = 500;
-/** How long nodes get to come to a block that another process took. */
-export const FOLLOW_MS = 2_000;
 
 /** The state before the first head. */
 export const noHeads = <H>(): HeadState<H> => ({
@@ -64,7 +56,6 @@ export const noHeads = <H>(): HeadState<H> => ({
   taken: ChainTail.EMPTY,
   current: undefined,
   previous: undefined,
-  own: undefined,
   next: undefined,
   waiting: [],
   takenAt: Number.NEGATIVE_INFINITY,
@@ -74,7 +65,6 @@ export const noHeads = <H>(): HeadState<H> => ({
   behindSince: undefined,
   poll: undefined,
   watchers: 0,
-  aloneUntil: Number.NEGATIVE_INFINITY,
 });
 
 /** The head that nodes reported recently, however old its block is. */
@@ -103,12 +93,8 @@ export const isWatchedPollDue = <H>(state: HeadState<H>, now: number, pace: Head
   state.watchers > 0 && now >= watchedPollAt(state, pace);
 
 /** When the next head may be taken. */
-export const takeAt = <H>({ current, next, takenAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
-  current && !next?.isShared ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
-
-/** Whether a block is higher than any that nodes of this process reported. */
-export const isAhead = <H extends Headed>({ own }: HeadState<H>, { number }: BlockRef): boolean =>
-  number > (own?.block.number ?? -1n);
+export const takeAt = <H>({ current, takenAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
+  current ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
 
 /** The last head that was seen and is wanted. */
 export const lastHead = <H>({ next, current }: HeadState<H>): H | undefined => next?.head ?? current;

@@ -92,7 +92,7 @@ test('a listener gets each head that is taken, and from where blocks were replac
   tracker.push(head(9, 'b'));
   await settle();
   chain.ms = 700;
-  tracker.pushShared(head(8, 'c'));
+  tracker.pushHigher(head(8, 'c'));
   tracker.push(head(10, 'c'));
   chain.isDown = true;
   await settle();

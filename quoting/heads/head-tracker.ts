@@ -4,18 +4,8 @@ import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
-import {
-  announcedHead,
-  FOLLOW_MS,
-  type Headed,
-  type HeadPace,
-  isAhead,
-  isPollDue,
-  isTooOld,
-  noHeads,
-} from './head-state.ts';
+import { announcedHead, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
-import { pollSoon } from './poll-soon.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
 export interface HeadSource<H extends Headed> {
@@ -53,13 +43,11 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
-  readonly #pollSoon: () => Promise<void>;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
     const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
     this.#source = source;
-    this.#pollSoon = pollSoon(source, (heads) => this.#take({ kind: 'reported', heads }));
     this.#pace = { blockTimeMs, minRefreshMs, maxAgeMs: options.maxAgeMs };
     this.#now = now;
     this.#wallClock = wallClock;
@@ -130,21 +118,9 @@ export class HeadTracker<H extends Headed> {
     this.#take({ kind: 'pushed', head, wallMs: this.#wallClock() });
   }
 
-  /** Takes a head that another process took, at once, if it is higher: that process may be on another branch. */
-  pushShared(head: H): void {
-    this.#take({ kind: 'shared', head, wallMs: this.#wallClock() });
-  }
-
-  /**
-   * Waits for the nodes to come to a block that another process took, at most `FOLLOW_MS`.
-   *
-   * @returns whether they have; false at once when they had already
-   */
-  async follow(block: BlockRef): Promise<boolean> {
-    const isLeft = () => isAhead(this.#state, block);
-    if (!isLeft()) return false;
-    for (const until = this.#now() + FOLLOW_MS; isLeft() && this.#now() < until; ) await this.#pollSoon();
-    return !isLeft();
+  /** Takes a head of another process, as {@link push} does, if it is higher: that process may be on another branch. */
+  pushHigher(head: H): void {
+    if (head.block.number > (this.current?.block.number ?? -1n)) this.push(head);
   }
 
   /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */

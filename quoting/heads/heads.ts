@@ -14,5 +14,5 @@ import type { HeadTracker } from './head-tracker.ts';
  */
 export type Heads = Pick<
   HeadTracker<ReportedHead>,
-  'current' | 'top' | 'announced' | 'fresh' | 'head' | 'isTooOld' | 'onHead' | 'watch' | 'follow' | 'reject'
+  'current' | 'top' | 'announced' | 'fresh' | 'head' | 'isTooOld' | 'onHead' | 'watch' | 'reject'
 >;

@@ -58,9 +58,9 @@ function keepFirst<H extends Headed>(step: Step<H>, at: number): Step<H> {
   const { state } = step;
   const [first] = state.waiting;
   if (!first) return step;
-  const { head, dueAt, isShared } = first;
+  const { head, dueAt } = first;
   const seen = state.seen.endingWith(head.block);
-  return endFirst({ ...step, state: { ...state, behindSince: undefined, seen, next: { head, dueAt, isShared } } }, at);
+  return endFirst({ ...step, state: { ...state, behindSince: undefined, seen, next: { head, dueAt } } }, at);
 }
 
 /** Takes what is to be taken now that the first head is judged, ends its poll, and goes on with the other heads. */

@@ -1,14 +1,11 @@
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
-import { MAX_LOOK_BACK } from './chain-tail.ts';
 import {
   ageMs,
-  announcedHead,
   GRACE_MS,
   type HeadEffects,
   type Headed,
   type HeadPace,
   type HeadState,
-  isAhead,
   isPollDue,
   isRenewalDue,
   isWatchedPollDue,
@@ -30,10 +27,6 @@ export type HeadEvent<H> =
   | { readonly kind: 'failed' }
   /** A socket pushed a head. */
   | { readonly kind: 'pushed'; readonly head: H; readonly wallMs: number }
-  /** Another process took a head. */
-  | { readonly kind: 'shared'; readonly head: H; readonly wallMs: number }
-  /** Nodes of this process reported heads, which are not taken. */
-  | { readonly kind: 'reported'; readonly heads: readonly H[] }
   /** The block that was looked up; undefined when no node gives it. */
   | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
   /** Nodes refused to read at this block. */
@@ -44,20 +37,16 @@ const NOTHING = { taken: [], polled: null, poll: null, lookUp: null, wakeAt: nul
 const TIMESTAMP_MS = 1_000;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
-/** For how long heads of other processes are not taken after nodes of this one did not come to one. */
-const ALONE_MS = 10_000;
 
 /**
  * What is known of a chain's heads, and what there is to do, when something happens.
  *
  * 1. A head is used for at most one block time and a second after a poll or a push reported it.
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
- *    refused to read at the last one, or another process shared a higher one.
+ *    refused to read at the last one.
  * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
- * 6. Once another process shared a head, the head is at least as high as soon as it is known what that replaces. This ends
- *    when nodes do not come to such a head: for `ALONE_MS` their own heads count alone.
  */
 export function nextHeads<H extends Headed>(
   before: HeadState<H>,
@@ -88,14 +77,10 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
       return { ...step, state: { ...state, poll: undefined } };
     case 'pushed':
       return withPushed(step, event);
-    case 'shared':
-      return withShared(step, event);
-    case 'reported':
-      return { ...step, state: withOwn(state, event.heads) };
     case 'header':
       return lookedUp(step, event.header);
     case 'rejected':
-      return { ...step, state: withRejected(state, event.block, step.now) };
+      return { ...step, state: withRejected(state, event.block) };
   }
 }
 
@@ -111,8 +96,7 @@ function withPoll<H>(step: Step<H>, isDue: (state: HeadState<H>, now: number, pa
 }
 
 /** Where one node gives no higher head although a block is overdue, polls all nodes for the highest head. */
-function withPolled<H extends Headed>(before: Step<H>, heads: readonly H[]): Step<H> {
-  const step = { ...before, state: withOwn(before.state, heads) };
+function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<H> {
   const { state, effects, pace } = step;
   const { current, polledAt, poll } = state;
   const [first, ...others] = poll?.first ? [poll.first, ...heads] : heads;
@@ -125,10 +109,7 @@ function withPolled<H extends Headed>(before: Step<H>, heads: readonly H[]): Ste
   const behindSince = isBehind(state, best) ? (state.behindSince ?? polledAt) : undefined;
   const isRolledBack = behindSince !== undefined && polledAt - behindSince >= ROLLBACK_MS;
   const dueAt = polledAt + nextPollMs(state, pace);
-  return judge(
-    { ...step, state: { ...state, behindSince } },
-    { head: best, dueAt, isPolled: true, isRolledBack, isShared: false },
-  );
+  return judge({ ...step, state: { ...state, behindSince } }, { head: best, dueAt, isPolled: true, isRolledBack });
 }
 
 function isBehind<H extends Headed>(state: HeadState<H>, { block }: H): boolean {
@@ -144,13 +125,8 @@ function nextPollMs<H>({ polledAt, lastPollAt }: HeadState<H>, { blockTimeMs, mi
   return isSeenComing ? Math.max(minRefreshMs, blockTimeMs - GRACE_MS) : minRefreshMs;
 }
 
-type Pushed<H> = Extract<HeadEvent<H>, { readonly kind: 'pushed' | 'shared' }>;
-
 /** Judges a pushed head like a polled one. No poll is due while more are pushed. */
-function withPushed<H extends Headed>(before: Step<H>, event: Pushed<H>): Step<H> {
-  const { head, wallMs } = event;
-  const isShared = event.kind === 'shared';
-  const step = isShared ? before : { ...before, state: withOwn(before.state, [head]) };
+function withPushed<H extends Headed>(step: Step<H>, { head, wallMs }: { head: H; wallMs: number }): Step<H> {
   const { state, now, pace } = step;
   // A head that waited in its socket, as when the process was paused, is used for a shorter time or not at all.
   const lateMs = Math.max(0, ageMs(head.block, wallMs) - pace.blockTimeMs - TIMESTAMP_MS);
@@ -159,39 +135,14 @@ function withPushed<H extends Headed>(before: Step<H>, event: Pushed<H>): Step<H
   const isCurrent = head.block.hash === state.current?.block.hash;
   const dueAt = isCurrent ? Math.max(state.dueAt, state.takenAt + usedForMs) : state.dueAt;
   // A lower head is not a sign that the chain was rolled back: the node of the socket may lag.
-  const candidate = { head, dueAt: now + usedForMs, isPolled: false, isRolledBack: false, isShared };
+  const candidate = { head, dueAt: now + usedForMs, isPolled: false, isRolledBack: false };
   return takeNext(judge({ ...step, state: { ...state, dueAt } }, candidate), now);
 }
 
-/** Takes a higher head of another process at once, unless it is one that is too high to be believed. */
-function withShared<H extends Headed>(step: Step<H>, event: Pushed<H>): Step<H> {
-  const { state, now } = step;
-  const { current, next } = state;
-  const { number } = event.head.block;
-  if (now < state.aloneUntil || (current && number <= current.block.number)) return step;
-  const announced = announcedHead(state, now)?.block.number;
-  if (announced !== undefined && number - announced > MAX_LOOK_BACK) return step;
-  if (!next || next.head.block.number < number) return withPushed(step, event);
-  return takeNext({ ...step, state: { ...state, next: { ...next, isShared: true } } }, now);
-}
-
-/** Whether the last own head stays, as it is higher than this one and was not replaced since. */
-const isKept = <H extends Headed>({ own, seen }: HeadState<H>, { number }: BlockRef): boolean =>
-  own !== undefined && own.block.number > number && seen.hashAt(own.block.number) === own.block.hash;
-
-/** Notes what nodes of this process reported. */
-function withOwn<H extends Headed>(state: HeadState<H>, heads: readonly H[]): HeadState<H> {
-  const highest = heads.toSorted((one, other) => Number(one.block.number - other.block.number)).at(-1);
-  if (!highest || isKept(state, highest.block)) return state;
-  return { ...state, own: highest };
-}
-
-/** Goes back to the previous head, or to that of the nodes if another process shared this one, and makes a poll due. */
-function withRejected<H extends Headed>(before: HeadState<H>, block: BlockRef, now: number): HeadState<H> {
-  if (before.current?.block.hash !== block.hash) return before;
-  const state = { ...before, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
-  if (!isAhead(before, block)) return { ...state, current: before.previous };
-  return { ...state, current: before.own, next: undefined, aloneUntil: now + ALONE_MS };
+/** Goes back to the previous head and makes a poll due. */
+function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
+  if (state.current?.block.hash !== hash) return state;
+  return { ...state, current: state.previous, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
 }
 
 function wakeAt<H>(state: HeadState<H>, pace: HeadPace): number {

@@ -100,10 +100,6 @@ export class LiveHeads implements Heads {
     };
   }
 
-  follow(block: BlockRef): Promise<boolean> {
-    return this.#deps.committed.follow(block);
-  }
-
   reject(head: ReportedHead): void {
     this.#deps.committed.reject(head);
   }

@@ -13,7 +13,7 @@ import { UNSHARED } from './shared-reads.ts';
 import { type FoundCurve, SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 
 export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps, 'shared'> {
-  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'follow' | 'reject'>;
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
   /** Reads that processes share. Default: none. */
   readonly shared?: SidesReaderDeps['shared'] | undefined;
   readonly searcher: SidesReaderDeps['searcher'];
@@ -65,7 +65,6 @@ export class PoolReader {
     try {
       return withDepth(prices, await this.#sides.read(atBlockOf(prices, head), prices));
     } catch (error) {
-      if (await this.#isReachedAfter(head, error)) return this.depth(head, prices);
       if (head.block.pending) throw error;
       const next = await this.#headAfter(head, prices.block, error);
       const newer = await this.prices(next, { pool: prices.pool, before: prices });
@@ -86,16 +85,10 @@ export class PoolReader {
     try {
       return await this.#readPricesAt(head, reads);
     } catch (error) {
-      if (await this.#isReachedAfter(head, error)) return this.#readPrices(head, reads);
       if (head.block.pending) throw error;
       if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
       return this.#readPricesAt(await this.#headAfter(head, head.block, error), reads);
     }
-  }
-
-  /** Whether nodes refused a block that another process took, and have come to it since. */
-  async #isReachedAfter({ block }: HeadContext, error: unknown): Promise<boolean> {
-    return isBlockRefusal(error) && (await this.#deps.heads.follow(block));
   }
 
   /** The head after one whose block nodes refused. @throws the error if it is not such a refusal or no head is newer */

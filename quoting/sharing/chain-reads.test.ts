@@ -29,6 +29,7 @@ function processes(count: number, take: ClaimStore['take']) {
       requested,
       claims,
       publish,
+      onHead: () => undefined,
       onFailure: () => undefined,
     });
     all.push(reads);

@@ -12,6 +12,8 @@ export interface ChainReadsDeps extends BlockClaimsDeps {
   readonly requested: RequestedPools;
   /** Sends a text to all other processes. Handles its failures itself. */
   readonly publish: (channel: 'reads' | 'requests', text: string) => void;
+  /** Takes a head at which another process has read pools. */
+  readonly onHead: (block: BlockHeader) => void;
 }
 
 const nameOf = (kind: SharedKind, pool: Address): string => `${kind}:${pool}`;
@@ -97,6 +99,7 @@ export class ChainReads implements SharedReads {
     this.#reads.take(message);
     void this.#claims.take({ kind: 'heard', ...message });
     this.#wake();
+    this.#deps.onHead(message.block);
   }
 
   /** To be called when messages may have been missed. */

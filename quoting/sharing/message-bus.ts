@@ -13,9 +13,9 @@ const QUIET_MS = 5_000;
 /** What a bus needs of Redis: connections that reconnect by themselves. */
 export interface BusConnections {
   /** For commands, which fail at once while Redis is unreachable. */
-  readonly commands: Pick<Redis, 'status' | 'on' | 'publish' | 'set' | 'pexpire' | 'exists' | 'eval' | 'disconnect'>;
+  readonly commands: Pick<Redis, 'status' | 'publish' | 'set' | 'pexpire' | 'exists' | 'eval' | 'disconnect'>;
   /** For subscriptions, which wait while Redis is unreachable. */
-  readonly subscriptions: Pick<Redis, 'status' | 'on' | 'ping' | 'subscribe' | 'unsubscribe' | 'disconnect'>;
+  readonly subscriptions: Pick<Redis, 'on' | 'subscribe' | 'unsubscribe' | 'disconnect'>;
 }
 
 /** Connects a bus to Redis. */
@@ -40,15 +40,8 @@ export class MessageBus {
   #id = randomUUID();
   #isClosed = false;
 
-  /**
-   * @param onMissed called when messages may have been missed; this process has a new id then, so it is new to others
-   * @param onReady called when messages reach others and theirs reach this process, at first and after each outage
-   */
-  constructor(
-    { commands, subscriptions }: BusConnections,
-    logger: Logger,
-    { onMissed, onReady }: { onMissed: () => void; onReady: () => void },
-  ) {
+  /** @param onMissed called when messages may have been missed; this process has a new id then, so it is new to others */
+  constructor({ commands, subscriptions }: BusConnections, logger: Logger, onMissed: () => void) {
     this.#logger = logger;
     this.redis = commands;
     this.#subscriber = subscriptions;
@@ -57,12 +50,6 @@ export class MessageBus {
       this.#id = randomUUID();
       onMissed();
     });
-    const readied = () => {
-      if (this.redis.status !== 'ready' || this.#subscriber.status !== 'ready') return;
-      // It is answered after the subscriptions.
-      this.#subscriber.ping().then(onReady, this.failed);
-    };
-    for (const connection of [this.redis, this.#subscriber]) connection.on('ready', readied);
     this.#outage = new OutageLog(logger, {
       begin: 'reads are not shared: each process reads chains by itself',
       end: 'reads are shared again',

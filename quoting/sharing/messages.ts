@@ -10,25 +10,20 @@ import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 
 /** To be raised when messages or what is published change: only processes of the same format share reads. */
-export const FORMAT = 8;
+export const FORMAT = 7;
 
 const digest = z.string();
-
-const Header = z.object({
-  number: IntegerText,
-  hash: HexBytes32,
-  timestamp: IntegerText,
-  parents: z.array(HexBytes32).min(1),
-});
-
-/** The head that a process took; null: it asks for those of others. */
-const Head = z.object({ block: Header.nullable() });
 
 /** What a process read at a block since its last message. */
 const Reads = z.object({
   /** Names what was read: see `stateOf`. */
   state: z.string(),
-  block: Header,
+  block: z.object({
+    number: IntegerText,
+    hash: HexBytes32,
+    timestamp: IntegerText,
+    parents: z.array(HexBytes32).min(1),
+  }),
   values: z.array(z.tuple([z.string(), digest, z.unknown()])),
   /** Names of values that were sent before with this digest, at any block. */
   same: z.array(z.tuple([z.string(), digest])),
@@ -79,26 +74,15 @@ export type ReadsMessage = z.infer<typeof Reads>;
 /** @throws SyntaxError or ZodError when it is malformed */
 export const parseReads = (text: string): ReadsMessage => Reads.parse(JSON.parse(text));
 
-/** @throws SyntaxError or ZodError when it is malformed */
-export const parseHead = (text: string): BlockHeader | null => Head.parse(JSON.parse(text)).block;
-
-/** @param block null asks other processes for theirs */
-export const writeHead = (block: BlockHeader | null): string => JSON.stringify({ block: block && headerOf(block) });
-
-const headerOf = ({ number, hash, timestamp, parents }: BlockHeader) => ({
-  number: String(number),
-  hash,
-  timestamp: String(timestamp),
-  parents,
-});
-
 /** @param values name, digest and JSON of each */
 export function writeReads(
   { block, ...rest }: Omit<ReadsMessage, 'values' | 'block' | 'state'> & { readonly block: BlockHeader },
   values: readonly (readonly [name: string, digest: string, json: string])[],
 ): string {
+  const { number, hash, parents, timestamp } = block;
+  const at = { number: String(number), hash, timestamp: String(timestamp), parents };
   const joined = values.map(([name, digest, json]) => [name, digest, new ReadyJson(json)]);
-  return joinJson({ state: stateOf(block), block: headerOf(block), ...rest, values: joined }).join('');
+  return joinJson({ state: stateOf(block), block: at, ...rest, values: joined }).join('');
 }
 
 /** @throws SyntaxError or ZodError when it is malformed */

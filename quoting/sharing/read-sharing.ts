@@ -13,7 +13,6 @@ import { connectBus, MessageBus } from './message-bus.ts';
 import { FORMAT } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
-import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
 
 export interface ReadSharingDeps {
   readonly redisUrl: string;
@@ -34,18 +33,12 @@ export class ReadSharing {
   readonly #bus: MessageBus;
   readonly #claimed: Counter<'chain'>;
   readonly #chains: ChainReads[] = [];
-  readonly #heads: SharedHeads[] = [];
   readonly #stopTicks: (() => void)[] = [];
 
   constructor({ redisUrl, prefix, metrics, logger, connect = connectBus }: ReadSharingDeps) {
     this.#prefix = prefix;
-    this.#bus = new MessageBus(connect(redisUrl, logger), logger, {
-      onMissed: () => {
-        for (const reads of this.#chains) reads.missed();
-      },
-      onReady: () => {
-        for (const heads of this.#heads) heads.ask();
-      },
+    this.#bus = new MessageBus(connect(redisUrl, logger), logger, () => {
+      for (const reads of this.#chains) reads.missed();
     });
     this.#claimed = new Counter({
       name: 'chain_blocks_read_for_all_total',
@@ -55,20 +48,17 @@ export class ReadSharing {
     });
   }
 
-  /** Starts to tell other processes of a chain's heads, and to take theirs. */
-  shareHeads(chain: ChainConfig, heads: SharedHeadsDeps['heads']): void {
-    const channel = `${nameOf(chain, this.#prefix)}:heads`;
-    const shared = new SharedHeads({ heads, publish: (text) => this.#bus.publish(channel, text) });
-    this.#heads.push(shared);
-    this.#bus.subscribe(channel, (text) => shared.take(text));
-  }
-
   /** Starts to share the reads of a chain: those at committed heads, or those of blocks that are being built. */
-  join(chain: ChainConfig, basis: 'committed' | 'live', { requested }: Pick<ChainReadsDeps, 'requested'>): ChainReads {
+  join(
+    chain: ChainConfig,
+    basis: 'committed' | 'live',
+    { requested, onHead }: Pick<ChainReadsDeps, 'requested' | 'onHead'>,
+  ): ChainReads {
     const name = `${nameOf(chain, this.#prefix)}-${basis}`;
     const claims = redisClaims(this.#bus.redis, (state) => `${name}:${state}`);
     const reads = new ChainReads({
       requested,
+      onHead,
       onFailure: this.#bus.failed,
       publish: (kind, text) => this.#bus.publish(`${name}:${kind}`, text),
       claims: {

@@ -6,6 +6,7 @@ import type { LevelsChain } from '../../api/levels/write-levels.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import { newPushState, nextPushed } from '../../chain/head-feed/next-pushed.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type ChainContext, chainBounds } from '../../quoting/chain-bounds.ts';
 import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
@@ -96,11 +97,11 @@ export class ApiProcess {
       createReader: (options: Parameters<typeof createVirtualReader>[0]) =>
         createVirtualReader(options, () => calls.push(time.now)),
     });
-    sharing.shareHeads(config, heads.committed);
-    this.committed = openQuotes(depsOf(this.calls.committed), heads.committed);
+    const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
+    this.committed = openQuotes(depsOf(this.calls.committed), heads.committed, takeHead);
     sharing.shareFeed(config, this.feed);
     const live = { heads: heads.live.heads, committed: this.committed };
-    this.live = openQuotes(depsOf(this.calls.live), heads.live.heads, live);
+    this.live = openQuotes(depsOf(this.calls.live), heads.live.heads, () => undefined, live);
     const chains = new Map([[chainId, { ...config, ...this.committed, liveQuotes: this.live }]]);
     const latest = followQuotes(chains, directory);
     const sockets = { countTermination: () => undefined };

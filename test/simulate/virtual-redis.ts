@@ -38,9 +38,9 @@ export class VirtualRedis {
   become(state: RedisState): void {
     const wasDown = this.state === 'down';
     this.state = state;
-    if ((state === 'down') === wasDown) return;
+    if (state !== 'down' || wasDown) return;
     for (const { machine, events } of this.#subscribers)
-      this.time.after(this.random.int(1, 20), () => events.emit(wasDown ? 'ready' : 'close'), machine);
+      this.time.after(this.random.int(1, 20), () => events.emit('close'), machine);
   }
 
   /** Loses all keys, as a restart without a file does. */
@@ -54,13 +54,11 @@ export class VirtualRedis {
     const subscriber: Subscriber = { machine, channels: new Set(), events };
     this.#subscribers.add(subscriber);
     const command = <T>(run: () => T) => this.#command(run, machine);
-    this.time.after(1, () => events.emit('ready'), machine);
-    const statusOf = () => (this.state === 'down' ? 'reconnecting' : 'ready');
+    const redis = this;
     const commands = {
       get status() {
-        return statusOf();
+        return redis.state === 'down' ? 'reconnecting' : 'ready';
       },
-      on: () => undefined,
       set: (key: string, value: string, _px: string, ms: number, ...options: string[]) =>
         command(() => {
           const before = this.#get(key);
@@ -86,11 +84,7 @@ export class VirtualRedis {
       disconnect: () => undefined,
     };
     const subscriptions = {
-      get status() {
-        return statusOf();
-      },
       on: (name: string, listener: (...args: string[]) => void) => events.on(name, listener),
-      ping: () => command(() => 'PONG'),
       subscribe: async (channel: string) => subscriber.channels.add(channel),
       unsubscribe: async (channel: string) => subscriber.channels.delete(channel),
       disconnect: () => this.#subscribers.delete(subscriber),
