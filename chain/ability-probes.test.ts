@@ -36,7 +36,10 @@ test.each([
   expect(await supportOf(proxy.url)).toEqual({ state, stateAndBlock: false });
 });
 
-test('of a node that does not answer nothing is known', async () => {
-  proxy.misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call');
-  await expect(supportOf(proxy.url)).rejects.toMatchObject({ code: 'unreachable' });
+test.each([
+  ['does not answer', { kind: 'down' }, 'unreachable'],
+  ['limits requests', { kind: 'error', code: -32_005, message: 'limit exceeded' }, 'refused'],
+] as const)('of a node that %s nothing is known', async (_, how, code) => {
+  proxy.misbehave(how, ({ method }) => method === 'eth_call');
+  await expect(supportOf(proxy.url)).rejects.toMatchObject({ code });
 });

@@ -59,7 +59,7 @@ export async function nodeHas(endpoint: RpcEndpoint, ability: ProbedAbility): Pr
   const { method, params, shows } = PROBES[ability];
   endpoint.learn({ ability }, null);
   const has = await endpoint.request(method, params).then(shows, (error) => {
-    if (isRefusal(error)) return false;
+    if (isRefusal(error) && !error.isLimit) return false;
     throw error;
   });
   endpoint.learn({ ability }, has);

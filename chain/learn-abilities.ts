@@ -13,7 +13,9 @@ export function learnFrom(endpoint: RpcEndpoint, request: NodeRequest, error: un
     endpoint.learn(error, false);
     return;
   }
-  const isRefused = isRefusal(error) && !error.isLimit && error.answer?.code !== REVERTED;
+  // It says nothing of what was asked.
+  if (error.isLimit || error.code === 'aborted') return;
+  const isRefused = isRefusal(error) && error.answer?.code !== REVERTED;
   for (const need of needsOf(request)) {
     switch (need.ability) {
       case 'accessLists':

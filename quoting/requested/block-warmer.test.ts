@@ -196,3 +196,16 @@ test('while no node responds every requested pool is reported as not read', asyn
   await settle();
   expect(new Set(outcomes('prices').unread)).toEqual(new Set([0]));
 });
+
+test('a listener that throws stops neither the others nor later reads', async () => {
+  const chain = new SimulatedChain(1);
+  const { requested, warmer, nextBlock, outcomes } = start(chain);
+  warmer.onResult(() => {
+    throw new Error('a defect');
+  });
+  requested.markRequested(chain.pools, 'depths', false);
+  await settle();
+  expect(outcomes('depths').read).toEqual([0]);
+  await nextBlock();
+  expect(outcomes('depths').read).toEqual([0]);
+});

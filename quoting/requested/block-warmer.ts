@@ -9,7 +9,7 @@ import { type ChainSnapshots, QUOTE_KINDS } from '../types.ts';
 import { nextWarm, TICK_MS } from './next-warm.ts';
 import { readParts } from './read-parts.ts';
 import type { RequestedPools } from './requested-pools.ts';
-import type { WarmListener } from './warm-result.ts';
+import type { WarmListener, WarmResult } from './warm-result.ts';
 import type { WarmRead, WarmSchedule } from './warm-schedule.ts';
 import { ASLEEP, type Coverage, type WarmEvent, type WarmStep } from './warm-state.ts';
 
@@ -77,8 +77,19 @@ export class BlockWarmer {
     this.#state = state;
     if (watch !== null) this.#stopWatching?.();
     if (watch !== null) this.#stopWatching = watch ? this.#watch() : undefined;
-    for (const result of results) for (const listener of this.#listeners) listener(result);
+    for (const result of results) this.#publish(result);
     if (step) this.#step = this.#perform(step);
+  }
+
+  /** What a listener throws is logged: the others, and the run, go on. */
+  #publish(result: WarmResult | null): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(result);
+      } catch (err) {
+        this.#deps.logger.error({ err }, 'a listener of requested pools failed');
+      }
+    }
   }
 
   /** Sees heads without a request, and notes time that passes. @returns ends it */
