@@ -39,6 +39,10 @@ const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 // undici's own timeouts are off: the timeout of the request replaces them.
 const agent = new Agent({ maxResponseSize: MAX_RESPONSE_BYTES, headersTimeout: 0, bodyTimeout: 0 });
 const gunzipped = promisify(gunzip);
+/** A timer that is later than this ran in a process that stood still. */
+const LATE_MS = 250;
+/** Most of that time that a server gets. */
+const MAX_GRACE_MS = 1_000;
 /** How undici and the system name the end of a connection. */
 const ENDED = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 
@@ -54,7 +58,13 @@ export async function sendRequest(
 ): Promise<HttpResponse> {
   // `AbortSignal.timeout` would keep its timer running after the response.
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), timeoutMs);
+  const dueAt = performance.now() + timeoutMs;
+  let timer = setTimeout(() => {
+    const lateMs = performance.now() - dueAt;
+    // The server did not have the time in which this process stood still.
+    if (lateMs < LATE_MS) limit.abort();
+    else timer = setTimeout(() => limit.abort(), Math.min(lateMs, timeoutMs, MAX_GRACE_MS));
+  }, timeoutMs);
   try {
     const send = () =>
       request(url, {
