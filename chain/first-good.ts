@@ -32,7 +32,7 @@ export async function firstGood<T>(
       return result;
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
-      if (error.code === 'paused' || (error.isNodeFault && isAnswer(last))) continue;
+      if (error.code === 'paused' || (error.isNodeFault && last.isAnswer)) continue;
       last = error;
     }
   }
@@ -42,9 +42,6 @@ export async function firstGood<T>(
   if (missing === undefined || !isDown) throw last;
   throw new MissingAbility(missing, `${last.message}; another node lacks ${missing}`, last.code);
 }
-
-/** Whether a node that works answered so: another one that is down changes nothing of that. */
-const isAnswer = ({ code }: RpcFailure): boolean => code === 'refused' || code === 'ignored';
 
 /** Whether a deadline of the caller passed. */
 const isTimeout = (signal: AbortSignal | undefined): boolean =>

@@ -59,6 +59,11 @@ export class RpcFailure extends AppError {
     return NODE_FAULTS.includes(this.code);
   }
 
+  /** Whether a node that works answered so, which another one that is down does not change. */
+  get isAnswer(): boolean {
+    return this.code === 'refused' || this.code === 'ignored';
+  }
+
   /** Whether a node refused any request, not what was asked. */
   get isLimit(): boolean {
     return this.code === 'refused' && LIMIT_CODES.includes(this.answer?.code ?? 0);

@@ -8,7 +8,7 @@ export interface HttpRequest {
   /** A request with a body is sent by POST, any other by GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Longest wait for the whole response. */
+  /** Longest wait for the whole response; a second more at most where this process stood still meanwhile. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Whether it may be sent once more when its connection ends without a response. Default: no. */

@@ -72,6 +72,6 @@ export async function tryLive<T>(
   } catch (error) {
     if (!(error instanceof RpcFailure) || error.code === 'exhausted') throw error;
     heads.suspend(head, error);
-    return otherwise(error.code === 'refused' || error.code === 'ignored');
+    return otherwise(error.isAnswer);
   }
 }
