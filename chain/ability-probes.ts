@@ -2,7 +2,7 @@ import { numberToHex, zeroHash } from 'viem';
 import { CANARY, CLOCK, clockAt } from './override-checks.ts';
 import { blockOverrides, type StateOverrides } from './pending-state.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
-import { isRefusal } from './rpc-failure.ts';
+import { refusesRequest } from './rpc-failure.ts';
 import { readWrites, type TracedCall, traceParams } from './trace-call.ts';
 
 /** A block and a time that no chain has. */
@@ -59,7 +59,7 @@ export async function nodeHas(endpoint: RpcEndpoint, ability: ProbedAbility): Pr
   const { method, params, shows } = PROBES[ability];
   endpoint.learn({ ability }, null);
   const has = await endpoint.request(method, params).then(shows, (error) => {
-    if (isRefusal(error) && !error.isLimit) return false;
+    if (refusesRequest(error)) return false;
     throw error;
   });
   endpoint.learn({ ability }, has);

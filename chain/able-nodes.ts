@@ -17,11 +17,10 @@ export interface AbleNodes {
 export function ableNodes(endpoints: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
   const needs = needsOf(request);
   if (needs.length === 0) return { endpoints };
-  const lackedBy = (endpoint: RpcEndpoint) => needs.find((need) => endpoint.isLacking(need));
-  const able = endpoints.filter((endpoint) => !lackedBy(endpoint));
-  const others = endpoints.filter((endpoint) => lackedBy(endpoint));
-  if (needs.every(isAskedLast)) return { endpoints: [...able, ...others] };
-  const missing = others[0] && lackedBy(others[0])?.ability;
+  const lacked = endpoints.map((endpoint) => needs.find((need) => endpoint.isLacking(need)));
+  const able = endpoints.filter((_, index) => !lacked[index]);
+  if (needs.every(isAskedLast)) return { endpoints: [...able, ...endpoints.filter((_, index) => lacked[index])] };
+  const missing = lacked.find((need) => need !== undefined)?.ability;
   if (able.length > 0 || missing === undefined) return { endpoints: able, missing };
   throw new MissingAbility(missing, `no node of the chain has what ${request.method} needs: ${missing}`);
 }

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ChainRpc } from './chain-rpc.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
+import { fakeNodes } from './fake-nodes.fixture.ts';
 import { RpcEndpoint } from './rpc-endpoint.ts';
 
 test('a request that its caller gives up says nothing of the node: it stays on trial', async () => {
@@ -44,6 +45,13 @@ test('an outage counts calls that a deadline ended after a second, not those tha
   expect(calls).toEqual(['failed', 'failed']);
   silent.closeAllConnections();
   silent.close();
+});
+
+test('a block that a node does not have yet is refused, which is no fault of the node', async () => {
+  const rpc = fakeNodes([async () => null], () => 0);
+  for (let tries = 0; tries < 5; tries += 1)
+    await expect(rpc.header(`0x${'0a'.repeat(32)}`, 1n)).rejects.toMatchObject({ code: 'refused' });
+  expect(rpc.endpoints[0]?.breaker.isOpen).toBe(false);
 });
 
 test('a method that a proxy keeps from us opens no breaker and counts as no outage, and no paused node is asked for it', async () => {

@@ -2,8 +2,8 @@ import { type Address, type Hex, numberToHex } from 'viem';
 import { z } from 'zod';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import { ableNodes } from './able-nodes.ts';
-import { requestChecked, throughBreaker } from './checked-request.ts';
-import { blockParam, callParams, type EthCall, reserveCall } from './eth-call.ts';
+import { type CheckedRequest, requestChecked, throughBreaker } from './checked-request.ts';
+import { blockParam, callParams, type EthCall, extraNeed, reserveCall } from './eth-call.ts';
 import { allPaused, firstGood, type NodeOutage } from './first-good.ts';
 import type { Ability } from './node-abilities.ts';
 import { BlockAnswer, type ChainLog, HexData, LogAnswer } from './node-answers.ts';
@@ -45,9 +45,13 @@ export class ChainRpc {
     check: (result: unknown) => T,
     signal?: AbortSignal,
   ): Promise<T> {
-    const able = ableNodes(this.endpoints, { method, params });
-    const attempt = (endpoint: RpcEndpoint) => requestChecked(endpoint, { method, params, check, signal });
-    return firstGood(able, attempt, { signal, outage: this.#outage });
+    return this.ask({ method, params, check, signal });
+  }
+
+  /** @throws RpcFailure as of {@link request} */
+  protected async ask<T>(request: CheckedRequest<T>): Promise<T> {
+    const attempt = (endpoint: RpcEndpoint) => requestChecked(endpoint, request);
+    return firstGood(ableNodes(this.endpoints, request), attempt, { signal: request.signal, outage: this.#outage });
   }
 
   /**
@@ -99,10 +103,11 @@ export class ChainRpc {
   /**
    * The block with this hash, which is known to be at this height.
    *
-   * @throws RpcFailure as of {@link request}
+   * @throws RpcFailure as of {@link request}; `refused` while no node has it
    */
   async header(hash: Hex, number: bigint, signal?: AbortSignal): Promise<BlockHeader> {
     const readHeader = (result: unknown): BlockHeader => {
+      if (result === null) throw new RpcFailure('refused', `no node has block ${hash} yet`);
       const block = readBlock(result);
       if (block.hash !== hash || block.number !== number) throw new TypeError('another block than was asked for');
       return block;
@@ -135,10 +140,10 @@ export class ChainRpc {
    * @throws RpcFailure as of {@link request}; MissingAbility when no node that works applies the overrides of the call
    */
   async call<T>(call: EthCall, check: (result: Hex) => T): Promise<T> {
-    const params = callParams(call);
-    ableNodes(this.endpoints, { method: 'eth_call', params });
+    const request = { method: 'eth_call', params: callParams(call), extra: extraNeed(call) };
+    ableNodes(this.endpoints, request);
     reserveCall(call);
-    return this.request('eth_call', params, (result) => check(HexData.parse(result)), call.signal);
+    return this.ask({ ...request, check: (result) => check(HexData.parse(result)), signal: call.signal });
   }
 
   /**
@@ -155,11 +160,6 @@ export class ChainRpc {
   /** Whether to try calls that need an ability: false while every node is known to lack it. */
   mayHave(ability: Ability): boolean {
     return this.endpoints.some((endpoint) => !endpoint.isLacking({ ability }));
-  }
-
-  /** Notes that the nodes that work refused calls that need an ability, and made the same calls without it. */
-  lacks(ability: Ability): void {
-    for (const endpoint of this.endpoints) if (!endpoint.breaker.isOpen) endpoint.learn({ ability }, false);
   }
 }
 

@@ -1,7 +1,7 @@
 import { learnFrom } from './learn-abilities.ts';
 import type { NodeRequest } from './needs.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
-import { RpcFailure } from './rpc-failure.ts';
+import { MissingAbility, RpcFailure, refusesRequest } from './rpc-failure.ts';
 
 /** A request, and what reads its result. */
 export interface CheckedRequest<T> extends NodeRequest {
@@ -17,7 +17,7 @@ export interface CheckedRequest<T> extends NodeRequest {
  */
 export async function requestChecked<T>(endpoint: RpcEndpoint, request: CheckedRequest<T>): Promise<T> {
   try {
-    return await requestOnce(endpoint, request);
+    return await requestOnce(endpoint, request).catch((error) => requestAgain(endpoint, request, error));
   } catch (error) {
     learnFrom(endpoint, request, error);
     throw error;
@@ -32,6 +32,20 @@ async function requestOnce<T>(endpoint: RpcEndpoint, { method, params, check, si
     if (error instanceof RpcFailure) throw error;
     throw new RpcFailure('malformed', `${endpoint.label} answered ${method} with data that does not decode`);
   }
+}
+
+/**
+ * Makes a refused request again of a node that answers it without what it needs: the node may not have had its block.
+ *
+ * @throws MissingAbility when the node refuses it again; the failure, where this is not so
+ */
+async function requestAgain<T>(endpoint: RpcEndpoint, request: CheckedRequest<T>, failure: unknown): Promise<T> {
+  const { method, extra, signal } = request;
+  if (!extra || !refusesRequest(failure)) throw failure;
+  await endpoint.request(method, extra.without, signal).catch(() => Promise.reject(failure));
+  return requestOnce(endpoint, request).catch((error) => {
+    throw refusesRequest(error) ? new MissingAbility(extra.ability, error.message) : error;
+  });
 }
 
 /**

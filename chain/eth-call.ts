@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { CALL_GAS_CAP } from '../protocol/bounded-calls/bounded-calls.ts';
+import type { ExtraNeed } from './needs.ts';
 import { blockOverrides, stateDiffs } from './pending-state.ts';
 import type { CallContext } from './read-context.ts';
 import { RpcFailure } from './rpc-failure.ts';
@@ -22,6 +23,10 @@ export function callParams({ from, to, data, gas = CALL_GAS_CAP, block, code }: 
   if (pending) params.push(blockOverrides(pending));
   return params;
 }
+
+/** What the call needs of nodes besides overrides. */
+export const extraNeed = ({ needs, ...call }: EthCall): ExtraNeed | undefined =>
+  needs && call.code?.size ? { ability: needs, without: callParams({ ...call, code: undefined }) } : undefined;
 
 /** @throws RpcFailure `exhausted` when the budget of a scheduled read has no call left */
 export function reserveCall({ reserve }: Pick<CallContext, 'reserve'>): void {

@@ -6,6 +6,14 @@ import { quantity } from './node-answers.ts';
 export interface NodeRequest {
   readonly method: string;
   readonly params: readonly unknown[];
+  readonly extra?: ExtraNeed | undefined;
+}
+
+/** What a request needs that its parameters do not show. */
+export interface ExtraNeed {
+  readonly ability: Ability;
+  /** The parameters of the same request without it: a node that answers this alone lacks the ability. */
+  readonly without: readonly unknown[];
 }
 
 const LogsOfRange = z.tuple([z.object({ fromBlock: quantity, toBlock: quantity })]);
@@ -19,7 +27,10 @@ export const isAskedLast = ({ ability }: Need): boolean => ASKED_LAST.includes(a
 const isProgram = (call: unknown): boolean => (call as { readonly to?: unknown }).to === undefined;
 
 /** What a request needs of a node besides plain calls. */
-export function needsOf({ method, params }: NodeRequest): readonly Need[] {
+export const needsOf = (request: NodeRequest): readonly Need[] =>
+  request.extra ? [...shownNeeds(request), { ability: request.extra.ability }] : shownNeeds(request);
+
+function shownNeeds({ method, params }: NodeRequest): readonly Need[] {
   switch (method) {
     case 'eth_call':
       return [

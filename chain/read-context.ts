@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem';
+import type { Ability } from './node-abilities.ts';
 import type { BlockState } from './pending-state.ts';
 
 /** A block that calls are made at. */
@@ -31,4 +32,6 @@ export interface CallContext extends Omit<ReadContext, 'block'> {
   readonly gas?: bigint | undefined;
   /** Other code at some addresses, which some nodes ignore. */
   readonly code?: CodeOverrides | undefined;
+  /** What calls with this code need of nodes besides overrides: nodes that refuse them are known by it. */
+  readonly needs?: Extract<Ability, 'quotes' | 'transfers'> | undefined;
 }

@@ -84,6 +84,9 @@ export class MissingAbility extends RpcFailure {
 export const isRefusal = (error: unknown): error is RpcFailure =>
   error instanceof RpcFailure && error.code === 'refused';
 
+/** Whether nodes refused what was asked, not any request. */
+export const refusesRequest = (error: unknown): error is RpcFailure => isRefusal(error) && !error.isLimit;
+
 /** Whether a call without overrides may be answered where one with overrides was not. */
 export const lacksOverrides = (error: unknown): boolean => isRefusal(error) || error instanceof MissingAbility;
 

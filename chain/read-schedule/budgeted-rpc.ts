@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChainRpc, type ReportedHead } from '../chain-rpc.ts';
+import type { CheckedRequest } from '../checked-request.ts';
 import { RpcFailure } from '../rpc-failure.ts';
 import type { CallBudget, ReadClass } from './call-budget.ts';
 
@@ -21,14 +22,9 @@ export class BudgetedRpc extends ChainRpc {
     return super.head(signal);
   }
 
-  override async request<T>(
-    method: string,
-    params: readonly unknown[],
-    check: (result: unknown) => T,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    await this.#admit(signal);
-    return super.request(method, params, check, signal);
+  protected override async ask<T>(request: CheckedRequest<T>): Promise<T> {
+    await this.#admit(request.signal);
+    return super.ask(request);
   }
 
   async #admit(signal: AbortSignal | undefined): Promise<void> {

@@ -76,10 +76,8 @@ export class TransferProver {
       [pool.token0, pool.token1].map(({ address }, token) => transferCall(pool.address, address, amounts[token] ?? 0n)),
     );
     const code = transferCode(due.map(({ pool }) => pool.address));
-    const { isApplied, answers } = await boundedCalls(target, { ...context, code }, groups);
+    const { isApplied, answers } = await boundedCalls(target, { ...context, code, needs: 'transfers' }, groups);
     if (!isApplied) {
-      // What nodes refuse may be these calls alone, which run code of untrusted tokens.
-      target.rpc.lacks('transfers');
       this.#outage.failed(undefined);
       return known;
     }

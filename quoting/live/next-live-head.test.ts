@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Address, Hex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { KNOWN_MS } from '../../chain/node-abilities.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { ChainTail } from '../heads/chain-tail.ts';
 import { type LiveInputs, lastReceived, noLiveHead } from './live-head-state.ts';
@@ -259,7 +260,7 @@ test('nodes that continue to reject overrides are reported once', () => {
   expect(reject('refused')).toEqual([true, false]);
   world.wait(999);
   expect(reject('ignored')).toEqual([false, false]);
-  world.wait(59_999);
+  world.wait(KNOWN_MS - 1);
   expect(reject('refused')).toEqual([false, false]);
   world.wait(1_000);
   world.frame(11n, 1);

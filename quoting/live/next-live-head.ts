@@ -1,4 +1,5 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { KNOWN_MS } from '../../chain/node-abilities.ts';
 import type { ChainTail } from '../heads/chain-tail.ts';
 import { type LiveHeadState, type LiveInputs, type LivePace, lastReceived, renewed } from './live-head-state.ts';
 import type { PendingOverrides } from './sourced-block.ts';
@@ -25,8 +26,8 @@ export interface LiveEffects {
 
 /** Shortest time between two states of the same committed block that listeners get. */
 export const ANNOUNCE_MS = 250;
-/** For this long overrides are not used after nodes refused them, or ignored them. */
-const SUSPENDED_MS = { refused: 1_000, ignored: 60_000 } as const;
+/** For this long overrides are not used after nodes refused them, or are known to ignore them. */
+const SUSPENDED_MS = { refused: 1_000, ignored: KNOWN_MS } as const;
 const NOTHING: LiveEffects = { announce: null, isSuspended: false };
 
 /**

@@ -41,8 +41,12 @@ const refuse = (): never => {
   throw new RpcFailure('refused', 'too many requests');
 };
 
-/** A node that refuses the calls with overrides that are for this. */
-function nodeThat(refuses: 'quotes' | 'transfers', sent: string[]): FakeNode {
+/**
+ * A node that refuses calls with overrides.
+ *
+ * @param isRefused called with what they are for
+ */
+function nodeThat(isRefused: (kind: string) => boolean, sent: string[]): FakeNode {
   return async (_method, [call, _block, overrides]) => {
     const { to, data } = call as { to?: Hex; data: Hex };
     const given = overrides as Readonly<Record<Hex, { code: Hex }>> | undefined;
@@ -52,7 +56,7 @@ function nodeThat(refuses: 'quotes' | 'transfers', sent: string[]): FakeNode {
     if (code && data === '0x') return word(42n);
     const kind = to ? 'quotes' : 'transfers';
     if (code) sent.push(kind);
-    if (code && kind === refuses) refuse();
+    if (code && isRefused(kind)) refuse();
     return to ? aggregate(data, code) : bounded(data, code);
   };
 }
@@ -98,23 +102,59 @@ function bounded(data: Hex, code: CodeOverrides | undefined): Hex {
   return encodeAbiParameters(shape, [1n, 1n, 1n, concatHex(results)]);
 }
 
+/** Reads a pool at two blocks. @returns whether it had a quote at each, and the nodes */
+async function readTwice(nodes: readonly FakeNode[]) {
+  const logger = { info: () => undefined, warn: () => undefined };
+  const rpc = fakeNodes(nodes, () => 0);
+  const common = { target: { chainId: 1, multicall3, rpc }, logger };
+  const prover = new TransferProver(common);
+  const reader = new AnswersReader({ ...common, prover, searcher: { known: () => undefined } });
+  const isQuoted: boolean[] = [];
+  for (const number of [1n, 20n]) {
+    const [answers] = await reader.read({ block: { number, hash: word(number), timestamp: number } }, [pool]);
+    isQuoted.push(answers?.quote !== undefined);
+  }
+  return { isQuoted, endpoints: rpc.endpoints };
+}
+
 /** What is sent with overrides when a pool is read at two blocks. */
 async function sentWithOverrides(refuses: 'quotes' | 'transfers'): Promise<string[]> {
   const sent: string[] = [];
-  const logger = { info: () => undefined, warn: () => undefined };
-  const target = { chainId: 1, multicall3, rpc: fakeNodes([nodeThat(refuses, sent)], () => 0) };
-  const common = { target, logger };
-  const prover = new TransferProver(common);
-  const reader = new AnswersReader({ ...common, prover, searcher: { known: () => undefined } });
-  for (const number of [1n, 20n])
-    await reader.read({ block: { number, hash: word(number), timestamp: number } }, [pool]);
+  await readTwice([nodeThat((kind) => kind === refuses, sent)]);
   return sent;
 }
 
 test('a refusal of the calls that try transfers stops no quotes', async () => {
-  expect(await sentWithOverrides('transfers')).toEqual(['quotes', 'transfers', 'quotes']);
+  expect(await sentWithOverrides('transfers')).toEqual(['quotes', 'transfers', 'transfers', 'quotes']);
 });
 
 test('a refusal of the calls for quotes stops no calls that try transfers', async () => {
-  expect(await sentWithOverrides('quotes')).toEqual(['quotes', 'transfers', 'transfers']);
+  expect(await sentWithOverrides('quotes')).toEqual(['quotes', 'quotes', 'transfers', 'transfers']);
+});
+
+test('a node that gets the block only after it was asked is asked again, and lacks nothing', async () => {
+  const sent: string[] = [];
+  const { isQuoted } = await readTwice([nodeThat(() => sent.length === 1, sent)]);
+  expect(isQuoted).toEqual([true, true]);
+  expect(sent).toEqual(['quotes', 'quotes', 'transfers', 'quotes', 'transfers']);
+});
+
+test('of nodes that refuse quotes, only one that answers without them lacks them', async () => {
+  const sent: string[] = [];
+  const { isQuoted, endpoints } = await readTwice([async () => refuse(), nodeThat((kind) => kind === 'quotes', sent)]);
+  expect(isQuoted).toEqual([false, false]);
+  expect(endpoints.map((endpoint) => endpoint.isLacking({ ability: 'quotes' }))).toEqual([false, true]);
+  expect(sent).toEqual(['quotes', 'quotes', 'transfers', 'transfers']);
+});
+
+test('quotes come from the node that does not refuse them', async () => {
+  const refused: string[] = [];
+  const answered: string[] = [];
+  const { isQuoted } = await readTwice([
+    nodeThat((kind) => kind === 'quotes', refused),
+    nodeThat(() => false, answered),
+  ]);
+  expect(isQuoted).toEqual([true, true]);
+  expect(refused).toEqual(['quotes', 'quotes', 'transfers', 'transfers']);
+  expect(answered).toEqual(['quotes', 'quotes']);
 });

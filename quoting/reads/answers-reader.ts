@@ -80,17 +80,14 @@ export class AnswersReader {
    * @throws RpcFailure when no node gave the block's storage
    */
   async #readStates(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    const { rpc } = this.#deps.target;
-    // In a block that is being built, nodes that lack them fail, and the committed block remains.
-    if (!context.block.pending && !rpc.mayHave('quotes')) return this.#readStorage(context, pools);
     try {
       const read = await this.#readStorageAndQuotes(context, pools);
       this.#inversion.worked();
       return read;
     } catch (error) {
+      // In a block that is being built, this fails, and the committed block remains.
       if (!lacksOverrides(error) || context.block.pending) throw error;
       const read = await this.#readStorage(context, pools);
-      if (isRefusal(error)) rpc.lacks('quotes');
       this.#inversion.failed(error);
       return read;
     }
@@ -105,7 +102,9 @@ export class AnswersReader {
   /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
     const { target } = this.#deps;
-    const stubbed = { ...context, code: poolStubs(pools) };
+    // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
+    const needs = context.block.pending ? undefined : 'quotes';
+    const stubbed = { ...context, code: poolStubs(pools), needs } as const;
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
     const results = await multicall(target, stubbed, groups);
     const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
