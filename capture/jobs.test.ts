@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createLogger } from '../runtime/logger.ts';
+import { pass, stopTime } from '../test/harness/stopped-time.ts';
 import type { Job } from './job.ts';
 import { runJob } from './jobs.ts';
 
@@ -16,7 +17,7 @@ function startJob(job: Job, onRun: (ok: boolean) => void = () => undefined) {
   };
 }
 
-const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 30_000, interval: 5 });
+beforeEach(stopTime);
 
 test('a job that fails is run again, whatever it throws, and reports each run', async () => {
   const rounds: boolean[] = [];
@@ -26,10 +27,15 @@ test('a job that fails is run again, whatever it throws, and reports each run', 
     if (calls === 1) throw new Error('the chain is unreachable');
     if (calls === 2) throw undefined;
   };
-  const job = startJob({ name: 'it', run, minPauseMs: 1, maxPauseMs: 5 }, (ok) => rounds.push(ok));
-  await until(() => rounds.length >= 4);
+  const job = startJob({ name: 'it', run, minPauseMs: 1_000, maxPauseMs: 1_000 }, (ok) => rounds.push(ok));
+  const reported: number[] = [];
+  for (let second = 0; second < 4; second += 1) {
+    await pass(second === 0 ? 0 : 1_000);
+    reported.push(rounds.length);
+  }
   await job.stop();
-  expect(rounds.slice(0, 4)).toEqual([false, false, true, true]);
+  expect(reported).toEqual([1, 2, 3, 4]);
+  expect(rounds).toEqual([false, false, true, true]);
 });
 
 test('a stop waits for the round in hand, ends the pause, and starts no other round', async () => {
@@ -41,7 +47,7 @@ test('a stop waits for the round in hand, ends the pause, and starts no other ro
     return inHand.promise;
   };
   const job = startJob({ name: 'it', run, minPauseMs: 60_000, maxPauseMs: 60_000 });
-  await until(() => started === 1);
+  await pass(0);
   const end = job.stop().then(() => {
     stopped += 1;
   });

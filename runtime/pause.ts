@@ -1,6 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Waits; an abort ends the wait early. Never rejects. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end, { once: true });
+  });
 }
