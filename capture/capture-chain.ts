@@ -61,6 +61,8 @@ export interface CaptureChain extends PoolSchedule {
 const RPC_TIMEOUT_MS = 10_000;
 
 export const now = () => performance.now();
+/** Unix milliseconds. */
+export const wallClock = () => Date.now();
 
 /** Opens the nodes and the sources of live prices of a chain. */
 export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): CaptureChain {

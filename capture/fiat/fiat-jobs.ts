@@ -1,4 +1,4 @@
-import { type CaptureChain, type CaptureDeps, now, poolsOf } from '../capture-chain.ts';
+import { type CaptureChain, type CaptureDeps, now, poolsOf, wallClock } from '../capture-chain.ts';
 import { adaptive, type Job } from '../job.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { cacheList } from '../read-schedule/cached-list.ts';
@@ -18,6 +18,6 @@ export function fiatJobs(deps: CaptureDeps, chains: readonly CaptureChain[]): Jo
 }
 
 function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): readonly PriceSource[] {
-  const fixed = staticPrices(fiatPrices.prices);
+  const fixed = staticPrices(fiatPrices.prices, wallClock);
   return fiatPrices.source === 'static' ? [fixed] : [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chains })];
 }

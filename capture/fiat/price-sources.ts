@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts';
 import type { TokenKey } from './token-key.ts';
 
 /** A price of one token. */
@@ -31,12 +32,16 @@ export type TokensToPrice = {
 /** Looks prices up in one place. It never rejects, so that what it learned before a failure counts. */
 export type PriceSource = (tokens: TokensToPrice) => Promise<PriceAnswer>;
 
-/** Makes a source of the prices that the operator fixed in the chains file. They are always current. */
-export function staticPrices(prices: Readonly<Record<string, number>>): PriceSource {
+/**
+ * Makes a source of the prices that the operator fixed in the chains file. They are always current.
+ *
+ * @param wallClock Unix milliseconds
+ */
+export function staticPrices(prices: Readonly<Record<string, number>>, wallClock: Clock): PriceSource {
   return async ({ first, others }) => {
     const known = [...first, ...others].flatMap((token) => {
       const usd = prices[token];
-      return usd === undefined ? [] : [[token, { usd, source: 'static', pricedAt: new Date() }] as const];
+      return usd === undefined ? [] : [[token, { usd, source: 'static', pricedAt: new Date(wallClock()) }] as const];
     });
     return { prices: new Map(known), failures: [] };
   };

@@ -1,5 +1,5 @@
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
-import { type CaptureChain, type CaptureDeps, poolsOf } from '../capture-chain.ts';
+import { type CaptureChain, type CaptureDeps, poolsOf, wallClock } from '../capture-chain.ts';
 import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
 import { createDepthRecorder } from './record-depth.ts';
 import { recordFiatPrices } from './record-fiat-prices.ts';
@@ -20,7 +20,7 @@ export function chainHistoryJobs(
   const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   return jobsOfChain(chainId, {
-    'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes) },
+    'quote-history': { pace: adaptive(5), run: () => recordQuotes(quotes, Math.floor(wallClock() / 1_000)) },
     trends: { pace: fixed(60), run: () => writeTrends(database, chainId) },
     fills: { pace: adaptive(5), run: () => recordFills(fills) },
     landings: { pace: adaptive(5), run: () => recordLandings(fills) },

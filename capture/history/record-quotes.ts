@@ -33,7 +33,7 @@ const insertHours = loadStatement('./insert-quote-hours.sql', import.meta.url);
  */
 export async function recordQuotes(
   { database, chainId, pools, kept, recordDepth }: QuoteHistoryDeps,
-  nowSecs = Math.floor(Date.now() / 1_000),
+  nowSecs: number,
 ): Promise<void> {
   const [minutesFrom, hoursFrom] = [nowSecs - kept.quoteMinuteDays * DAY, nowSecs - kept.quoteHourDays * DAY];
   const byValue = (await pools()).filter(({ isFunded }) => isFunded).sort((a, b) => b.valueUsd - a.valueUsd);
