@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { type LivePool, ONE } from '../../devnet/live/live-pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -15,8 +14,6 @@ const SALE = { zeroForOne: true, amountSpecified: ONE };
 /** Hundredths of token1 per token0: beyond what the velocity guard allows in a block. */
 const JUMP = 210n;
 const CALLS_PER_MINUTE = 20;
-/** A few frames: a builder sends one in 100 ms. */
-const FRAMES_MS = 400;
 
 const world = startedWorld(() =>
   // Without HTTP, so that the source can fall silent.
@@ -118,8 +115,12 @@ test.each(['refuse', 'ignore'] as const)('nodes that %s overrides leave the comm
   const proxy = await startRpcProxy(market.chain.rpcUrl);
   proxy.misbehave({ kind: 'noOverrides', how });
   const other = openCapture({ rpcUrls: [proxy.url] });
-  await sleep(FRAMES_MS);
-  await other.run(['price-health', 'listing']);
+  const hasTried = async () => {
+    await other.run(['price-health', 'listing']);
+    return proxy.requests.some(({ method, params }) => method === 'eth_call' && params.length > 2);
+  };
+  // Frames reach capture at its own pace.
+  await expect.poll(hasTried, { timeout: 20_000 }).toBe(true);
   expect(await statuses()).toEqual(all('feed_down'));
   await other.stop();
   await proxy.stop();

@@ -20,6 +20,9 @@ import { type StreamApiOptions, startStreamApi } from '../stream/stream-api.ts';
 export type Batch = z.infer<typeof BatchResponse>;
 export type LiveQuote = z.infer<typeof Quote>;
 
+/** What answers batches. */
+export type Batches = Pick<QuoteApi, 'batch'>;
+
 /** A live market, and the API over it with the builder as its source. */
 export interface LiveWorld {
   readonly market: LiveMarket;
@@ -29,7 +32,7 @@ export interface LiveWorld {
   readonly config: ChainConfig;
   readonly served: readonly ServedPool[];
   /** Quotes all pools; fails unless the response is 200. */
-  batch(body?: object, of?: QuoteApi): Promise<Batch>;
+  batch(body?: object, of?: Batches): Promise<Batch>;
   stop(): Promise<void>;
 }
 
@@ -77,6 +80,15 @@ export async function startLiveWorld(
 export const startLiveStream = ({ config, served }: LiveWorld, change: Partial<StreamApiOptions> = {}) =>
   startStreamApi({ chain: config, directory: fixedDirectory(served), ...change });
 
+/** Sends batches to a server. */
+export const batchesOf = (api: { readonly base: string }): Batches => ({
+  async batch(body) {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await fetch(`${api.base}/bid_ask/batch`, init);
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  },
+});
+
 export const builderSource = ({ builder }: LiveMarket): z.input<typeof LiveConfig> => ({
   sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl], rpcUrls: [builder.builderRpcUrl] }],
 });
@@ -96,7 +108,7 @@ export async function updateAll({ update, pools }: LiveMarket, hundredths: () =>
 export async function waitForUpdates(
   { batch, market }: LiveWorld,
   updates: readonly QuoteUpdate[],
-  of?: QuoteApi,
+  of?: Batches,
 ): Promise<Batch> {
   const wanted = updates.flatMap(({ words }) => Object.entries(words));
   for (let tries = 0; tries < 1_000; tries += 1) {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
@@ -49,14 +48,15 @@ test('one process reads the sources for all, another one takes over', { timeout:
   for (const other of others) await untilLive(other);
   for (const other of [first, ...others]) await expect.poll(() => republishedBy(other)).toEqual([market.registry]);
   expect(market.builder.connections()).toBe(1);
-  await first.stop();
-  // It held the sources for a second and a half.
-  await sleep(2_500);
-  expect(market.builder.connections()).toBe(1);
+  const untilConnections = (count: number) =>
+    expect.poll(() => market.builder.connections(), { timeout: 20_000, interval: 10 }).toBe(count);
+  await Promise.all([first.stop(), untilConnections(0)]);
+  await untilConnections(1);
   for (const other of others) expect(await kindsOf(other)).toEqual(LIVE);
   await market.builder.buildBlock();
   await updateAll(market, () => 205n);
   for (const other of others) await untilLive(other);
+  expect(market.builder.connections()).toBe(1);
   for (const other of others) await other.stop();
   await expect.poll(() => market.builder.connections()).toBe(0);
 });

@@ -81,6 +81,12 @@ const ask = async (api: Api) => {
 const recovers = (api: Api) =>
   vi.waitUntil(async () => (await ask(api))[0] === 200, { timeout: 40_000, interval: 100 });
 
+/** Asks until the pool has its price again. */
+const healthy = (api: Api) =>
+  expect
+    .poll(() => api.quote(world.pool.address), { timeout: 20_000, interval: 20 })
+    .toMatchObject({ priceProviderStatus: 'healthy' });
+
 /** Mines a block, and asks until the old one is not served any more. */
 async function untilFailed(api: Api, failure: readonly unknown[]): Promise<void> {
   await world.chain.client.mine({ blocks: 1 });
@@ -262,8 +268,8 @@ test('a node that gives storage and refuses to ask for prices: internal_error, u
       { quote: { priceProviderStatus: 'internal_error', bidAdj: '0', depth: null } },
     ]);
     first.misbehave(null);
-    await nextBlock();
-    expect(await api.quote(world.pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+    await world.chain.client.mine({ blocks: 1 });
+    await healthy(api);
   }));
 
 test('a block that is gone when prices are asked for, after its storage was read, is not quoted', () =>
@@ -275,6 +281,7 @@ test('a block that is gone when prices are asked for, after its storage was read
       return request.method === 'eth_call' && gone === blockOf(request);
     });
     expect(await ask(api)).toEqual(READ_FAILED);
-    await nextBlock();
-    expect(await api.quote(world.pool.address)).toMatchObject({ priceProviderStatus: 'healthy' });
+    await world.chain.client.mine({ blocks: 1 });
+    await recovers(api);
+    await healthy(api);
   }));

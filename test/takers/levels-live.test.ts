@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { TransactionReceipt } from 'viem';
 import { expect, test } from 'vitest';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { startedWorld } from '../harness/open-world.ts';
-import { paidBy, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
-import type { QuoteApi } from '../quotes/quote-api.ts';
+import { batchesOf, paidBy, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { DECODERS, type DecodedFrame } from './decoders.ts';
 
 /*
@@ -23,14 +21,7 @@ const TIMEOUT = { timeout: 3_600_000 };
 const world = startedWorld(() => startLiveWorld({ flatPools: 6, packedPools: 6 }));
 const api = startedWorld(() => startLiveStream(world));
 
-/** The API under test, as what waits for its live prices calls it. */
-const asked = {
-  async batch(body: unknown) {
-    const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    const response = await fetch(`${api.base}/bid_ask/batch`, init);
-    return { status: response.status, text: await response.text(), headers: response.headers };
-  },
-} as QuoteApi;
+const asked = batchesOf(api);
 
 async function frameOf(format: keyof typeof DECODERS, more = ''): Promise<DecodedFrame> {
   const pools = world.market.pools.map(({ address }) => address).join();
@@ -49,7 +40,7 @@ test(`${FRAMES} frames of each form pass the strict decoders, and name the block
     if (made % 100 === 99) {
       await market.builder.buildBlock();
       // The node pushes the head.
-      await sleep(200);
+      await expect.poll(async () => (await frameOf('builder')).blockNumber).toBe(market.builder.block().number);
     }
     for (const format of ['builder', 'bap710'] as const) {
       const before = market.builder.block().number;
