@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 import { AppError } from '../../config/app-error.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { pause } from '../../runtime/pause.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Answer, type AnswerNotice, skipped } from './answer.ts';
 import { BundleState } from './bundle/bundle-state.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -190,8 +190,8 @@ export class QuoteDispatcher {
   }
 }
 
-/** Waits for a promise, but no longer than until `atMs`. */
+/** Waits for a promise that does not reject, but no longer than until `atMs`. */
 async function before(atMs: number, promise: Promise<unknown>): Promise<void> {
   const leftMs = atMs - Date.now();
-  if (leftMs > 0) await Promise.race([promise, pause(leftMs)]);
+  if (leftMs > 0) await withTimeout(promise, leftMs).catch(() => undefined);
 }
