@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { loadScript } from '../redis-script.ts';
-import { isHeld, NEW_TERM, nextTerm, type TermEvent } from './term.ts';
+import { leftMs, NEW_TERM, nextTerm, type TermEvent } from './term.ts';
 
 const acquire = loadScript('./acquire.lua', import.meta.url);
 const renew = loadScript('./renew.lua', import.meta.url);
@@ -65,7 +65,12 @@ export class Lease {
 
   /** Whether this process still holds it, by its own clock. */
   isHeld(): boolean {
-    return isHeld(this.#term, performance.now());
+    return this.leftMs() > 0;
+  }
+
+  /** For how many milliseconds this process still holds it, unless it is prolonged; 0 once it is over. */
+  leftMs(): number {
+    return leftMs(this.#term, performance.now());
   }
 
   /** Prolongs the lease, with one command. @returns false once it is lost */

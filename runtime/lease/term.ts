@@ -26,4 +26,5 @@ export function nextTerm(term: Term, event: TermEvent, durationMs: number): Term
   return { ...term, until: Math.max(term.until, event.askedAt + durationMs * USED_SHARE) };
 }
 
-export const isHeld = ({ until }: Term, now: number): boolean => now < until;
+/** How long a process may still use its lease, milliseconds; 0 once it is over. */
+export const leftMs = ({ until }: Term, now: number): number => Math.max(0, until - now);

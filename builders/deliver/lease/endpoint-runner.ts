@@ -25,6 +25,8 @@ export type EndpointContext = {
 export type Delivery = {
   /** @throws LeaseLostError to leave the job to the next holder */
   process(submission: Submission): Promise<void>;
+  /** Ends jobs that wait with a LeaseLostError, since the lease is over. */
+  giveBack?(): void;
   /** Closes what the delivery holds open, once no job is running. If `orderly`, it may wait for answers still due. */
   stop?(orderly: boolean): Promise<void>;
 };
@@ -81,6 +83,7 @@ export function startEndpointRunner(
     const orderly = lease.isHeld() && redis.status === 'ready';
     logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
     lease.finish();
+    delivery.giveBack?.();
     await end('closing the queue', worker.close(!orderly));
     await delivery.stop?.(orderly);
     if (orderly) await end('releasing the lease', lease.release());

@@ -4,9 +4,8 @@ import {
   PWebsocketQuoteUpdateV1ArgsSchema,
   PWebsocketQuoteUpdateV1ResponseSchema,
 } from '../../proto/generated/quote_update_pb.ts';
-import type { Answer } from '../../submit/answer.ts';
 import type { Hex, QuoteUpdate } from '../../submit/quote-update.ts';
-import { acknowledgement, type StreamCodec, updateKey } from './stream-codec.ts';
+import { type Acknowledgement, acknowledgement, type StreamCodec, updateKey } from './stream-codec.ts';
 
 /** Updates as binary frames of protobuf. */
 export const QUOTE_STREAM: StreamCodec = {
@@ -36,7 +35,7 @@ export function encodeUpdate(update: QuoteUpdate): Uint8Array {
  *
  * @throws Error when the frame is not such a message
  */
-export function decodeResponse(frame: Uint8Array): { key: string; answer: Answer } {
+export function decodeResponse(frame: Uint8Array): Acknowledgement {
   const response = fromBinary(PWebsocketQuoteUpdateV1ResponseSchema, frame);
   const replacementUuid: Hex = `0x${Buffer.from(response.replacementUuid).toString('hex')}`;
   return {

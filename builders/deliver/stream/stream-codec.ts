@@ -9,13 +9,14 @@ export interface StreamCodec {
   /** Whether an `http(s)` URL means that each message is an HTTP request. */
   readonly hasHttp: boolean;
   readonly encode: (update: QuoteUpdate) => Uint8Array | string;
-  /**
-   * Reads an acknowledgement.
-   *
-   * @returns the {@link updateKey} of the update, and the builder's answer
-   * @throws Error when the message is not an acknowledgement
-   */
-  readonly decode: (message: Buffer) => { key: string; answer: Answer };
+  /** @throws Error when the message is not an acknowledgement */
+  readonly decode: (message: Buffer) => Acknowledgement;
+}
+
+/** The builder's answer to the update with this {@link updateKey}. */
+export interface Acknowledgement {
+  readonly key: string;
+  readonly answer: Answer;
 }
 
 /** Key under which an update waits for its acknowledgement. */

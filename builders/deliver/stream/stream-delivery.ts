@@ -1,24 +1,16 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { Alarm } from '../../../runtime/alarm.ts';
 import type { Lease } from '../../../runtime/lease/lease.ts';
 import { LiveSocket } from '../../../runtime/live-socket.ts';
-import { pause } from '../../../runtime/pause.ts';
-import { type Answer, skipped } from '../../submit/answer.ts';
-import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Hex, type Submission } from '../../submit/quote-update.ts';
+import type { Hex, Submission } from '../../submit/quote-update.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 import type { Delivery, EndpointContext } from '../lease/endpoint-runner.ts';
 import { LeaseLostError } from '../lease/lease-lost-error.ts';
-import { type StreamCodec, updateKey } from './stream-codec.ts';
+import { type DeliveryEffect, type DeliveryEvent, newDelivery, nextDelivery, wakeAt } from './next-delivery.ts';
+import type { Acknowledgement, StreamCodec } from './stream-codec.ts';
 
-/** An update with less time left than this is dropped instead of sent. */
-const DROP_BELOW_MS = 500;
-const SWEEP_EVERY_MS = 250;
-/** How often an update that waits for the connection checks whether it is open. */
-const POLL_MS = 20;
 /** How long a delivery that stops waits for acknowledgements. */
 const LAST_ANSWERS_MS = 500;
-
-/** Most submissions remembered for a connection: far more than come while one of them may still be sent. */
-const MAX_REMEMBERED = 10_000;
 
 /** Pauses between dials, see `LiveSocket`. */
 export type DialTimes = { readonly minPauseMs: number; readonly maxPauseMs: number };
@@ -37,18 +29,17 @@ export type StreamDeliveryDeps = EndpointContext & {
 };
 
 /**
- * Sends updates over one connection, to a stream builder or a relayer, while its lease is held. Several may be in flight.
- * Acknowledgements are matched by uuid and sequence number, and each is published when it comes, so that a builder that
- * does not answer delays no other.
+ * Sends updates over one connection, to a stream builder or a relayer, while its lease is held: does at the right time
+ * what {@link nextDelivery} says. Several updates may be in flight. Each acknowledgement is published when it comes, so that
+ * a builder that does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
-  /** Submissions that wait for an acknowledgement, oldest first. One serves all submissions of the same update. */
-  readonly #outstanding = new Map<string, Submission[]>();
-  /** Answers to what was sent on this connection, by id of the submission; null while there is none. */
-  readonly #answers = new LRUCache<string, { readonly answer: Answer | null }>({ max: MAX_REMEMBERED });
-  readonly #sweeper: NodeJS.Timeout;
+  #state = newDelivery(Date.now());
+  readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
   readonly #socket: LiveSocket;
-  #lastSignAt = Date.now();
+  /** Jobs that run, by what they deliver. What is attempted again on a later connection has no job any more. */
+  readonly #jobs = new Map<Submission, PromiseWithResolvers<void>>();
+  readonly #closed = Promise.withResolvers<void>();
 
   /** Opens the connection. */
   constructor(private readonly deps: StreamDeliveryDeps) {
@@ -58,11 +49,10 @@ export class StreamDelivery implements Delivery {
       headers: apiKey === undefined ? {} : { [deps.codec.keyHeader]: apiKey },
       isPosting: deps.codec.hasHttp && /^http/i.test(url),
       ...deps.dialTimes,
-      onOpen: () => this.#sendAgain(),
-      onMessage: (frame) => this.#acknowledge(frame),
+      onOpen: () => this.#take({ kind: 'opened' }),
+      onMessage: (frame) => this.#hear(frame),
       logger: deps.logger,
     });
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY_MS);
   }
 
   /**
@@ -72,118 +62,103 @@ export class StreamDelivery implements Delivery {
    */
   async process(submission: Submission): Promise<void> {
     this.deps.onUpdate(submission);
-    await this.#deliver(submission);
+    const job = Promise.withResolvers<void>();
+    this.#jobs.set(submission, job);
+    this.#take({ kind: 'taken', submission });
+    await job.promise;
+  }
+
+  /** Gives back what waits, since the lease is over. */
+  giveBack(): void {
+    this.#take({ kind: 'time' });
   }
 
   /** Waits for acknowledgements still due, then closes the connection. */
   async stop(orderly: boolean): Promise<void> {
-    const giveUpAt = Date.now() + (orderly ? LAST_ANSWERS_MS : 0);
-    while (this.#outstanding.size > 0 && Date.now() < giveUpAt) await pause(POLL_MS);
-    clearInterval(this.#sweeper);
-    this.#socket.close();
-    for (const submission of this.#takeOutstanding()) this.#noteUnanswered(submission);
+    this.#take({ kind: 'stopping', graceMs: orderly ? LAST_ANSWERS_MS : 0 });
+    await this.#closed.promise;
   }
 
-  async #deliver(submission: Submission): Promise<void> {
-    const { endpoint, log, lease } = this.deps;
-    for (;;) {
-      if (deadlineMs(submission) - DROP_BELOW_MS <= Date.now()) return log.note(endpoint, submission, 'dropped');
-      if (!lease.isHeld()) throw new LeaseLostError(endpoint.id);
-      if (this.#socket.isOpen) {
-        if (!(await this.#admit(submission))) return;
-        if (this.#socket.isOpen) return this.#send(submission);
-      }
-      await pause(POLL_MS);
-    }
-  }
-
-  async #admit(submission: Submission): Promise<boolean> {
-    const { redis, keys, endpoint, lease, sent, log } = this.deps;
-    const { update } = submission;
-    const admission = await admitUpdate({ redis, keys, endpointId: endpoint.id, fence: lease.fence }, update);
-    if (admission === 'fenced' || !lease.isHeld()) throw new LeaseLostError(endpoint.id);
-    // The same number may be sent again.
-    const isOlder = update.replacementSeqNumber < (sent.get(update.replacementUuid) ?? 0n);
-    if (admission === 'send' && !isOlder) return true;
-    log.publish(endpoint, submission, skipped.superseded);
-    return false;
-  }
-
-  /**
-   * Sends an update. Nothing is awaited between {@link #admit} and this, so that nothing newer can be sent in between.
-   * When Redis lost that a job was done and the queue runs it again, the builder's first answer is published again.
-   */
-  #send(submission: Submission): void {
-    const { endpoint, codec, log, sent } = this.deps;
-    const { id, update } = submission;
-    const known = this.#answers.get(id);
-    if (known?.answer) log.publish(endpoint, submission, known.answer);
-    if (known) return;
-    this.#answers.set(id, { answer: null });
-    if (!this.#addOutstanding(submission)) return;
-    sent.set(update.replacementUuid, update.replacementSeqNumber);
-    this.#socket.send(codec.encode(update));
-  }
-
-  #acknowledge(frame: Buffer): void {
-    const { endpoint, codec, log, logger } = this.deps;
-    this.#lastSignAt = Date.now();
-    try {
-      const { key, answer } = codec.decode(frame);
-      for (const submission of this.#outstanding.get(key) ?? []) {
-        this.#answers.set(submission.id, { answer });
-        log.publish(endpoint, submission, answer);
-      }
-      this.#outstanding.delete(key);
-    } catch (error) {
-      logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
-    }
-  }
-
-  /** Sends again what was not acknowledged before the last connection broke: the builder may not have read it. */
-  #sendAgain(): void {
-    this.#lastSignAt = Date.now();
-    this.#answers.clear();
-    for (const submission of this.#takeOutstanding()) {
-      this.#deliver(submission).catch((error: unknown) => {
-        this.deps.logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
-        this.#noteUnanswered(submission);
-      });
-    }
-  }
-
-  /**
-   * Notes late updates as unanswered. When the builder sent nothing for as long as an update may take, it reconnects.
-   */
-  #sweep(): void {
+  #take(event: DeliveryEvent): void {
     const now = Date.now();
-    let isLate = false;
-    for (const submission of this.#takeOutstanding()) {
-      if (deadlineMs(submission) <= now) {
-        isLate = true;
-        this.#noteUnanswered(submission);
-      } else this.#addOutstanding(submission);
+    const moment = { now, isOpen: this.#socket.isOpen, leaseUntil: now + this.deps.lease.leftMs() };
+    const [state, effects] = nextDelivery(this.#state, event, moment);
+    this.#state = state;
+    this.#alarm.set(wakeAt(state, moment), now);
+    for (const effect of effects) this.#do(effect);
+  }
+
+  #do(effect: DeliveryEffect): void {
+    const { endpoint, log } = this.deps;
+    switch (effect.kind) {
+      case 'admit':
+        void this.#admit(effect.submission);
+        break;
+      case 'send':
+        this.#send(effect.submission);
+        break;
+      case 'publish':
+        log.publish(endpoint, effect.submission, effect.answer);
+        break;
+      case 'note':
+        log.note(endpoint, effect.submission, effect.end);
+        break;
+      case 'done':
+        this.#takeJob(effect.submission)?.resolve();
+        break;
+      case 'giveBack':
+        this.#fail(effect.submission, new LeaseLostError(endpoint.id));
+        break;
+      case 'reconnect':
+        this.#socket.reconnect('no acknowledgement in time');
+        break;
+      case 'close':
+        this.#socket.close();
+        this.#closed.resolve();
     }
-    const isTimedOut = now - this.#lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
-    if (isLate && isTimedOut && this.#socket.isOpen) this.#socket.reconnect('no acknowledgement in time');
   }
 
-  /** Returns whether nothing else waits for the same acknowledgement. */
-  #addOutstanding(submission: Submission): boolean {
-    const key = updateKey(submission.update);
-    const known = this.#outstanding.get(key);
-    if (known) known.push(submission);
-    else this.#outstanding.set(key, [submission]);
-    return known === undefined;
+  /** Nothing is awaited between the decision of Redis and the send that may follow: nothing newer is sent in between. */
+  async #admit(submission: Submission): Promise<void> {
+    const { redis, keys, endpoint, lease, sent } = this.deps;
+    const { update } = submission;
+    try {
+      const admission = await admitUpdate({ redis, keys, endpointId: endpoint.id, fence: lease.fence }, update);
+      // The same number may be sent again.
+      const isOlder = update.replacementSeqNumber < (sent.get(update.replacementUuid) ?? 0n);
+      this.#take({ kind: 'admitted', submission, admission, isOlder });
+    } catch (error) {
+      this.#fail(submission, error);
+    }
   }
 
-  #takeOutstanding(): Submission[] {
-    const all = [...this.#outstanding.values()].flat();
-    this.#outstanding.clear();
-    return all;
+  #send({ update }: Submission): void {
+    this.deps.sent.set(update.replacementUuid, update.replacementSeqNumber);
+    this.#socket.send(this.deps.codec.encode(update));
   }
 
-  #noteUnanswered(submission: Submission): void {
-    this.deps.log.note(this.deps.endpoint, submission, 'unanswered');
+  #hear(frame: Buffer): void {
+    let acknowledgement: Acknowledgement | null = null;
+    try {
+      acknowledgement = this.deps.codec.decode(frame);
+    } catch (error) {
+      this.deps.logger.warn({ err: error }, 'a builder sent a frame that is no acknowledgement');
+    }
+    this.#take({ kind: 'heard', acknowledgement });
+  }
+
+  #fail(submission: Submission, error: unknown): void {
+    const job = this.#takeJob(submission);
+    job?.reject(error);
+    if (job) return;
+    const { endpoint, log, logger } = this.deps;
+    logger.warn({ err: error, submission: submission.id }, 'an update was not sent again');
+    log.note(endpoint, submission, 'unanswered');
+  }
+
+  #takeJob(submission: Submission): PromiseWithResolvers<void> | undefined {
+    const job = this.#jobs.get(submission);
+    this.#jobs.delete(submission);
+    return job;
   }
 }

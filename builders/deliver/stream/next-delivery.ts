@@ -1,0 +1,197 @@
+import { type Answer, skipped } from '../../submit/answer.ts';
+import { ACKNOWLEDGE_WITHIN_MS, deadlineMs, type Submission } from '../../submit/quote-update.ts';
+import type { Admission } from '../../submit/stream/stream-order.ts';
+import { answerTo, type KnownAnswers, withAnswer } from './known-answers.ts';
+import { type Acknowledgement, updateKey } from './stream-codec.ts';
+
+/** The circumstances in which something happens. Times are Unix milliseconds. */
+export interface Moment {
+  readonly now: number;
+  readonly isOpen: boolean;
+  /** Until when this process may send; a time in the past once the lease is lost. */
+  readonly leaseUntil: number;
+}
+
+export interface DeliveryState {
+  /** Updates that wait for the connection, oldest first. */
+  readonly waiting: readonly Submission[];
+  /** What waits for an acknowledgement, by {@link updateKey}. One serves all submissions of the same update. */
+  readonly outstanding: ReadonlyMap<string, readonly Submission[]>;
+  /** What the builder answered on this connection, kept for jobs that the queue runs again. */
+  readonly answers: KnownAnswers;
+  /** When the connection opened, or the builder last sent something. */
+  readonly lastSignAt: number;
+  /** When the connection is closed at the latest; null while nobody stops the delivery. */
+  readonly closeAt: number | null;
+  readonly isClosed: boolean;
+}
+
+/**
+ * What happened. `admitted`: what Redis decided of an update; `isOlder` if this process sent a newer one of its uuid.
+ * `heard`: the builder sent something, null when it is not an acknowledgement. `time`: time passed, or the lease ended.
+ */
+export type DeliveryEvent =
+  | { readonly kind: 'taken'; readonly submission: Submission }
+  | {
+      readonly kind: 'admitted';
+      readonly submission: Submission;
+      readonly admission: Admission;
+      readonly isOlder: boolean;
+    }
+  | { readonly kind: 'heard'; readonly acknowledgement: Acknowledgement | null }
+  | { readonly kind: 'opened' | 'time' }
+  | { readonly kind: 'stopping'; readonly graceMs: number };
+
+/**
+ * What to do, in this order. `admit`: ask Redis; `admitted` follows, unless Redis fails. `publish`: an answer. `note`:
+ * an end without one. `done`, `giveBack`: how an attempt ends, the latter because another worker has to send the update.
+ */
+export type DeliveryEffect =
+  | { readonly kind: 'admit' | 'send' | 'done' | 'giveBack'; readonly submission: Submission }
+  | { readonly kind: 'publish'; readonly submission: Submission; readonly answer: Answer }
+  | { readonly kind: 'note'; readonly submission: Submission; readonly end: 'dropped' | 'unanswered' }
+  | { readonly kind: 'reconnect' | 'close' };
+
+type Step = readonly [DeliveryState, readonly DeliveryEffect[]];
+
+/** An update with less time left than this is dropped instead of sent. */
+export const DROP_BELOW_MS = 500;
+/** How long after its deadline an update still gets its acknowledgement. */
+export const LATE_MS = 250;
+
+/** The state of a delivery that has just begun to dial. */
+export const newDelivery = (now: number): DeliveryState => ({
+  waiting: [],
+  outstanding: new Map(),
+  answers: new Map(),
+  lastSignAt: now,
+  closeAt: null,
+  isClosed: false,
+});
+
+/**
+ * What a delivery becomes, and has to do, when something happens.
+ *
+ * 1. An update is sent at its admission, while the connection is open and the lease is held, with `DROP_BELOW_MS` left at
+ *    least, and only if no newer one of its uuid was sent. Without a connection it waits, and is then admitted again.
+ * 2. On one connection each update is in flight once, and what was answered is not sent again for the same job: the job
+ *    gets the same answer.
+ * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits.
+ * 4. Each attempt ends, and each update in flight gets the builder's answer, or is `unanswered` `LATE_MS` after its
+ *    deadline.
+ * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long as one may take.
+ * 6. Once the lease is lost or the delivery stops, whatever waits is given back. The connection is closed when nothing is
+ *    in flight, or after the grace.
+ */
+export function nextDelivery(before: DeliveryState, event: DeliveryEvent, moment: Moment): Step {
+  const [happened, effects] = withEvent(before, event, moment);
+  const [begun, starts] = withWaiting(happened, moment);
+  const [swept, ends] = withoutLate(begun, moment);
+  const [state, closing] = closed(swept, moment);
+  return [state, [...effects, ...starts, ...ends, ...closing]];
+}
+
+/** When a delivery needs a `time`; infinite if only events change it. */
+export function wakeAt({ waiting, outstanding, closeAt, isClosed }: DeliveryState, { leaseUntil }: Moment): number {
+  let at = closeAt === null || isClosed ? Number.POSITIVE_INFINITY : closeAt;
+  for (const each of waiting) at = Math.min(at, leaseUntil, dropAt(each));
+  for (const all of outstanding.values()) for (const each of all) at = Math.min(at, lateAt(each));
+  return at;
+}
+
+const dropAt = (submission: Submission): number => deadlineMs(submission) - DROP_BELOW_MS;
+const lateAt = (submission: Submission): number => deadlineMs(submission) + LATE_MS;
+const maySend = ({ closeAt }: DeliveryState, { now, leaseUntil }: Moment): boolean =>
+  closeAt === null && now < leaseUntil;
+
+function withEvent(state: DeliveryState, event: DeliveryEvent, moment: Moment): Step {
+  switch (event.kind) {
+    case 'taken':
+      return [{ ...state, waiting: [...state.waiting, event.submission] }, []];
+    case 'admitted':
+      return admitted(state, event, moment);
+    case 'heard':
+      return heard({ ...state, lastSignAt: moment.now }, event.acknowledgement, moment);
+    case 'opened': {
+      // The builder may not have read what it did not acknowledge.
+      const waiting = [...inFlight(state), ...state.waiting];
+      return [{ ...state, waiting, outstanding: new Map(), answers: new Map(), lastSignAt: moment.now }, []];
+    }
+    case 'stopping':
+      return [{ ...state, closeAt: moment.now + event.graceMs }, []];
+    case 'time':
+      return [state, []];
+  }
+}
+
+function admitted(state: DeliveryState, event: DeliveryEvent & { readonly kind: 'admitted' }, moment: Moment): Step {
+  const { submission, admission, isOlder } = event;
+  const done = { kind: 'done', submission } as const;
+  if (admission === 'fenced' || !maySend(state, moment)) return [state, [{ kind: 'giveBack', submission }]];
+  if (admission === 'superseded' || isOlder)
+    return [state, [{ kind: 'publish', submission, answer: skipped.superseded }, done]];
+  if (!moment.isOpen || moment.now >= dropAt(submission))
+    return [{ ...state, waiting: [...state.waiting, submission] }, []];
+
+  const known = answerTo(state.answers, submission);
+  if (known) return [state, [{ kind: 'publish', submission, answer: known }, done]];
+  const key = updateKey(submission.update);
+  const same = state.outstanding.get(key) ?? [];
+  if (same.some(({ id }) => id === submission.id)) return [state, [done]];
+  const outstanding = new Map(state.outstanding).set(key, [...same, submission]);
+  return [{ ...state, outstanding }, same.length > 0 ? [done] : [{ kind: 'send', submission }, done]];
+}
+
+function heard(state: DeliveryState, acknowledgement: Acknowledgement | null, { now }: Moment): Step {
+  const submissions = acknowledgement && state.outstanding.get(acknowledgement.key);
+  if (!acknowledgement || !submissions) return [state, []];
+  const { key, answer } = acknowledgement;
+  const outstanding = new Map(state.outstanding);
+  outstanding.delete(key);
+  const answers = withAnswer(state.answers, submissions, answer, now);
+  return [
+    { ...state, outstanding, answers },
+    submissions.map((submission) => ({ kind: 'publish', submission, answer })),
+  ];
+}
+
+/** Drops, gives back or begins what waits. */
+function withWaiting(state: DeliveryState, moment: Moment): Step {
+  const isWaiting = !moment.isOpen && maySend(state, moment);
+  const effects = state.waiting.flatMap((submission): DeliveryEffect[] => {
+    if (moment.now >= dropAt(submission))
+      return [
+        { kind: 'note', submission, end: 'dropped' },
+        { kind: 'done', submission },
+      ];
+    if (isWaiting) return [];
+    return [{ kind: maySend(state, moment) ? 'admit' : 'giveBack', submission }];
+  });
+  if (effects.length === 0) return [state, []];
+  const waiting = isWaiting ? state.waiting.filter((each) => moment.now < dropAt(each)) : [];
+  return [{ ...state, waiting }, effects];
+}
+
+/** Ends late updates. When the builder sent nothing for as long as one may take, the connection is replaced. */
+function withoutLate(state: DeliveryState, { now, isOpen }: Moment): Step {
+  const late = inFlight(state).filter((submission) => now >= lateAt(submission));
+  if (late.length === 0) return [state, []];
+  const kept = [...state.outstanding].map(([key, all]) => [key, all.filter((each) => now < lateAt(each))] as const);
+  const outstanding = new Map(kept.filter(([, all]) => all.length > 0));
+  const isTimedOut = isOpen && now - state.lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+  return [
+    { ...state, outstanding },
+    [...late.map(unanswered), ...(isTimedOut ? [{ kind: 'reconnect' } as const] : [])],
+  ];
+}
+
+/** Closes the connection of a delivery that stops, once nothing is in flight or its grace is over. */
+function closed(state: DeliveryState, { now }: Moment): Step {
+  const { closeAt, isClosed, outstanding } = state;
+  if (isClosed || closeAt === null || (outstanding.size > 0 && now < closeAt)) return [state, []];
+  const effects = [{ kind: 'close' } as const, ...inFlight(state).map(unanswered)];
+  return [{ ...state, outstanding: new Map(), isClosed: true }, effects];
+}
+
+const inFlight = ({ outstanding }: DeliveryState): Submission[] => [...outstanding.values()].flat();
+const unanswered = (submission: Submission) => ({ kind: 'note', submission, end: 'unanswered' }) as const;
