@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from '../../runtime/pause.ts';
 import { ChainRpc, type ReportedHead } from '../chain-rpc.ts';
 import type { CheckedRequest } from '../checked-request.ts';
 import { RpcFailure } from '../rpc-failure.ts';
@@ -29,9 +29,8 @@ export class BudgetedRpc extends ChainRpc {
 
   async #admit(signal: AbortSignal | undefined): Promise<void> {
     while (!this.#budget.reserve(this.#kind)) {
-      await sleep(POLL_MS, undefined, { signal }).catch(() => {
-        throw new RpcFailure('aborted', 'the caller gave up before the read budget had a call');
-      });
+      await pause(POLL_MS, signal);
+      if (signal?.aborted) throw new RpcFailure('aborted', 'the caller gave up before the read budget had a call');
     }
   }
 }

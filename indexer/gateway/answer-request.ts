@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { isRefusal, type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
+import { pause } from '../../runtime/pause.ts';
 
 /** What Ponder sends. viem keeps a socket alive with requests whose id is null; they need no response. */
 export const NodeRequest = z.object({

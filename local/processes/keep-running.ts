@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT_RETRY } from '../../config/app-error.ts';
+import { pause } from '../../runtime/pause.ts';
 import { exitText } from '../services/guarded-process.ts';
 import { reasonOfEnd, ServiceError } from '../services/service-error.ts';
 import type { Part } from './supervisor.ts';
@@ -58,7 +58,7 @@ export async function keepRunning<T extends Running>(
       const pauseMs = rule(how, ends);
       if (pauseMs === null) return how;
       onEnd?.(`${how}${reasonOfEnd(current.recentOutput?.() ?? '')}`, pauseMs);
-      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(pauseMs, stopping.signal);
       if (stopping.signal.aborted) return how;
       startedAt = performance.now();
       current = await start(stopping.signal).catch((error: unknown) => failedStart(current, error));

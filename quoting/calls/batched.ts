@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadContext } from '../../chain/read-context.ts';
+import { pause } from '../../runtime/pause.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 
 /** Results of many items, in the order of the items. */
@@ -24,7 +24,7 @@ export function batched<C extends ReadContext, I, R>(
   const open = new Set<Batch<C, I, R>>();
   const begin = (context: C): Batch<C, I, R> => {
     const items: I[] = [];
-    const outcomes = sleep(BATCH_MS).then(() => {
+    const outcomes = pause(BATCH_MS).then(() => {
       open.delete(batch);
       return run(context, items);
     });

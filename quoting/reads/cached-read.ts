@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { pause } from '../../runtime/pause.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 
 /** A read that several requests wait for. */
@@ -32,7 +32,7 @@ export async function waitFor(
   const done = new AbortController();
   const limits: Promise<unknown>[] = [];
   if (signal) limits.push(aborted(signal, done.signal));
-  if (limitMs !== undefined) limits.push(sleep(limitMs, undefined, { signal: done.signal }));
+  if (limitMs !== undefined) limits.push(pause(limitMs, done.signal));
   await Promise.race([Promise.all(shared.map(({ read }) => read.outcome)), ...limits]).finally(() => done.abort());
 }
 

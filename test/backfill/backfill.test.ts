@@ -101,6 +101,7 @@ test('killed in the middle, it continues in the same schema and ends with the sa
   reader.release();
   const exitCode = await Promise.race([second.ended, ...reading]);
   expect(exitCode, second.stderr()).toBe(0);
+  // No read of the views may fail in this time either.
   await sleep(500);
   stopped = true;
   for (const reads of await Promise.all(reading)) expect(reads).toBeGreaterThan(5);

@@ -130,6 +130,7 @@ test('malformed and oversized messages change nothing', async () => {
   const tracesOfIt = () =>
     world.proxy.requests.filter((it) => isTrace(it) && JSON.stringify(it.params).includes(`${data}`));
   for (const message of [...wrong.map((it) => JSON.stringify(it)), '{', '']) await redis.publish(channel, message);
+  // None of them may be traced in this time.
   await sleep(500);
   expect(tracesOfIt()).toEqual([]);
   expect(kindsOf(await world.batch())).toEqual(['committed', 'committed']);
@@ -153,6 +154,7 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
     proxy.misbehave(behaviour, isTrace);
     now += KNOWN_MS;
     await expect.poll(watch.warning).toMatch(/debug_traceCall/);
+    // Some checks later, it is not said again.
     await sleep(100);
     expect(watch.isAvailable()).toBe(false);
     expect(lines).toHaveLength(index + 1);
@@ -164,6 +166,7 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   // A node that is gone for a moment says nothing of what it can do.
   proxy.misbehave({ kind: 'down' });
   now += KNOWN_MS;
+  // Some checks later.
   await sleep(100);
   expect(watch.isAvailable()).toBe(true);
   proxy.misbehave(null);
@@ -177,6 +180,7 @@ test('an API whose node does not trace quotes committed prices, says so, and doe
   const [pool] = market.pools as [LivePool];
   const update = await pool.maker.sign(market.builder.block(), priceAround(200n));
   await poor.sendUpdate(await poor.issue(true), update);
+  // It may not be traced in this time.
   await sleep(1_000);
   expect(kindsOf(await poor.batch())).toEqual(['committed']);
   expect(liveWarnings(new Map([[config.chainId, quotes.chain]]))).toEqual({

@@ -73,11 +73,13 @@ test('a newer update takes the place of an older one, which changes nothing any 
   await world.sendUpdate(key, second, { uuid: sent.uuid, seq: 6 });
   await wordsAre(second);
   await world.sendUpdate(key, late, { uuid: sent.uuid, seq: 4 });
+  // It may change nothing in this time.
   await sleep(500);
   await wordsAre(second);
   await untilKinds(kinds);
   // Of another key: the uuid is not its own.
   await world.send({ ...sent, key: await world.issue(true), tx: '0x', seq: 7 });
+  // Nor may this one.
   await sleep(500);
   await untilKinds(kinds);
   expect((await world.send({ ...sent, tx: '0x', seq: 8 })).status).toBe(200);
@@ -114,6 +116,7 @@ test('an update that reverts, is of another block or of a key that does not publ
   await world.sendUpdate(secret, unpublished);
   const elsewhere = { transaction: await signedTx(PLAIN_CHAIN), block };
   await world.sendUpdate(publishing, elsewhere, { chainId: PLAIN_CHAIN });
+  // None of them may be live in this time.
   await sleep(1_000);
   expect(kindsOf(await world.batch())).toEqual(COMMITTED);
   expect(own()).toHaveLength(2);
@@ -162,6 +165,7 @@ test('an update that is good for several blocks is traced at each head, and in n
   for (const kind of ['committed', 'live', 'committed']) {
     heads.push((await market.chain.client.getBlock()).hash);
     if (kind === 'live') await untilKinds(['live', 'committed', 'committed', 'committed']);
+    // Nothing else may come of it at this head.
     await sleep(500);
     expect(kindsOf(await world.batch())[0]).toBe(kind);
     await builder.buildBlock();

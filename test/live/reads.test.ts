@@ -55,6 +55,7 @@ test('what a live price reads is learned from the node: a feed beside it in the 
   const held = () => quotesOf(client.book).map(({ bidAdj }) => bidAdj);
   const before = held();
   await vi.waitFor(() => expect(held().some((bid) => before.includes(bid))).toBe(false), WAIT);
+  // Whatever is still due is announced, and read, within this time.
   await sleep(500);
 
   const [calls, messages] = [callsOf('eth_call'), client.messages.length];

@@ -179,6 +179,7 @@ test('frames with malformed venues, and those of a block one too high, cost no l
     await waitForUpdates(world, updates);
     builder.sendRaw(frameText(number + 1n, venues));
     for (let asked = 0; asked < 5; asked += 1) {
+      // The frame may change nothing in this time.
       await sleep(20);
       const { results } = await world.batch();
       const targets = results.map((result) => 'quote' in result && result.quote.basis?.targetBlockNumber);
@@ -286,6 +287,7 @@ test('words of a pool or a token in a frame do not reach a call', async () => {
     [market.token0, ...market.pools.map(({ address }) => address)].map((at) => [at, { [keccak256('0x')]: word(1) }]),
   );
   market.builder.sendRaw(frameText(market.builder.block().number, venueOf(forged)));
+  // They may reach no call in this time.
   await sleep(150);
   const { overrides } = await world.batch({ include: 'stateOverride' });
   expect(Object.keys(overrides?.stateOverride ?? {})).toEqual([market.registry]);
