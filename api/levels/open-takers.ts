@@ -23,7 +23,7 @@ export function openTakers({ chains, latest, logger, now, ...deps }: OpenTakersD
   return new Map(
     [...chains].map(([chainId, chain]) => {
       const levels = new PriceLevels({ chain, latest: servedChain(latest, `${chainId}`), choose, feeds, now });
-      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds) }];
+      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds), now }];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
 import { ApiError, badRequest, keyOrPoolsMissing, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
@@ -18,6 +19,7 @@ export interface TakersChain {
   readonly chain: LevelsChain;
   readonly levels: PriceLevels;
   readonly overrides: OverrideFrames;
+  readonly now: Clock;
 }
 
 export type TakersDeps = { readonly takers: ReadonlyMap<number, TakersChain> };
@@ -31,12 +33,14 @@ const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
 export class TakerCalls {
   /** Counts price levels and state overrides, whose answers may be large: two a second. */
-  readonly #useAnswer = windowLimit(2, 1);
+  readonly #useAnswer: ReturnType<typeof windowLimit>;
 
   constructor(
     readonly chain: TakersChain,
     readonly hasKey: boolean,
-  ) {}
+  ) {
+    this.#useAnswer = windowLimit(2, 1, chain.now);
+  }
 
   /** Answers the calls of one message: what they show of the chain is of one state. */
   answers(): AnswerCall {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { WebSocket } from 'ws';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { acceptWebSocket } from '../../runtime/web-sockets.ts';
 import { ApiError } from '../errors.ts';
@@ -13,6 +14,8 @@ import type { Sockets } from './sockets.ts';
 
 /** Where the HTTP server lets requests upgrade. */
 export const WEB_SOCKET_PATHS = /^\/(?:public\/v1\/evm\/[^/]+\/(?:ws|price_levels)|rpc\/[^/]+)$/;
+
+const now = () => performance.now();
 
 export interface SocketDeps {
   readonly sockets: Sockets;
@@ -28,6 +31,8 @@ export interface OpenSocket {
   /** What it writes to. */
   readonly tcp: Socket;
   readonly connection: Connection;
+  /** The clock of its limits. */
+  readonly now: Clock;
   /** Bytes of the largest message that was sent without being asked for, which may wait to be read. */
   largestMessage: number;
 }
@@ -62,7 +67,7 @@ export function openSocket(
     {
       onOpen: (_event, { raw: socket }) => {
         if (!socket) return;
-        const opened: OpenSocket = { socket, tcp, connection, largestMessage: 0 };
+        const opened: OpenSocket = { socket, tcp, connection, now, largestMessage: 0 };
         keepAlive(opened, () => sockets.countTermination(chainId, 'timeout'), pingMs);
         end = open(opened);
       },

@@ -33,7 +33,13 @@ function open(session: Partial<Session> = {}) {
   const closed = vi.fn();
   const refuse: Session['refuse'] = ({ status }) => `${status}`;
   const end = (reason: string) => void ended.push(reason);
-  const stop = runSession({ socket } as unknown as OpenSocket, { answer, refuse, end, closed, ...session });
+  const stop = runSession({ socket, now: () => 0 } as unknown as OpenSocket, {
+    answer,
+    refuse,
+    end,
+    closed,
+    ...session,
+  });
   const finish = async () => {
     waiting.shift()?.();
     await nextTurn();

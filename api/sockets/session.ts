@@ -37,10 +37,10 @@ export interface Session {
  *
  * @returns ends it from our side
  */
-export function runSession({ socket }: OpenSocket, session: Session): Connection['end'] {
-  const useOperations = windowLimit(OPERATIONS_PER_SEC, 1);
-  const useBytes = windowLimit(BYTES_PER_SEC, 1);
-  const useRefusals = windowLimit(REFUSALS_PER_SEC, 1);
+export function runSession({ socket, now }: OpenSocket, session: Session): Connection['end'] {
+  const useOperations = windowLimit(OPERATIONS_PER_SEC, 1, now);
+  const useBytes = windowLimit(BYTES_PER_SEC, 1, now);
+  const useRefusals = windowLimit(REFUSALS_PER_SEC, 1, now);
   const isOpen = () => socket.readyState === socket.OPEN;
   const answer = async (data: Buffer, isBinary: boolean) => {
     const answered = isOpen() && (await session.answer?.(data, isBinary));

@@ -34,7 +34,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
     const key = c.get('key');
     const triesFrom = triesAddress(c, trustedProxies);
     return openSocket(c, deps, (opened) => {
-      const { socket, connection } = opened;
+      const { connection } = opened;
       const subscriber = stream.open(webSocketTransport(opened), key !== null);
       const useKey = async (presented: string) => {
         const identity = await verifyKey(presented, () => triesFrom);
@@ -42,7 +42,7 @@ function openWebSocket(deps: WebSocketDeps): Handler {
         sockets.connections.useKey(connection, identity.keyId);
         subscriber.hasKey = true;
       };
-      return runSession(opened, new WsSession({ socket, stream, subscriber, useKey, logger }));
+      return runSession(opened, new WsSession({ opened, stream, subscriber, useKey, logger }));
     });
   };
 }

@@ -21,8 +21,9 @@ test('a subscription that fails after its ack is logged and answered, and the ne
     },
   };
   const logger = { error: ({ err }: { err: unknown }) => void logged.push(err) };
-  const deps = { socket, subscriber, logger } as unknown as ConstructorParameters<typeof WsSession>[0];
-  runSession({ socket } as unknown as OpenSocket, new WsSession(deps));
+  const opened = { socket, now: () => 0 } as unknown as OpenSocket;
+  const deps = { opened, subscriber, logger } as unknown as ConstructorParameters<typeof WsSession>[0];
+  runSession(opened, new WsSession(deps));
   for (const operation of [
     { op: 'subscribe', id: 1, pools: [POOL] },
     { op: 'ping', id: 2 },

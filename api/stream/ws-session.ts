@@ -1,11 +1,11 @@
 import type { Address } from 'viem';
-import type { WebSocket } from 'ws';
 import type { Logger } from '../../runtime/logger.ts';
 import { checkBody, type ReadJson, readJson } from '../body.ts';
 import { type ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
 import { isOutage } from '../fault.ts';
 import { namedPools } from '../request.ts';
 import type { ByeReason } from '../sockets/bye.ts';
+import type { OpenSocket } from '../sockets/open-socket.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import type { Answer, Session } from '../sockets/session.ts';
 import { windowLimit } from '../sockets/window-limit.ts';
@@ -19,7 +19,7 @@ const AUTH_WITHIN_MS = 5_000;
 const POLICY_VIOLATION = 1008;
 
 interface WsSessionDeps {
-  readonly socket: WebSocket;
+  readonly opened: Pick<OpenSocket, 'socket' | 'now'>;
   readonly stream: ChainStream;
   readonly subscriber: Subscriber;
   /** Counts the connection for a key that its client sends. @throws ApiError 401, 429 */
@@ -29,16 +29,20 @@ interface WsSessionDeps {
 
 /** The operations of one WebSocket of a stream, each answered with `ack` or `error`. */
 export class WsSession implements Session {
-  readonly #openedAt = performance.now();
-  readonly #useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60);
+  readonly #openedAt: number;
+  readonly #useNewPools: ReturnType<typeof windowLimit>;
   readonly #named = new Set<Address>();
   #isFirst = true;
 
-  constructor(private readonly deps: WsSessionDeps) {}
+  constructor(private readonly deps: WsSessionDeps) {
+    const { now } = deps.opened;
+    this.#openedAt = now();
+    this.#useNewPools = windowLimit(NEW_POOLS_PER_MINUTE, 60, now);
+  }
 
   end(reason: ByeReason): void {
-    const { socket, subscriber } = this.deps;
-    if (reason === 'limits' && !subscriber.isSubscribed) socket.close(POLICY_VIOLATION, reason);
+    const { opened, subscriber } = this.deps;
+    if (reason === 'limits' && !subscriber.isSubscribed) opened.socket.close(POLICY_VIOLATION, reason);
     else subscriber.close(reason);
   }
 
@@ -56,7 +60,7 @@ export class WsSession implements Session {
         try {
           follow?.();
         } catch (error) {
-          this.deps.socket.send(this.#failed(error, json));
+          this.deps.opened.socket.send(this.#failed(error, json));
         }
       };
       return { response: JSON.stringify({ event: 'ack', id: operation.id }), after };
@@ -95,13 +99,13 @@ export class WsSession implements Session {
 
   async #authenticate(key: string): Promise<void> {
     try {
-      const isLate = !this.#isFirst || performance.now() - this.#openedAt > AUTH_WITHIN_MS;
+      const isLate = !this.#isFirst || this.deps.opened.now() - this.#openedAt > AUTH_WITHIN_MS;
       if (isLate || this.deps.subscriber.hasKey)
         throw badRequest('auth must be the first operation, within 5 seconds, and the only key');
       await this.deps.useKey(key);
     } catch (error) {
       // Closes after the response: a client that sends a key does not want to continue without one.
-      setImmediate(() => this.deps.socket.close(POLICY_VIOLATION, 'auth'));
+      setImmediate(() => this.deps.opened.socket.close(POLICY_VIOLATION, 'auth'));
       throw error;
     }
   }

@@ -87,10 +87,10 @@ export class StreamSocket {
     } catch {
       return this.#closeServer();
     }
-    const opened = { socket, largestMessage: 0 } as unknown as OpenSocket;
+    const opened = { socket, now: () => performance.now(), largestMessage: 0 } as unknown as OpenSocket;
     const subscriber = stream.open(transportOf(socket), true);
     const useKey = async () => undefined;
-    runSession(opened, new WsSession({ socket, stream, subscriber, useKey, logger }));
+    runSession(opened, new WsSession({ opened, stream, subscriber, useKey, logger }));
     this.#arrive(this.#toClient, () => this.#emit('onopen', {}));
   }
 
