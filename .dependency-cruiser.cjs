@@ -6,6 +6,7 @@ const { readdirSync, readFileSync } = require('node:fs');
  */
 const FOLDERS = {
   protocol: { uses: [], because: 'The arithmetic is pure: it is tested without services and runs anywhere.' },
+  ...protocolFloors(),
   config: {
     uses: ['protocol/layouts/event-layouts.ts'],
     because: 'Settings are read before anything else starts; a deployment names a layout that this build decodes.',
@@ -92,6 +93,14 @@ function floorsOf(folder, ground, floors) {
       return names.map((name) => [`${folder}/${name}`, { uses, because: 'A floor stands on those below it.' }]);
     }),
   );
+}
+
+/** The files of the folder itself are one floor with the smallest subjects, which use them. */
+function protocolFloors() {
+  const ground = ['[^/]+.ts', 'abi', 'bounded-calls', 'stop-loss'];
+  const uses = ground.map((name) => `protocol/${name}`);
+  const floors = [ground, ['simulated-walk'], ['layouts'], ['guards', 'routing', 'transfers']];
+  return floorsOf('protocol', (floor) => (floor === 0 ? uses : []), floors);
 }
 
 function quotingFloors() {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Address, Hex } from 'viem';
 import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
-import { unknownError } from '../protocol/layouts/pool-errors.ts';
+import { unknownError } from '../protocol/pool-errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 /** Logs an error of a pool that is not in `POOL_ERRORS`, once for each selector and pool. */

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, type SQL } from 'drizzle-orm';
 import type { Address } from 'viem';
 import { STOP_LOSS_MARK } from '../protocol/guards/observed-marks.ts';
-import { STOP_LOSS_MARKS, type StopLossMark } from '../protocol/guards/stop-loss.ts';
+import { STOP_LOSS_MARKS, type StopLossMark } from '../protocol/stop-loss/stop-loss.ts';
 import { NO_ARRANGEMENT } from '../protocol/stored-layout.ts';
 import { queriesOn } from './query-builder.ts';
 import { layoutCalibrations } from './schema/operator.ts';

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { DepthLevel } from './depth.ts';
-import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
+import type { StopLossMark, StopLossState } from './stop-loss/stop-loss.ts';
 
 /** Prices at the cursor for a trader who sells or buys token0, fees included, Q64.64. */
 export interface SellAndBuyPrices {
@@ -13,6 +13,12 @@ export interface SellAndBuyPrices {
 export interface BidAsk {
   readonly bidX64: bigint;
   readonly askX64: bigint;
+}
+
+/** What a swap takes and gives, raw units. */
+export interface SwapAmounts {
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
 }
 
 /** Both sides of a pool at one block and quote. */

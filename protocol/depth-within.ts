@@ -1,6 +1,6 @@
 import type { PoolCurve, PoolSide, SellAndBuyPrices } from './curve.ts';
+import type { ExecutableLevels, TradingSides } from './depth.ts';
 import { divCeil, minBigint } from './fixed-point.ts';
-import type { ExecutableLevels, TradingSides } from './guards/side-claim.ts';
 
 /** Distances from the mid price for which history keeps depth, basis points. */
 export const DEPTH_BPS = [10, 25, 50, 100] as const;

@@ -16,3 +16,12 @@ export interface Depth {
   readonly bids: readonly DepthLevel[];
   readonly asks: readonly DepthLevel[];
 }
+
+/** The levels of a side that trade; null when nothing does. */
+export type ExecutableLevels = readonly DepthLevel[] | null;
+
+/** The part of each side of a pool that trades. */
+export interface TradingSides {
+  readonly bids: ExecutableLevels;
+  readonly asks: ExecutableLevels;
+}

@@ -2,10 +2,10 @@ import type { AbiEvent, Address, Hex } from 'viem';
 import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
-import type { StopLossMark, StopLossState } from './guards/stop-loss.ts';
 import type { PoolEvent } from './pool-events.ts';
 import type { PoolImmutables } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
+import type { StopLossMark, StopLossState } from './stop-loss/stop-loss.ts';
 import type { StoredLayout } from './stored-layout.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { EventLayout, LayoutAdapter } from '../layout.ts';
 import { decodeExtsload, encodeExtsload } from '../layouts/extsload.ts';
 import { binSlot, decodeBin } from '../layouts/storage.ts';
 import { type SingleSwap, singleSwaps } from '../single-swaps.ts';
+import { decayedCeil } from '../stop-loss/stop-loss.ts';
 import { judgeMarks, type RaisedBin } from './observed-marks.ts';
-import { decayedCeil } from './stop-loss.ts';
 
 /** Most bins of a swap that are looked at. */
 const MAX_BINS = 5;

@@ -1,9 +1,15 @@
 import type { Finding } from '../calibration.ts';
 import type { BidAsk } from '../curve.ts';
 import { divCeil, Q64 } from '../fixed-point.ts';
+import type { BinBalances } from '../stop-loss/rounding.ts';
+import {
+  type MarkPrices,
+  METRIC_SCALES,
+  markPrices,
+  STOP_LOSS_MARKS,
+  type StopLossMark,
+} from '../stop-loss/stop-loss.ts';
 import { judge } from '../verdict.ts';
-import { type MarkPrices, METRIC_SCALES, markPrices, STOP_LOSS_MARKS, type StopLossMark } from './stop-loss.ts';
-import type { BinBalances } from './stop-loss-rounding.ts';
 
 /** The name under which the finding is kept. */
 export const STOP_LOSS_MARK = 'stopLossMark';

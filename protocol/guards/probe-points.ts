@@ -2,7 +2,7 @@ import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP, type SwapOutcome } from '../curve.ts';
 import { tradingBins } from '../fill-walk.ts';
 import { minBigint } from '../fixed-point.ts';
-import { simulatedAmounts } from '../layouts/pool-errors.ts';
+import { simulatedAmounts } from '../pool-errors.ts';
 
 /**
  * A simulated swap: its input, raw units, and how it ended. `outcome` is null when the gas of the call did not reach

@@ -1,20 +1,11 @@
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../curve.ts';
-import type { DepthLevel } from '../depth.ts';
+import type { ExecutableLevels } from '../depth.ts';
+import { STOP_LOSS_MARKS, STOP_LOSS_ROUNDINGS, type StopLossMark, type StopLossState } from '../stop-loss/stop-loss.ts';
 import { everyBin, limitOf, probedInput } from './probe-points.ts';
-import { STOP_LOSS_MARKS, STOP_LOSS_ROUNDINGS, type StopLossMark, type StopLossState } from './stop-loss.ts';
 
 /** Roundings count as one where their limits differ by at most one part in this many of the side. */
 const WORTHWHILE = 1_000_000n;
-
-/** The levels of a side that trade; null when nothing does. */
-export type ExecutableLevels = readonly DepthLevel[] | null;
-
-/** The part of each side of a pool that trades. */
-export interface TradingSides {
-  readonly bids: ExecutableLevels;
-  readonly asks: ExecutableLevels;
-}
 
 /** How far a side trades by its guards' state, and the simulated swaps that confirm it. */
 export interface SideClaim {

@@ -1,6 +1,6 @@
 import { type BinEdges, priceAtCeil, priceAtFloor } from '../bin-price.ts';
+import { bisect } from '../bisect.ts';
 import { divCeil, maxBigint, minBigint, mulDivFloor, Q64, Q128, shiftRightCeil } from '../fixed-point.ts';
-import { bisect } from '../guards/bisect.ts';
 import { MAX_POSITION } from '../pool-state.ts';
 
 /** Units by which a pool that solves for an output may stop short. */

@@ -14,12 +14,12 @@ import type {
   StopLossReader,
   UnitSwapProbe,
 } from '../layout.ts';
+import { filledSwap, priceFailure, swapOutcome } from '../pool-errors.ts';
 import type { PoolState } from '../pool-state.ts';
 import { toRawFloor } from '../scaling.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import type { ProviderQuote } from './ladder.ts';
-import { filledSwap, priceFailure, swapOutcome } from './pool-errors.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
 import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
 

@@ -1,7 +1,7 @@
 import type { PoolCurve, PoolSide } from '../curve.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
+import { filledSwap, swapOutcome } from '../pool-errors.ts';
 import type { LayoutParts } from './create-adapter.ts';
-import { filledSwap, swapOutcome } from './pool-errors.ts';
 import {
   inputWithin,
   levelAtInput,

@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import type { BoundedCall, CallResult } from '../bounded-calls/bounded-calls.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import { LAYOUT_ADAPTERS } from './adapters.ts';
-import { swapOutcome } from './pool-errors.ts';
 
 const SIGNS = LAYOUT_ADAPTERS.flatMap(({ layout, unitSwaps }) =>
   unitSwaps.signs.map(({ form, data }) => ({

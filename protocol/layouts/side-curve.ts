@@ -1,7 +1,7 @@
-import type { PoolCurve } from '../curve.ts';
+import { bisect } from '../bisect.ts';
+import type { PoolCurve, SwapAmounts } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
 import { divCeil, E6, E8, maxBigint, minBigint, mulDivFloor, Q64 } from '../fixed-point.ts';
-import { bisect } from '../guards/bisect.ts';
 import { binAt, MAX_POSITION } from '../pool-state.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
 import {
@@ -48,12 +48,6 @@ export interface SideCurve {
 
 /** Both sides of a pool, each listing every bin from the current one to the pool's last in that direction. */
 export type Sides = Readonly<Record<keyof PoolCurve, SideCurve>>;
-
-/** What a swap takes and gives, raw units. */
-export interface SwapAmounts {
-  readonly amountIn: bigint;
-  readonly amountOut: bigint;
-}
 
 type Side = Pick<SideCurve, 'priced' | 'zeroForOne' | 'fees' | 'bestX64'>;
 

@@ -1,10 +1,10 @@
 import { priceAtFloor } from '../bin-price.ts';
+import { bisect } from '../bisect.ts';
 import type { SideLimit } from '../curve.ts';
 import { divCeil, E6, MAX_INT128, maxBigint, minBigint, mulDivFloor, Q64, Q128 } from '../fixed-point.ts';
-import { bisect } from '../guards/bisect.ts';
-import { binTests, markPrices, type StopLossMark, type StopLossState } from '../guards/stop-loss.ts';
-import type { BinBalances, BinTest } from '../guards/stop-loss-rounding.ts';
 import { binAt } from '../pool-state.ts';
+import type { BinBalances, BinTest } from '../stop-loss/rounding.ts';
+import { binTests, markPrices, type StopLossMark, type StopLossState } from '../stop-loss/stop-loss.ts';
 import { type BinFill, fillExactInput, fillExactOutput } from './bin-fill.ts';
 import { multipliers, type SideCurve, type SideStep, surely, tolerance } from './side-curve.ts';
 

@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, toFunctionSelector } from 'viem';
 import { addressWord, wordAt } from '../abi-words.ts';
-import type { StopLossMark, StopLossState, WatchedBin } from '../guards/stop-loss.ts';
 import type { StopLossReader } from '../layout.ts';
+import type { StopLossMark, StopLossState, WatchedBin } from '../stop-loss/stop-loss.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import { binSharesSlot } from './storage.ts';
 

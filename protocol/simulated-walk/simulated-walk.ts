@@ -12,7 +12,7 @@ import {
   sliceHex,
 } from 'viem';
 import type { SwapOutcome } from '../curve.ts';
-import { swapOutcome } from '../layouts/pool-errors.ts';
+import { swapOutcome } from '../pool-errors.ts';
 import type { SwapDeltas } from '../pool-events.ts';
 import { SIMULATED_WALK_CODE } from './simulated-walk-code.ts';
 

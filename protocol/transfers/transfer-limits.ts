@@ -1,6 +1,6 @@
 import type { PoolCurve, PoolSide } from '../curve.ts';
+import type { ExecutableLevels, TradingSides } from '../depth.ts';
 import { minBigint } from '../fixed-point.ts';
-import type { ExecutableLevels, TradingSides } from '../guards/side-claim.ts';
 import type { Moved } from './transfer-proof.ts';
 
 /** The most of a token that one swap can take out of a pool and bring into it, raw units; null where no bound is known. */

@@ -4,8 +4,8 @@ import type { CodeOverrides } from '../../chain/read-context.ts';
 import { balanceCall } from '../../protocol/bounded-calls/balance-call.ts';
 import { type BoundedCall, type CallResult, codeHashCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { CodeState } from '../../protocol/curve-search.ts';
-import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { StopLossState } from '../../protocol/stop-loss/stop-loss.ts';
 import { guardPlan, type ServedPool } from '../pools/pool-directory.ts';
 import { priceCall, stubs } from './probe-calls.ts';
 

@@ -7,7 +7,7 @@ import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../..
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
-import { simulatedResult, swapAmounts } from '../../protocol/layouts/pool-errors.ts';
+import { simulatedResult, swapAmounts } from '../../protocol/pool-errors.ts';
 import { fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulated-walk/simulated-walk.ts';
 import { isShort } from './short-fill.ts';

@@ -6,18 +6,17 @@ import type { ReadContext } from '../../chain/read-context.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
+import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
 import {
   agreedLevels,
   type ConfirmedSide,
   cautiousClaim,
   claimSide,
   confirmClaim,
-  type ExecutableLevels,
   type SideClaim,
-  type TradingSides,
 } from '../../protocol/guards/side-claim.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
-import type { StopLossState } from '../../protocol/guards/stop-loss.ts';
+import type { StopLossState } from '../../protocol/stop-loss/stop-loss.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { decodeStopLoss, stopLossCalls } from '../calls/pool-calls.ts';
 import type { SnapshotError } from '../snapshot-error.ts';

@@ -18,7 +18,7 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from '../../protocol/bounded-calls/bounded-calls-code.ts';
 import { isRejection } from '../../protocol/curve.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
-import { swapOutcome } from '../../protocol/layouts/pool-errors.ts';
+import { swapOutcome } from '../../protocol/pool-errors.ts';
 import { SIMULATED_WALK_CODE } from '../../protocol/simulated-walk/simulated-walk-code.ts';
 
 /** What a flat pool answers to a simulated swap, raw units: positive = exact input, negative = exact output. */

@@ -1,5 +1,5 @@
+import type { SwapAmounts } from '../../protocol/curve.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
-import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
 import { capacity, type FillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 
 /**

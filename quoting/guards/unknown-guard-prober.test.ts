@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/read-context.ts';
-import type { PoolCurve } from '../../protocol/curve.ts';
-import type { DepthLevel } from '../../protocol/depth.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { PoolCurve, SwapAmounts } from '../../protocol/curve.ts';
+import type { DepthLevel, TradingSides } from '../../protocol/depth.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { walkSides } from '../../protocol/layouts/flat/geometry.ts';
 import { type ModelPool, modelPool, simulateOnModel } from '../../protocol/layouts/flat/stop-loss-model.fixture.ts';
-import { filledSwap, simulatedResult } from '../../protocol/layouts/pool-errors.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
-import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { filledSwap, simulatedResult } from '../../protocol/pool-errors.ts';
 import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';

@@ -4,10 +4,11 @@ import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.t
 import type { ReadContext } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
+import type { ExecutableLevels, TradingSides } from '../../protocol/depth.ts';
 import { ascending, limitOf, type ProbedInput, probedInput, withinBudget } from '../../protocol/guards/probe-points.ts';
-import { type ExecutableLevels, executableLevels, type TradingSides } from '../../protocol/guards/side-claim.ts';
+import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { likelyGasOf, simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
-import { filledSwap } from '../../protocol/layouts/pool-errors.ts';
+import { filledSwap } from '../../protocol/pool-errors.ts';
 import { type FillCurve, fillCurve } from '../../protocol/routing/fill-curve.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';

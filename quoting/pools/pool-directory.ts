@@ -1,10 +1,10 @@
 import type { Address } from 'viem';
 import { AppError } from '../../config/app-error.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import type { ExtensionRole } from '../../protocol/layouts/contract-roles.ts';
 import type { ExtensionPhase } from '../../protocol/pool-events.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { PoolGraph } from '../../protocol/routing/graph.ts';
+import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
 
 /** A token of a pool. Metadata that the token does not give are null, never guessed. */
 export interface PoolToken {

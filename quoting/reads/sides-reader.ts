@@ -1,6 +1,6 @@
 import type { ReadContext } from '../../chain/read-context.ts';
 import type { CurveSearch, SearchedCurve } from '../../protocol/curve-search.ts';
-import type { TradingSides } from '../../protocol/guards/side-claim.ts';
+import type { TradingSides } from '../../protocol/depth.ts';
 import type { LazyCurve } from '../../protocol/layout.ts';
 import { withinTransfers } from '../../protocol/transfers/transfer-limits.ts';
 import { batched } from '../calls/batched.ts';

@@ -28,9 +28,9 @@ import { furtherProbes, planFit } from '../../protocol/layouts/packed/fit-plan.t
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
-import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
+import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 

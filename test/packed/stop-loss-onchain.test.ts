@@ -9,7 +9,7 @@ import { type MarketPool, ONE, PackedMarket, quoteAround } from '../../devnet/pa
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
-import type { PoolCurve, PoolSide } from '../../protocol/curve.ts';
+import type { PoolCurve, PoolSide, SwapAmounts } from '../../protocol/curve.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
@@ -21,7 +21,7 @@ import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { walkedSide } from '../../protocol/layouts/packed/walk-plan.ts';
 import { poolCurve } from '../../protocol/layouts/pool-side.ts';
-import type { Sides, SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import type { Sides } from '../../protocol/layouts/side-curve.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 import {

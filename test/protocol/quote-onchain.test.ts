@@ -17,8 +17,8 @@ import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { sellAndBuyPrices } from '../../protocol/layouts/flat/geometry.ts';
 import { invertPrices } from '../../protocol/layouts/flat/quote-inversion.ts';
-import { priceFailure } from '../../protocol/layouts/pool-errors.ts';
 import { stateSlots } from '../../protocol/layouts/storage.ts';
+import { priceFailure } from '../../protocol/pool-errors.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import {
   callMany,

@@ -6,7 +6,7 @@ import { deployContract } from '../../devnet/deploy.ts';
 import { RevertedError } from '../../devnet/dev-chain.ts';
 import { evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
+import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
 import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level } from './chain-curve.ts';
 import { executesAtBlock, executesOnSnapshot } from './execute-on-snapshot.ts';

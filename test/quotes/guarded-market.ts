@@ -14,10 +14,10 @@ import type { PackedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, evenBins, stopLossExtension } from '../../devnet/pools.ts';
 import { deployAnchoredProvider, feedId, setFeedPrice } from '../../devnet/providers.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { SwapAmounts } from '../../protocol/curve.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
-import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
-import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import { providerQuote } from './provider-quote.ts';
 import { priceX64 } from './quote-world.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { swap } from '../../devnet/actions.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import type { BidAsk } from '../../protocol/curve.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
+import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
 import { amountsOf, askChain, type Level, tradingLevels } from './chain-curve.ts';
 import { providerQuote } from './provider-quote.ts';
 import { apiOf, type QuoteApi, quoteApi } from './quote-api.ts';

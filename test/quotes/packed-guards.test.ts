@@ -10,7 +10,7 @@ import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins, velocityExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
-import { simulatedAmounts, swapOutcome } from '../../protocol/layouts/pool-errors.ts';
+import { simulatedAmounts, swapOutcome } from '../../protocol/pool-errors.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
 import { lastMethod, mineAndSee, openPackedMarket, type PackedApi, packedApi } from './packed-world.ts';
 import { eagerQuotes } from './quote-world.ts';

@@ -5,7 +5,7 @@ import { packedSimulation } from '../../devnet/packed/actions.ts';
 import { type MarketPool, ONE, type PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
-import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
+import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
 import { lastMethod, mineAndSee, openPackedMarket, packedApi } from './packed-world.ts';

@@ -6,7 +6,7 @@ import { PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import type { PricedPool } from '../../protocol/layouts/ladder.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
-import { simulatedAmounts } from '../../protocol/layouts/pool-errors.ts';
+import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import type { CurveReport } from '../../quoting/snapshot-metrics.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import {

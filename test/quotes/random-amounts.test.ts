@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import type { SwapAmounts } from '../../protocol/layouts/side-curve.ts';
+import type { SwapAmounts } from '../../protocol/curve.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';

@@ -2,9 +2,9 @@ import type { Address } from 'viem';
 import type { Deployment } from '../../devnet/deploy.ts';
 import type { DevChain } from '../../devnet/dev-chain.ts';
 import { flatPoolAbi } from '../../devnet/protocol-abi.ts';
-import type { StopLossMark } from '../../protocol/guards/stop-loss.ts';
 import { decodeExtensionOrder } from '../../protocol/layouts/extension-orders.ts';
 import { EXTENSION_PHASES } from '../../protocol/pool-events.ts';
+import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
 import {
   type ExtensionKind,
   type PoolDirectory,

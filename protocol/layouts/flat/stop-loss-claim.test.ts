@@ -2,13 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../test/harness/property-seed.ts';
 import { type PoolSide, SMALLEST_SWAP } from '../../curve.ts';
-import {
-  agreedLevels,
-  cautiousClaim,
-  claimSide,
-  confirmClaim,
-  type ExecutableLevels,
-} from '../../guards/side-claim.ts';
+import type { ExecutableLevels } from '../../depth.ts';
+import { agreedLevels, cautiousClaim, claimSide, confirmClaim } from '../../guards/side-claim.ts';
 import { poolSide } from '../pool-side.ts';
 import { flatSimulation } from './adapter.ts';
 import { sideCurve } from './geometry.ts';

@@ -4,9 +4,9 @@ import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { CallResult } from '../../bounded-calls/bounded-calls.ts';
 import type { BidAsk } from '../../curve.ts';
 import { isqrtFloor, Q64 } from '../../fixed-point.ts';
-import type { StopLossMark, StopLossState, WatchedBin } from '../../guards/stop-loss.ts';
 import { type BinState, binAt, MAX_POSITION, type PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
+import type { StopLossMark, StopLossState, WatchedBin } from '../../stop-loss/stop-loss.ts';
 import type { PricedPool } from '../ladder.ts';
 import { pricePool } from './geometry.ts';
 

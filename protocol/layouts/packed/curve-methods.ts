@@ -7,9 +7,9 @@ import type {
   SearchChain,
   SearchEnd,
 } from '../../curve-search.ts';
+import { filledSwap } from '../../pool-errors.ts';
 import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
-import { filledSwap } from '../pool-errors.ts';
 import { poolCurve } from '../pool-side.ts';
 import type { Sides } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';

@@ -1,8 +1,9 @@
 import { priceAtFloor } from '../../bin-price.ts';
+import type { SwapAmounts } from '../../curve.ts';
 import { E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import type { PricedPool } from '../ladder.ts';
-import { multipliers, type SideCurve, type SideStep, type SwapAmounts, sideCurve, tolerance } from '../side-curve.ts';
+import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
 import { type FeeFormula, formulaFees } from './formulas.ts';
 
 /** Most runs of bins for a fit: a side with more is cheaper to simulate whole. */

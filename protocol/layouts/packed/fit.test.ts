@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SwapAmounts } from '../../curve.ts';
 import { E8 } from '../../fixed-point.ts';
 import type { PoolImmutables, PoolState } from '../../pool-state.ts';
 import { tokenScale } from '../../scaling.ts';
 import { pricePool } from '../ladder.ts';
-import { levelAtInput, type SideCurve, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, type SideCurve, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { agreesWithPrice, fitSide } from './fit.ts';
 import { furtherProbes, planFit } from './fit-plan.ts';
 import { FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';

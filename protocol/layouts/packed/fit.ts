@@ -1,10 +1,10 @@
+import type { SwapAmounts } from '../../curve.ts';
 import { divCeil, E8, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
 import { fillExactOutput, fillWhole } from '../bin-fill.ts';
 import {
   levelAtInput,
   multipliers,
   type SideCurve,
-  type SwapAmounts,
   sideCurve,
   swapExactOutput,
   TOLERANCE,

@@ -1,10 +1,10 @@
-import type { SellAndBuyPrices } from '../../curve.ts';
+import type { SellAndBuyPrices, SwapAmounts } from '../../curve.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { divCeil, E8, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import type { PoolState } from '../../pool-state.ts';
 import type { Charge } from '../bin-fill.ts';
 import type { PricedPool, ProviderQuote } from '../ladder.ts';
-import { levelAtInput, type Sides, type SwapAmounts, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, type Sides, sideCurve, swapExactOutput } from '../side-curve.ts';
 import { addFeeX64, type SideFees } from '../side-fees.ts';
 
 /** A swap to simulate, raw units: positive = exact input, negative = exact output. */

@@ -1,7 +1,8 @@
+import type { SwapAmounts } from '../../curve.ts';
 import { E6, maxBigint, minBigint } from '../../fixed-point.ts';
+import { swapAmounts } from '../../pool-errors.ts';
 import type { WalkRecord } from '../../simulated-walk/simulated-walk.ts';
-import { swapAmounts } from '../pool-errors.ts';
-import { multipliers, type SwapAmounts } from '../side-curve.ts';
+import { multipliers } from '../side-curve.ts';
 import { type Pairs, type WalkedSide, wholeOutput } from './walk-plan.ts';
 import { netOfOutput } from './walk-prices.ts';
 

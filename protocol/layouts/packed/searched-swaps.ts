@@ -1,9 +1,9 @@
 import { CALLER, type CallResult } from '../../bounded-calls/bounded-calls.ts';
 import { SMALLEST_SWAP } from '../../curve.ts';
 import type { SearchedSwap } from '../../curve-search.ts';
+import { swapOutcome } from '../../pool-errors.ts';
 import { toScaled } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
-import { swapOutcome } from '../pool-errors.ts';
 import { multipliers, type SideCurve } from '../side-curve.ts';
 import { FEE_FORMULAS, formulaCurve, type Probe } from './formulas.ts';
 import { packedSimulation, SIMULATION_FORMS, type SimulationForm } from './simulation.ts';

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeErrorResult, type Hex, parseAbi } from 'viem';
 import { describe, expect, it, test } from 'vitest';
 import { Q64 } from '../../fixed-point.ts';
-import { simulatedAmounts } from '../pool-errors.ts';
+import { simulatedAmounts } from '../../pool-errors.ts';
 import { packedSimulation } from './simulation.ts';
 
 const TRADER = '0x00000000000000000000000000000000000000aa';

@@ -1,10 +1,11 @@
 import type { Address } from 'viem';
 import { CALLER } from '../../bounded-calls/bounded-calls.ts';
+import type { SwapAmounts } from '../../curve.ts';
 import { MAX_INT128, minBigint } from '../../fixed-point.ts';
 import type { SideWalk, WalkPoint } from '../../simulated-walk/simulated-walk.ts';
 import { encodeExtsload } from '../extsload.ts';
 import type { PricedPool } from '../ladder.ts';
-import { multipliers, type SideCurve, type SwapAmounts } from '../side-curve.ts';
+import { multipliers, type SideCurve } from '../side-curve.ts';
 import { binSharesSlot, binSlot, HEAD_SLOTS } from '../storage.ts';
 import { feeFreeSide } from './fee-free-side.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';

@@ -1,8 +1,9 @@
+import type { SwapAmounts } from '../../curve.ts';
 import { divCeil, E6, maxBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import { toScaled } from '../../scaling.ts';
 import { fillExactOutput, fillWhole, priceAt } from '../bin-fill.ts';
-import { multipliers, type SideCurve, type SideStep, type SwapAmounts } from '../side-curve.ts';
+import { multipliers, type SideCurve, type SideStep } from '../side-curve.ts';
 
 /** A part of a bin that was simulated, from its start. */
 export interface Stretch {

@@ -1,8 +1,8 @@
+import type { SwapAmounts } from '../../curve.ts';
 import type { SearchChain } from '../../curve-search.ts';
 import { E8, maxBigint } from '../../fixed-point.ts';
+import { swapAmounts } from '../../pool-errors.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../simulated-walk/simulated-walk.ts';
-import { swapAmounts } from '../pool-errors.ts';
-import type { SwapAmounts } from '../side-curve.ts';
 import { placeEdges, type SimulateAll } from './place-edges.ts';
 import {
   emptyingInput,

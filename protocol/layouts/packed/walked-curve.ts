@@ -1,10 +1,10 @@
-import type { PoolCurve, PoolSide } from '../../curve.ts';
+import type { PoolCurve, PoolSide, SwapAmounts } from '../../curve.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { maxBigint, minBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
+import { filledSwap } from '../../pool-errors.ts';
 import { fillWhole } from '../bin-fill.ts';
-import { filledSwap } from '../pool-errors.ts';
 import { poolSide } from '../pool-side.ts';
-import { distanceE6Floor, multipliers, type SideCurve, type SwapAmounts, sideCurve } from '../side-curve.ts';
+import { distanceE6Floor, multipliers, type SideCurve, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
 import { packedSimulation } from './simulation.ts';
 import type { FoundSide } from './walk.ts';

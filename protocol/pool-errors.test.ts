@@ -1,8 +1,8 @@
 import { concatHex, encodeErrorResult, type Hex, parseAbi, toFunctionSelector } from 'viem';
 import { expect, test } from 'vitest';
-import type { SwapOutcome } from '../curve.ts';
-import { type PriceFailure, quoteStatus } from '../quote-status.ts';
+import type { SwapOutcome } from './curve.ts';
 import { POOL_ERRORS, priceFailure, simulatedAmounts, swapOutcome, unknownError } from './pool-errors.ts';
+import { type PriceFailure, quoteStatus } from './quote-status.ts';
 
 type Status = ReturnType<typeof quoteStatus>;
 

@@ -1,9 +1,8 @@
 import { decodeErrorResult, encodeErrorResult, type Hex, parseAbi, size, toFunctionSelector } from 'viem';
-import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { SwapOutcome } from '../curve.ts';
-import type { SwapDeltas } from '../pool-events.ts';
-import type { PriceFailure } from '../quote-status.ts';
-import type { SwapAmounts } from './side-curve.ts';
+import type { CallResult } from './bounded-calls/bounded-calls.ts';
+import type { SwapAmounts, SwapOutcome } from './curve.ts';
+import type { SwapDeltas } from './pool-events.ts';
+import type { PriceFailure } from './quote-status.ts';
 
 /** What an error means: of a call for the pool's prices, and of a simulated swap. */
 interface ErrorMeaning {

@@ -1,5 +1,5 @@
 import { divCeil, E6, isqrtFloor, Q64 } from '../fixed-point.ts';
-import { type BinBalances, type BinTest, exactTest, type JudgedValue } from './stop-loss-rounding.ts';
+import { type BinBalances, type BinTest, exactTest, type JudgedValue } from './rounding.ts';
 
 /** Marks that a deployed stop loss may use, see {@link StopLossMark}. */
 export const STOP_LOSS_MARKS = ['mid', 'mean', 'bidAsk'] as const;
