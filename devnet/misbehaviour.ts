@@ -37,6 +37,8 @@ export type Misbehaviour =
   | { readonly kind: 'ahead' }
   /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }
+  /** Has no block above this one: it reports this as the latest, and refuses to read at the hashes of others. */
+  | { readonly kind: 'behind'; readonly block: bigint }
   /** Refuses calls with overrides, runs them as if they had none, or with those of the state alone. */
   | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' }
   /** A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs. */
@@ -78,6 +80,8 @@ export async function respond(
       return forward(upstream, { ...request, params: request.params.with(1, 'latest') }, response);
     case 'staleHead':
       return forward(upstream, withHead(request, behaviour.block), response);
+    case 'behind':
+      return fromBehind(behaviour.block, upstream, request, response);
     case 'noOverrides':
       return withoutOverrides(behaviour.how, upstream, request, response);
     default:
@@ -88,6 +92,18 @@ export async function respond(
 function withHead(request: Request, block: string): Request {
   const params = request.params.map((param) => (param === 'latest' ? block : param));
   return { ...request, params };
+}
+
+async function fromBehind(block: bigint, upstream: string, request: Request, response: ServerResponse): Promise<void> {
+  const hashes = request.params.flatMap((param) => (param as { blockHash?: string } | null)?.blockHash ?? []);
+  for (const hash of hashes) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByHash', params: [hash, false] });
+    const { text } = await sendRequest(upstream, { body, timeoutMs: TIMEOUT_MS });
+    const { result } = JSON.parse(text) as { result: { number: string } | null };
+    if (result && BigInt(result.number) <= block) continue;
+    return sendJson(response, request, { error: { code: -32_000, message: 'header not found' } });
+  }
+  return forward(upstream, withHead(request, `0x${block.toString(16)}`), response);
 }
 
 async function withoutOverrides(

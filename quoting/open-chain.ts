@@ -71,7 +71,8 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
   const common = { ...chain, directory, isFunded, estimates, observer, sharing, now };
-  const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
+  sharing?.shareHeads(config, heads.committed);
+  const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
   const sources = heads.live;
   if (sharing && sources) sharing.shareFeed(config, sources.feed);

@@ -3,6 +3,7 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, PoolTable } from '../../quoting/pools/pool-directory.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import type { WarmResult } from '../../quoting/requested/warm-result.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { throwUnavailable } from '../errors.ts';
 import { LatestQuotes } from './latest-quotes.ts';
 
@@ -12,6 +13,9 @@ type QuoteSource = Pick<Chain, 'heads' | 'requested' | 'warmer'>;
 export type FollowedChain = Pick<Chain, 'chainId'> & QuoteSource;
 /** By chain and basis. Without a source of live prices both are the same. */
 export type QuotesByChain = ReadonlyMap<number, Readonly<Record<Basis, ChainQuotes>>>;
+
+/** A connection that opens while pools are read at a new head waits for at most as long as such a read takes. */
+const READ_MS = 3_000;
 
 /** Called when pools were read. `isNewBlock`: these are the first of their kind at the block. Must not throw. */
 type OnRead = (read: WarmResult, isNewBlock: boolean) => void;
@@ -39,14 +43,28 @@ export class ChainQuotes {
   }
 
   /**
-   * Gives the served pools, and the head before anything is read.
+   * Gives the served pools, and the head before anything is read. Waits until no quotes are of an older block than that of
+   * any process, as far as is known.
    *
    * @throws ApiError 503 when the pools or the head are not known
    */
   async ready(): Promise<{ readonly table: PoolTable; readonly head: BlockRef }> {
+    const { heads } = this.chain;
     const table = await this.directory.table();
-    const { block: head } = await this.chain.heads.head().catch(throwUnavailable);
+    await heads.caughtUp();
+    const { block: head } = await heads.head().catch(throwUnavailable);
+    await this.#reached(head.number);
     return { table, head };
+  }
+
+  /** Resolves when no quotes are held of a block below a height, or `READ_MS` later. */
+  async #reached(height: bigint): Promise<void> {
+    const isBelow = () => [this.prices, this.depths].some(({ block }) => block && block.number < height);
+    if (!isBelow()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = this.onRead(() => isBelow() || resolve());
+    await withTimeout(promise, READ_MS).catch(() => undefined);
+    stop();
   }
 
   #take(read: WarmResult): void {

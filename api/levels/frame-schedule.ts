@@ -63,7 +63,7 @@ export const newFeed = <R>(): FeedState<R> => ({
  *
  * 1. A frame is made at a change, `minMs` after the last one at the earliest, and after `maxMs` without a change. It goes
  *    to all readers that are ready; none is made while no reader is.
- * 2. A new reader gets the last frame, unless a newer one is due.
+ * 2. A new reader gets the last frame, unless the source changed since or a newer one is due.
  * 3. After an attempt without a frame, the next one comes at a change, or after `minMs`.
  * 4. A reader is sent away after `MAX_SILENCE_MS` without a frame, counted from when it joined. While frames are late,
  *    that takes `maxLateMs`.
@@ -133,12 +133,13 @@ function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | 
 
 /** @param isNewerDue whether a newer frame than the last one is due or being made */
 function sent<R extends { readonly isReady: boolean }>(
-  { readers, frame }: FeedState<R>,
+  { readers, frame, isChanged }: FeedState<R>,
   event: FeedEvent<R>,
   isNewerDue: boolean,
 ): FeedEffects<R>['send'] {
   if (!frame) return null;
-  const to = event.kind === 'made' ? [...readers.keys()] : event.kind === 'joined' && !isNewerDue ? [event.reader] : [];
+  const isLast = !isNewerDue && !isChanged;
+  const to = event.kind === 'made' ? [...readers.keys()] : event.kind === 'joined' && isLast ? [event.reader] : [];
   const ready = to.filter(({ isReady }) => isReady);
   return ready.length > 0 ? { frame, to: ready } : null;
 }

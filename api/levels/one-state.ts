@@ -67,6 +67,7 @@ export class OneState {
     const signal = AbortSignal.timeout(DEADLINE_MS);
     for (let tries = 1; tries <= TRIES; tries += 1) {
       const quotes = quotesOf<LevelQuotes>(this.chain, tries < TRIES ? this.basis : 'committed');
+      await quotes.heads.caughtUp();
       const head = await quotes.heads.head().catch(throwUnavailable);
       const isRead = await Promise.all(this.#reads.map((read) => read({ head, quotes, signal })));
       if (isRead.every(Boolean) && holds(quotes, head)) return;

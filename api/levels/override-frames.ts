@@ -39,15 +39,21 @@ export class OverrideFrames {
     };
   };
 
-  /** Frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
-  feed(routers: readonly Address[]): FrameFeed {
+  /** Opens frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
+  async open(routers: readonly Address[]): Promise<FrameFeed> {
+    await this.#heads.caughtUp();
     const key = JSON.stringify(['overrides', this.chain.chainId, routers]);
     return this.feeds.of(key, () => ({
       make: async () => {
         const head = this.#heads.fresh();
         return head ? Buffer.from(this.#write('bap710', head.block, routers)) : null;
       },
-      start: () => this.#heads.watch(),
+      start: (changed) => {
+        const stops = [this.#heads.onHead(changed), this.#heads.watch()];
+        return () => {
+          for (const stop of stops) stop();
+        };
+      },
       minMs: FRAME_MS,
       maxMs: FRAME_MS,
     }));

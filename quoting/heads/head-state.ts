@@ -1,5 +1,6 @@
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { ChainTail } from './chain-tail.ts';
+import { type AwaitedHeight, awaitedHeight, type HeardHeads } from './heard-heads.ts';
 
 export type Headed = { readonly block: BlockHeader };
 
@@ -45,6 +46,9 @@ export interface HeadState<H> {
   /** The poll in flight, with the head of the first node once all nodes are polled. */
   readonly poll: { readonly first: H | undefined } | undefined;
   readonly watchers: number;
+  /** The highest block that nodes reported since the chain last went back. */
+  readonly reached: bigint;
+  readonly heard: HeardHeads;
 }
 
 /** How long a head may be used without another poll, once the next poll is due. */
@@ -65,6 +69,8 @@ export const noHeads = <H>(): HeadState<H> => ({
   behindSince: undefined,
   poll: undefined,
   watchers: 0,
+  reached: -1n,
+  heard: new Map(),
 });
 
 /** The head that nodes reported recently, however old its block is. */
@@ -92,9 +98,19 @@ export const watchedPollAt = <H>({ dueAt, polledAt }: HeadState<H>, { minRefresh
 export const isWatchedPollDue = <H>(state: HeadState<H>, now: number, pace: HeadPace): boolean =>
   state.watchers > 0 && now >= watchedPollAt(state, pace);
 
-/** When the next head may be taken. */
-export const takeAt = <H>({ current, takenAt }: HeadState<H>, { minRefreshMs }: HeadPace): number =>
-  current ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
+/** Height of the head; below all without one. */
+export const heightOf = <H extends Headed>({ current }: HeadState<H>): bigint => current?.block.number ?? -1n;
+
+/** The height that another process has come to and a reader may have seen there; null when it is none above the head. */
+export const awaited = <H extends Headed>(state: HeadState<H>, now: number): AwaitedHeight | null =>
+  awaitedHeight(state.heard, heightOf(state), now);
+
+/** When the next head may be taken: at once if another process has come as far, so that all take the same heads. */
+export function takeAt<H extends Headed>(state: HeadState<H>, now: number, { minRefreshMs }: HeadPace): number {
+  const { current, next, takenAt } = state;
+  const isAwaited = next && next.head.block.number >= (awaited(state, now)?.number ?? Number.POSITIVE_INFINITY);
+  return current && !isAwaited ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
+}
 
 /** The last head that was seen and is wanted. */
 export const lastHead = <H>({ next, current }: HeadState<H>): H | undefined => next?.head ?? current;

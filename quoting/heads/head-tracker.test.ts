@@ -92,7 +92,7 @@ test('a listener gets each head that is taken, and from where blocks were replac
   tracker.push(head(9, 'b'));
   await settle();
   chain.ms = 700;
-  tracker.pushHigher(head(8, 'c'));
+  tracker.pushShared(head(8, 'c'));
   tracker.push(head(10, 'c'));
   chain.isDown = true;
   await settle();
@@ -187,6 +187,26 @@ test('a head that is too old is not renewed for those who do not wait', async ()
   const { polls } = chain;
   for (chain.ms = 500; chain.ms < 1_000; chain.ms += 10) expect(tracker.fresh()).toBeUndefined();
   expect(chain.polls).toBe(polls);
+});
+
+test('a request waits for a block that another process took, for two seconds once', async () => {
+  const { chain, tracker, advance } = watchedChain();
+  await tracker.head();
+  expect([tracker.isBehind, await tracker.caughtUp()]).toEqual([false, false]);
+  tracker.hear('another', 2n);
+  expect(tracker.isBehind).toBe(true);
+  const reached = tracker.caughtUp();
+  await advance(600);
+  chain.heads = [head(1), head(2)];
+  await advance(600);
+  expect([await reached, tracker.isBehind, tracker.current?.block.number]).toEqual([true, false, 2n]);
+  tracker.hear('another', 3n);
+  const waited = tracker.caughtUp();
+  await advance(2_000);
+  expect([await waited, tracker.isBehind]).toEqual([false, false]);
+  tracker.hear('another', 4n);
+  expect([tracker.isBehind, tracker.current?.block.number]).toEqual([false, 2n]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('the end of a watch counts once', async () => {

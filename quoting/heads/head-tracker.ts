@@ -2,9 +2,10 @@ import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { pause } from '../../runtime/pause.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
-import { announcedHead, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
+import { announcedHead, awaited, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -94,9 +95,10 @@ export class HeadTracker<H extends Headed> {
     throw new BlockTooOldError('the newest block is too old');
   }
 
-  /** Calls the listener for every head that is taken. */
-  onHead(listener: HeadListener<H>): void {
+  /** Calls the listener for every head that is taken. @returns ends that */
+  onHead(listener: HeadListener<H>): () => void {
     this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /**
@@ -118,9 +120,39 @@ export class HeadTracker<H extends Headed> {
     this.#take({ kind: 'pushed', head, wallMs: this.#wallClock() });
   }
 
-  /** Takes a head of another process, as {@link push} does, if it is higher: that process may be on another branch. */
-  pushHigher(head: H): void {
-    if (head.block.number > (this.current?.block.number ?? -1n)) this.push(head);
+  /** Takes a head at which another process has read, if it is higher: that process may be on another branch. */
+  pushShared(head: H): void {
+    this.#take({ kind: 'shared', head, wallMs: this.#wallClock() });
+  }
+
+  /** Takes note of the height that another process has come to. */
+  hear(from: string, number: bigint): void {
+    this.#take({ kind: 'heard', from, number });
+  }
+
+  /** Whether another process has come to a higher block, which the nodes of this one may have in a moment. */
+  get isBehind(): boolean {
+    return awaited(this.#state, this.#now()) !== null;
+  }
+
+  /**
+   * Waits for the nodes if this process is behind: a reader may have seen a higher block at another process.
+   *
+   * @returns whether they have come as far
+   */
+  async caughtUp(): Promise<boolean> {
+    const now = this.#now();
+    const height = awaited(this.#state, now);
+    if (!height) return false;
+    const reached = new AbortController();
+    const stopListening = this.onHead(({ block }) => {
+      if (block.number >= height.number) reached.abort();
+    });
+    const stopWatching = this.watch();
+    await pause(height.until - now, reached.signal);
+    stopWatching();
+    stopListening();
+    return reached.signal.aborted;
   }
 
   /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */

@@ -14,5 +14,15 @@ import type { HeadTracker } from './head-tracker.ts';
  */
 export type Heads = Pick<
   HeadTracker<ReportedHead>,
-  'current' | 'top' | 'announced' | 'fresh' | 'head' | 'isTooOld' | 'onHead' | 'watch' | 'reject'
+  | 'current'
+  | 'top'
+  | 'announced'
+  | 'fresh'
+  | 'head'
+  | 'isTooOld'
+  | 'isBehind'
+  | 'caughtUp'
+  | 'onHead'
+  | 'watch'
+  | 'reject'
 >;

@@ -78,9 +78,9 @@ function endFirst<H extends Headed>(step: Step<H>, at: number): Step<H> {
 
 /** Takes the next head if it is time to. One that nobody asked for until it was too old is left out. */
 export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
-  const { state, effects, pace } = step;
+  const { state, effects, now, pace } = step;
   const { next, seen } = state;
-  if (!next || at < takeAt(state, pace)) return step;
+  if (!next || at < takeAt(state, now, pace)) return step;
   if (at >= next.dueAt + GRACE_MS) return { ...step, state: { ...state, next: undefined } };
   const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(state.taken) } };
   const taken = {

@@ -84,6 +84,7 @@ function chainOf(blockTimeMs: number) {
       chain.reportedAt = chain.ms;
       take({ kind: 'pushed', head: pushed, wallMs: chain.wallMs });
     },
+    hear: (number: number) => take({ kind: 'heard', from: 'another process', number: BigInt(number) }),
     reject: ({ block }: Head) => take({ kind: 'rejected', block }),
     watch: () => {
       take({ kind: 'watched' });
@@ -312,6 +313,38 @@ test('a head that waited in a socket counts by the age of its block', () => {
   expect(numberAt(11_400)).toBe(30);
 });
 
+test('a height that another process took makes a poll due, of all nodes if the first one is behind', () => {
+  const { chain, tracked, numberAt } = chainOf(12_000);
+  numberAt(0);
+  expect(numberAt(1_000)).toBe(1);
+  chain.heads = [head(1), head(2)];
+  tracked.hear(2);
+  expect(numberAt(1_000)).toBe(2);
+  const stop = tracked.watch();
+  const { polls } = chain;
+  // Nothing is taken that nodes do not give, and they are polled as ever.
+  tracked.hear(3);
+  expect(numberAt(5_000)).toBe(2);
+  expect(chain.polls - polls).toBeLessThanOrEqual(8);
+  stop();
+});
+
+test('a head that another process took is taken at once, one below it when its time has come', () => {
+  const { tracked, advanceTo } = chainOf(200);
+  tracked.push(head(1));
+  advanceTo(100);
+  tracked.hear(3);
+  tracked.push(head(2));
+  expect(tracked.current).toEqual(head(1));
+  tracked.push(head(3));
+  expect(tracked.current?.block.number).toBe(3n);
+  advanceTo(200);
+  tracked.push(head(4));
+  expect(tracked.current?.block.number).toBe(3n);
+  tracked.hear(4);
+  expect(tracked.current?.block.number).toBe(4n);
+});
+
 test('a chain that stands still is not polled more often for those who ask', () => {
   const { chain, numberAt } = chainOf(1_000);
   for (let ms = 0; ms < 2_000; ms += 10) numberAt(ms);
@@ -368,7 +401,7 @@ const step = fc.record({
     { weight: 6, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
-  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'reject', 'nothing'),
+  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'reject', 'hear', 'nothing'),
 });
 
 test('property: heads keep their distance and age, and go back only with the chain, from the height at which branches part', () => {
@@ -382,10 +415,11 @@ test('property: heads keep their distance and age, and go back only with the cha
       let last = head(0);
       let first: bigint | undefined;
       let lastBranch = ChainTail.EMPTY;
+      let heard = 1_000n;
       tracked.onTaken((next, branch, before) => {
         const from = lastBranch.replacedFrom(branch);
         lastBranch = branch;
-        expect(tracked.takenAt - before.takenAt).toBeGreaterThanOrEqual(500);
+        if (next.block.number < heard) expect(tracked.takenAt - before.takenAt).toBeGreaterThanOrEqual(500);
         // Its parent is known too. After an unknown height, who listens knows of no block below.
         if (first === undefined || from === UNKNOWN_HEIGHT) first = next.block.number - 1n;
         const replaced = replacedBetween(last, next);
@@ -415,6 +449,10 @@ test('property: heads keep their distance and age, and go back only with the cha
         chain.heads = [does === 'lag' ? (blocks.at(-3) ?? newest) : newest];
         chain.isDown = does === 'fail';
         if (does === 'push') tracked.push(newest);
+        if (does === 'hear') {
+          heard = newest.block.number;
+          tracked.hear(Number(heard));
+        }
         if (does === 'reject' && tracked.current && tracked.current.block.hash !== newest.block.hash) {
           tracked.reject(tracked.current);
         }

@@ -1,11 +1,14 @@
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
+import { maxBigint, minBigint } from '../../protocol/fixed-point.ts';
 import {
   ageMs,
+  awaited,
   GRACE_MS,
   type HeadEffects,
   type Headed,
   type HeadPace,
   type HeadState,
+  heightOf,
   isPollDue,
   isRenewalDue,
   isWatchedPollDue,
@@ -14,6 +17,7 @@ import {
   takeAt,
   watchedPollAt,
 } from './head-state.ts';
+import { type HeardHeads, withHeard, withoutReached } from './heard-heads.ts';
 import { judge, lookedUp, takeNext } from './judge-heads.ts';
 
 /** What happened. `time`: nothing but that time passed. `wallMs`: now, as Unix milliseconds. */
@@ -25,8 +29,10 @@ export type HeadEvent<H> =
   | { readonly kind: 'polled'; readonly heads: readonly H[] }
   /** A poll gave none. */
   | { readonly kind: 'failed' }
-  /** A socket pushed a head. */
-  | { readonly kind: 'pushed'; readonly head: H; readonly wallMs: number }
+  /** A socket pushed a head, or another process has read at it. */
+  | { readonly kind: 'pushed' | 'shared'; readonly head: H; readonly wallMs: number }
+  /** Another process took a head of this height. */
+  | { readonly kind: 'heard'; readonly from: string; readonly number: bigint }
   /** The block that was looked up; undefined when no node gives it. */
   | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
   /** Nodes refused to read at this block. */
@@ -43,10 +49,12 @@ const ROLLBACK_MS = 10_000;
  *
  * 1. A head is used for at most one block time and a second after a poll or a push reported it.
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
- *    refused to read at the last one.
+ *    refused to read at the last one, or another process took one as high.
  * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
+ * 6. A height that another process took is awaited at most `FOLLOW_MS`, and changes no head: the nodes of this process give
+ *    it, or it is given up.
  */
 export function nextHeads<H extends Headed>(
   before: HeadState<H>,
@@ -54,8 +62,10 @@ export function nextHeads<H extends Headed>(
   now: number,
   pace: HeadPace,
 ): readonly [HeadState<H>, HeadEffects<H>] {
-  const { state, effects } = withEvent({ state: before, effects: NOTHING, now, pace }, event);
-  return [state, { ...effects, wakeAt: state.watchers > 0 ? wakeAt(state, pace) : null }];
+  const happened = withEvent({ state: before, effects: NOTHING, now, pace }, event);
+  const { effects } = happened;
+  const state = { ...happened.state, heard: heardAbove(happened.state) };
+  return [state, { ...effects, wakeAt: state.watchers > 0 ? wakeAt(state, now, pace) : null }];
 }
 
 function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H> {
@@ -75,14 +85,31 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
       return withPolled(step, event.heads);
     case 'failed':
       return { ...step, state: { ...state, poll: undefined } };
-    case 'pushed':
-      return withPushed(step, event);
+    case 'pushed': {
+      const reached = maxBigint(state.reached, event.head.block.number);
+      return withPushed({ ...step, state: { ...state, reached } }, event);
+    }
+    case 'shared':
+      return event.head.block.number > heightOf(state) ? withPushed(step, event) : step;
+    case 'heard':
+      return withAnnounced({ ...step, state: { ...state, heard: withHeard(state.heard, event, step.now) } });
     case 'header':
       return lookedUp(step, event.header);
     case 'rejected':
       return { ...step, state: withRejected(state, event.block) };
   }
 }
+
+/** Makes a poll due for a height that is awaited, or takes the head that has it. */
+function withAnnounced<H extends Headed>(step: Step<H>): Step<H> {
+  const { state, now } = step;
+  if (!awaited(state, now)) return step;
+  return takeNext({ ...step, state: { ...state, dueAt: Math.min(state.dueAt, now) } }, now);
+}
+
+/** What was heard, without what nodes have reported and was taken. */
+const heardAbove = <H extends Headed>(state: HeadState<H>): HeardHeads =>
+  withoutReached(state.heard, minBigint(state.reached, heightOf(state)));
 
 /** Starts a poll if one is due, and none is in flight. */
 function withPoll<H>(step: Step<H>, isDue: (state: HeadState<H>, now: number, pace: HeadPace) => boolean): Step<H> {
@@ -97,19 +124,22 @@ function withPoll<H>(step: Step<H>, isDue: (state: HeadState<H>, now: number, pa
 
 /** Where one node gives no higher head although a block is overdue, polls all nodes for the highest head. */
 function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<H> {
-  const { state, effects, pace } = step;
+  const { state, effects, now, pace } = step;
   const { current, polledAt, poll } = state;
   const [first, ...others] = poll?.first ? [poll.first, ...heads] : heads;
   if (!first) return step;
   const best = others.reduce((highest, head) => (head.block.number > highest.block.number ? head : highest), first);
-  const isOverdue = polledAt > state.takenAt + pace.blockTimeMs + GRACE_MS;
+  const isOverdue = polledAt > state.takenAt + pace.blockTimeMs + GRACE_MS || awaited(state, now) !== null;
   if (!poll?.first && current && isOverdue && best.block.number <= current.block.number) {
     return { ...step, state: { ...state, poll: { first: best } }, effects: { ...effects, poll: 'all' } };
   }
   const behindSince = isBehind(state, best) ? (state.behindSince ?? polledAt) : undefined;
   const isRolledBack = behindSince !== undefined && polledAt - behindSince >= ROLLBACK_MS;
   const dueAt = polledAt + nextPollMs(state, pace);
-  return judge({ ...step, state: { ...state, behindSince } }, { head: best, dueAt, isPolled: true, isRolledBack });
+  const { number } = best.block;
+  const reached = isRolledBack ? number : maxBigint(state.reached, number);
+  const next = { ...step, state: { ...state, reached, behindSince } };
+  return judge(next, { head: best, dueAt, isPolled: true, isRolledBack });
 }
 
 function isBehind<H extends Headed>(state: HeadState<H>, { block }: H): boolean {
@@ -145,7 +175,7 @@ function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef)
   return { ...state, current: state.previous, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
 }
 
-function wakeAt<H>(state: HeadState<H>, pace: HeadPace): number {
+function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {
   const pollAt = state.poll ? Number.POSITIVE_INFINITY : watchedPollAt(state, pace);
-  return state.next ? Math.min(takeAt(state, pace), pollAt) : pollAt;
+  return state.next ? Math.min(takeAt(state, now, pace), pollAt) : pollAt;
 }

@@ -87,8 +87,9 @@ export class LiveHeads implements Heads {
     return lastReceived(this.#state, pending);
   }
 
-  onHead(listener: HeadListener<ReportedHead>): void {
+  onHead(listener: HeadListener<ReportedHead>): () => void {
     this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   watch(): () => void {
@@ -98,6 +99,14 @@ export class LiveHeads implements Heads {
       this.#take({ kind: 'unwatched' });
       stopWatching();
     };
+  }
+
+  get isBehind(): boolean {
+    return this.#deps.committed.isBehind;
+  }
+
+  caughtUp(): Promise<boolean> {
+    return this.#deps.committed.caughtUp();
   }
 
   reject(head: ReportedHead): void {

@@ -123,7 +123,10 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     if (isContradicted(read, before, priced)) accessLists.distrust(pool, block);
     else accessLists.confirm(pool);
     const atHead = committed.cached(pool, 'prices');
-    if (atHead?.block.hash === block.hash) void accessLists.learn(pool, atHead.block, atHead.status === 'healthy');
+    if (atHead?.block.hash !== block.hash) return;
+    const hasPrice = atHead.status === 'healthy';
+    // Where overrides alone give a price, the list of a read without them would end before what they are for.
+    if (hasPrice || !priced.hasLivePrice) void accessLists.learn(pool, atHead.block, hasPrice);
   }
 
   /** The same snapshot with all overrides of a block, of which it depends on none that changed. */

@@ -13,7 +13,7 @@ import { UNSHARED } from './shared-reads.ts';
 import { type FoundCurve, SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 
 export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps, 'shared'> {
-  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'reject'>;
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'reject'>;
   /** Reads that processes share. Default: none. */
   readonly shared?: SidesReaderDeps['shared'] | undefined;
   readonly searcher: SidesReaderDeps['searcher'];
@@ -91,12 +91,15 @@ export class PoolReader {
     }
   }
 
-  /** The head after one whose block nodes refused. @throws the error if it is not such a refusal or no head is newer */
+  /** The head after one whose block nodes refused, or the same once they have it. @throws the error if it is neither */
   async #headAfter({ reserve, ...head }: HeadContext, block: BlockRef, error: unknown): Promise<HeadContext> {
     if (!isBlockRefusal(error)) throw error;
-    this.#deps.heads.reject(head);
-    const next = await this.#deps.heads.head();
-    if (next.block.hash === block.hash) throw error;
+    const { heads } = this.#deps;
+    heads.reject(head);
+    // It may be the head of another process, to which nodes come a moment later.
+    const hasCaughtUp = await heads.caughtUp();
+    const next = await heads.head();
+    if (next.block.hash === block.hash && !hasCaughtUp) throw error;
     return { ...next, reserve };
   }
 

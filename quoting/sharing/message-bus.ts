@@ -64,10 +64,15 @@ export class MessageBus {
     void this.redis.publish(channel, text).then(this.worked, this.failed);
   }
 
-  /** Passes the messages of a channel to one listener at a time, which may throw. @returns ends that */
-  subscribe(channel: string, listener: (text: string) => void): () => void {
+  /**
+   * Passes the messages of a channel to one listener at a time, which may throw.
+   *
+   * @param onSubscribed called when messages begin to come
+   * @returns ends that
+   */
+  subscribe(channel: string, listener: (text: string) => void, onSubscribed?: () => void): () => void {
     this.#listeners.set(channel, listener);
-    void this.#subscriber.subscribe(channel).catch(this.failed);
+    void this.#subscriber.subscribe(channel).then(onSubscribed).catch(this.failed);
     return () => {
       this.#listeners.delete(channel);
       if (!this.#isClosed) void this.#subscriber.unsubscribe(channel).catch(this.failed);

@@ -14,6 +14,9 @@ export const FORMAT = 7;
 
 const digest = z.string();
 
+/** How high the head is that a process took; null: it asks for those of others. */
+const Height = z.object({ id: z.string(), number: IntegerText.nullable() });
+
 /** What a process read at a block since its last message. */
 const Reads = z.object({
   /** Names what was read: see `stateOf`. */
@@ -84,6 +87,12 @@ export function writeReads(
   const joined = values.map(([name, digest, json]) => [name, digest, new ReadyJson(json)]);
   return joinJson({ state: stateOf(block), block: at, ...rest, values: joined }).join('');
 }
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parseHeight = (text: string) => Height.parse(JSON.parse(text));
+
+/** @param number null asks other processes for theirs */
+export const writeHeight = (number: bigint | null): string => encodeBigints({ number });
 
 /** @throws SyntaxError or ZodError when it is malformed */
 export function parseReport(text: string): { readonly id: string; readonly pools: RequestedPool[] | null } {

@@ -13,6 +13,7 @@ import { connectBus, MessageBus } from './message-bus.ts';
 import { FORMAT } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
+import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
 
 export interface ReadSharingDeps {
   readonly redisUrl: string;
@@ -46,6 +47,17 @@ export class ReadSharing {
       labelNames: ['chain'],
       registers: [metrics],
     });
+  }
+
+  /** Starts to tell other processes of a chain's heads, and to hear of theirs. */
+  shareHeads(chain: ChainConfig, heads: SharedHeadsDeps['heads']): void {
+    const channel = `${nameOf(chain, this.#prefix)}:heads`;
+    const shared = new SharedHeads({ heads, publish: (text) => this.#bus.publish(channel, text) });
+    this.#bus.subscribe(
+      channel,
+      (text) => shared.take(text),
+      () => shared.ask(),
+    );
   }
 
   /** Starts to share the reads of a chain: those at committed heads, or those of blocks that are being built. */

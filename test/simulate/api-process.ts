@@ -97,7 +97,8 @@ export class ApiProcess {
       createReader: (options: Parameters<typeof createVirtualReader>[0]) =>
         createVirtualReader(options, () => calls.push(time.now)),
     });
-    const takeHead = (block: BlockHeader) => heads.committed.pushHigher({ block, endpoint: null });
+    sharing.shareHeads(config, heads.committed);
+    const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
     this.committed = openQuotes(depsOf(this.calls.committed), heads.committed, takeHead);
     sharing.shareFeed(config, this.feed);
     const live = { heads: heads.live.heads, committed: this.committed };

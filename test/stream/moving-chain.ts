@@ -92,7 +92,11 @@ function submitPause({ chain, deployment }: QuoteWorld, pool: Address, isPaused:
 /** By a reader that knows nothing yet. */
 async function readAlone(url: string, head: ReportedHead, pools: readonly ServedPool[]): Promise<Map<string, string>> {
   const config = chainConfig(CHAIN_ID, [url]);
-  const heads = { head: () => Promise.reject(new Error('the block was refused')), reject: () => undefined };
+  const heads = {
+    head: () => Promise.reject(new Error('the block was refused')),
+    caughtUp: async () => false,
+    reject: () => undefined,
+  };
   const logger = createLogger('test', 'silent');
   const reader = createPoolReader({
     target: { ...config, rpc: openChainRpc(config, 10_000) },

@@ -151,7 +151,7 @@ class World {
   #tellHeads(): void {
     this.processes[0]?.heads.onHead(({ block }) => {
       for (const process of FOLLOWERS) {
-        if (!this.deaf.includes(process)) this.processes[process]?.heads.pushHigher({ block, endpoint: null });
+        if (!this.deaf.includes(process)) this.processes[process]?.heads.pushShared({ block, endpoint: null });
       }
     });
   }

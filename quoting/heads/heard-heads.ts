@@ -1,0 +1,56 @@
+/** A block that another process took, and when this process heard of it. */
+interface HeardHead {
+  readonly number: bigint;
+  readonly at: number;
+}
+
+/** By process, blocks that it took and this process has not yet, the oldest first. */
+export type HeardHeads = ReadonlyMap<string, readonly HeardHead[]>;
+
+/** A height that the nodes of this process may be about to reach, and how long to wait for them. */
+export interface AwaitedHeight {
+  readonly number: bigint;
+  readonly until: number;
+}
+
+/**
+ * For so long nodes may be behind those of another process. That process is not waited for again until they have come to
+ * the first block that they missed: it may have been lied to, or be on another branch.
+ */
+export const FOLLOW_MS = 2_000;
+/** A process that was not heard for this long is forgotten. */
+const FORGET_MS = 60_000;
+const MAX_HEARD = 32;
+
+export function withHeard(
+  before: HeardHeads,
+  { from, number }: { readonly from: string; readonly number: bigint },
+  now: number,
+): HeardHeads {
+  const kept = new Map([...before].filter(([, heads]) => (heads.at(-1)?.at ?? now) > now - FORGET_MS));
+  const of = kept.get(from) ?? [];
+  const [first, ...later] = of.filter((head) => head.number < number);
+  const last = of.find((head) => head.number === number) ?? { number, at: now };
+  const heads = first ? [first, ...later.slice(2 - MAX_HEARD), last] : [last];
+  return kept.set(from, heads);
+}
+
+/** Forgets what this process has come to. */
+export function withoutReached(before: HeardHeads, reached: bigint): HeardHeads {
+  if (before.size === 0) return before;
+  const left = [...before].map(([from, heads]) => [from, heads.filter(({ number }) => number > reached)] as const);
+  return new Map(left.filter(([, heads]) => heads.length > 0));
+}
+
+/** The highest block that is worth a wait at a head; null without one. */
+export function awaitedHeight(heard: HeardHeads, head: bigint, now: number): AwaitedHeight | null {
+  if (heard.size === 0) return null;
+  const awaited = heard.values().flatMap((heads): AwaitedHeight[] => {
+    const [first, last] = [heads[0], heads.at(-1)];
+    if (!first || !last || first.at + FOLLOW_MS <= now || last.number <= head) return [];
+    return [{ number: last.number, until: last.at + FOLLOW_MS }];
+  });
+  return awaited.reduce<AwaitedHeight | null>((highest, each) => {
+    return highest && highest.number >= each.number ? highest : each;
+  }, null);
+}

@@ -1,0 +1,39 @@
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { HeadTracker } from '../heads/head-tracker.ts';
+import { parseHeight, writeHeight } from './messages.ts';
+
+export interface SharedHeadsDeps {
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'current' | 'onHead' | 'hear'>;
+  /** Sends a text to all other processes. Handles its failures itself. */
+  readonly publish: (text: string) => void;
+}
+
+/**
+ * Tells other processes of each head that this one takes, before anything is read at it, and hears of theirs: a reader who
+ * goes from one process to another sees no older block there. No process takes a head for that, which nodes alone give.
+ */
+export class SharedHeads {
+  readonly #deps: SharedHeadsDeps;
+
+  constructor(deps: SharedHeadsDeps) {
+    this.#deps = deps;
+    deps.heads.onHead(() => this.#tell());
+  }
+
+  /** Asks the other processes for their heads. */
+  ask(): void {
+    this.#deps.publish(writeHeight(null));
+  }
+
+  /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
+  take(text: string): void {
+    const { id, number } = parseHeight(text);
+    if (number === null) this.#tell();
+    else this.#deps.heads.hear(id, number);
+  }
+
+  #tell(): void {
+    const { current } = this.#deps.heads;
+    if (current) this.#deps.publish(writeHeight(current.block.number));
+  }
+}

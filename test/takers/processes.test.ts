@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { BASES, type Basis } from '../../quoting/quote-basis.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { startLiveWorld, updateAll } from '../live/live-world.ts';
+import { fixedDirectory } from '../quotes/served-pool.ts';
+import { Book, type Received } from '../stream/book.ts';
+import { connectSse } from '../stream/sse-client.ts';
+import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
+import { DECODERS } from './decoders.ts';
+
+/* A reader that goes from one process to another, whose nodes are a second behind, sees no older block there. */
+
+const BLOCKS = 4;
+const BLOCK_MS = 1_000;
+const BEHIND_MS = 1_000;
+
+const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
+
+/** A process with nodes of its own. */
+async function open(prefix: string): Promise<{ readonly api: StreamApi; readonly node: RpcProxy }> {
+  const { market, config, served } = world;
+  const node = await startRpcProxy(market.chain.rpcUrl, false);
+  const chain = { ...config, blockTimeMs: BLOCK_MS, rpcUrls: [node.url], wsUrls: undefined };
+  const sharedBy = { redisUrl: inject('redisUrl'), prefix };
+  const api = await startStreamApi({ chain, directory: fixedDirectory(served), sharedBy });
+  onTestFinished(() => node.stop());
+  return { api, node };
+}
+
+const pools = () => world.market.pools.map(({ address }) => address);
+const numberOf = (text: string): number => Number(DECODERS.builder(text).blockNumber);
+
+/** What a reader of a process does to see the block being built, by what it reads: over a connection of its own. */
+const READS: Readonly<Record<string, (api: StreamApi, basis: Basis, book: Book) => Promise<number>>> = {
+  async quote({ base }, basis) {
+    const response = await fetch(`${base}/${pools()[0]}/bid_ask?basis=${basis}`);
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+    await response.text();
+    return Number(response.headers.get('X-Block-Number')) + 1;
+  },
+  async levels({ base }, basis) {
+    const response = await fetch(`${base}/price_levels?basis=${basis}&pools=${pools()}`);
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+    return numberOf(text);
+  },
+  async frames({ base }, basis) {
+    const socket = new WebSocket(`${base.replace('http', 'ws')}/price_levels?basis=${basis}&pools=${pools()}`);
+    const [text] = await once(socket, 'message');
+    socket.terminate();
+    return numberOf(String(text));
+  },
+  stream: (api, basis) => firstOf(api, basis, new Book()),
+  resumed: firstOf,
+};
+
+/** The block being built at the first message of a stream that has one. */
+async function firstOf({ base }: StreamApi, basis: Basis, book: Book): Promise<number> {
+  const client = await connectSse(`${base}/stream?basis=${basis}&depth=false&pools=${pools()}`, book);
+  await expect.poll(() => book.lastId, { timeout: 10_000, interval: 5 }).toBeDefined();
+  await expect.poll(() => client.messages.length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+  client.close();
+  const [{ data }] = client.messages as [Received];
+  return Number((data as { blockNumber: number }).blockNumber) + 1;
+}
+
+test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis] as const)))(
+  'of two processes, %s (%s) names no older block than either did before, nor once one of them is gone',
+  { timeout: 120_000 },
+  async (what, basis) => {
+    const { market } = world;
+    const prefix = randomUUID();
+    const [first, second] = [await open(prefix), await open(prefix)];
+    const read = READS[what] as (typeof READS)[string];
+    const book = new Book();
+    const seen: string[] = [];
+    let highest = 0;
+    const readAt = async (name: 'first' | 'second') => {
+      const number = await read({ first, second }[name].api, basis, book);
+      seen.push(`${name} ${number}`);
+      expect(number, seen.join('\n')).toBeGreaterThanOrEqual(highest);
+      highest = number;
+    };
+    for (const name of ['first', 'second', 'first', 'second'] as const) await readAt(name);
+    const mine = async () => {
+      const block = market.builder.block().number - 1n;
+      second.node.misbehave({ kind: 'behind', block });
+      await updateAll(market, () => 200n);
+      await market.builder.buildBlock();
+      return { over: sleep(BEHIND_MS).then(() => second.node.misbehave(null)) };
+    };
+    for (let block = 0; block < BLOCKS; block += 1) {
+      let isBehind = true;
+      const { over } = await mine();
+      void over.then(() => {
+        isBehind = false;
+      });
+      while (isBehind) for (const name of ['first', 'second'] as const) await readAt(name);
+      await over;
+    }
+    const { over } = await mine();
+    while (highest < market.builder.block().number) await readAt('first');
+    await first.api.stop();
+    await readAt('second');
+    await over;
+    await readAt('second');
+    expect(highest).toBe(Number(market.builder.block().number));
+    await second.api.stop();
+  },
+);
