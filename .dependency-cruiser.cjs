@@ -24,6 +24,7 @@ const FOLDERS = {
     uses: ['chain', 'config', 'db', 'protocol', 'runtime', 'ponder.config.ts'],
     because: 'It writes the onchain tables from events alone; its readers know the tables, not its code.',
   },
+  ...indexerFloors(),
   'ponder.config.ts': { uses: ['indexer', 'protocol'], because: "It is the indexer's configuration." },
   capture: {
     uses: ['chain', 'config', 'db', 'protocol', 'quoting', 'runtime'],
@@ -101,6 +102,13 @@ function protocolFloors() {
   const uses = ground.map((name) => `protocol/${name}`);
   const floors = [ground, ['simulated-walk'], ['layouts'], ['guards', 'routing', 'transfers']];
   return floorsOf('protocol', (floor) => (floor === 0 ? uses : []), floors);
+}
+
+/** `main.ts`, and the sources that Ponder reads, stand above. */
+function indexerFloors() {
+  const ground = ['chain', 'config', 'db', 'protocol', 'runtime'];
+  const bottom = ['schema', 'gateway', 'publication', 'deployments.ts'];
+  return floorsOf('indexer', ground, [bottom, ['reducers', 'chains.ts'], ['handlers', 'backfill'], ['registration']]);
 }
 
 function quotingFloors() {

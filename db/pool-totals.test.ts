@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
-import { addToList } from '../indexer/reducers/number-list.ts';
+import { addToList } from '../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, totalColumn } from '../protocol/pool-totals.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';

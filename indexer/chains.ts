@@ -5,7 +5,7 @@ import { completeChain, type FoundContract } from '../db/complete-chain.ts';
 import type { EventLayout } from '../protocol/layout.ts';
 import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 import { indexedChains, layoutOfFactory } from './deployments.ts';
-import { required } from './handlers/required.ts';
+import { required } from './schema/required.ts';
 
 /** What `indexer/main.ts` found besides, for the modules that Ponder loads. */
 const found: FoundContract[] = JSON.parse(process.env.PONDER_FOUND_CONTRACTS ?? '[]');

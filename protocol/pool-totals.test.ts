@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
-import { addToList } from '../indexer/reducers/number-list.ts';
+import { addToList } from '../indexer/schema/number-list.ts';
 import type { FeesCollected, PackedSwapped, Swapped } from './pool-events.ts';
 import {
   type ActivityGain,

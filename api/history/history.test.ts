@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';

@@ -9,7 +9,7 @@ import { ChainsFile } from '../../config/chains-schema.ts';
 import { createPackedPool, type PackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.ts';

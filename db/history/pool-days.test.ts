@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { liquidityChange, poolActivity, swap } from '../../indexer/ponder.schema.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';

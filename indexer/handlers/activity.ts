@@ -1,9 +1,9 @@
 import type { ActivityGain } from '../../protocol/pool-totals.ts';
-import { addToList } from '../reducers/number-list.ts';
 import { poolActivity } from '../schema/activity.ts';
+import { addToList } from '../schema/number-list.ts';
 import { type PoolStateRow, poolState } from '../schema/pools.ts';
+import { required } from '../schema/required.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';
-import { required } from './required.ts';
 
 /** What a log changes in the state of its pool, and what it adds to the pool's totals. */
 interface PoolAdvance {

@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
 import { packedSwapGain } from '../../protocol/pool-totals.ts';
-import { arrayLiteral } from '../reducers/number-list.ts';
 import { settlePackedSwap } from '../reducers/packed-swap.ts';
 import { isZeroForOne } from '../reducers/swap.ts';
+import { arrayLiteral } from '../schema/number-list.ts';
 import { swap } from '../schema/pool-events.ts';
 import { advancePool } from './activity.ts';
 import type { HandlerContext, SwapPlace } from './context.ts';

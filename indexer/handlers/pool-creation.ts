@@ -4,7 +4,7 @@ import type { PoolCreation } from '../../protocol/pool-events.ts';
 import { type TokenScale, tokenScale } from '../../protocol/scaling.ts';
 import { NO_ACTIVITY, NO_PACKED_ACTIVITY } from '../reducers/activity.ts';
 import { FIRST_BIN, lowerDistances } from '../reducers/bins.ts';
-import { arrayLiteral } from '../reducers/number-list.ts';
+import { arrayLiteral } from '../schema/number-list.ts';
 import { poolExtension, poolState, pool as poolTable, token as tokenTable } from '../schema/pools.ts';
 import { readPoolFacts } from './chain-reads.ts';
 import { type HandlerContext, type LogPlace, stampOf } from './context.ts';

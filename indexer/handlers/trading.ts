@@ -3,14 +3,14 @@ import type { BinSwapped, FeesCollected, LiquidityChanged, Swapped } from '../..
 import { collectionGain, liquidityGain, swapGain } from '../../protocol/pool-totals.ts';
 import { changeShares, moveBins } from '../reducers/bins.ts';
 import { sumLiquidityChange } from '../reducers/liquidity.ts';
-import { arrayLiteral } from '../reducers/number-list.ts';
 import { addIfKnown, isZeroForOne, settleSwap } from '../reducers/swap.ts';
+import { arrayLiteral } from '../schema/number-list.ts';
 import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../schema/pool-events.ts';
 import { pool as poolTable } from '../schema/pools.ts';
+import { required } from '../schema/required.ts';
 import { advancePool } from './activity.ts';
 import type { HandlerContext, LogPlace, SwapPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
-import { required } from './required.ts';
 
 /*
  * These functions run for every log of every pool. They build each row in one object literal with the spreads last,

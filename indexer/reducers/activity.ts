@@ -1,5 +1,5 @@
 import { FLAT_FEE_TOTALS, TOTAL } from '../../protocol/pool-totals.ts';
-import { arrayLiteral } from './number-list.ts';
+import { arrayLiteral } from '../schema/number-list.ts';
 
 /** Totals of a new flat pool. */
 export const NO_ACTIVITY = arrayLiteral(Object.values(TOTAL).map(() => 0));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { arrayLiteral } from '../schema/number-list.ts';
 import { changeShares, moveBins } from './bins.ts';
-import { arrayLiteral } from './number-list.ts';
 
 const amount = fc.bigInt({ min: -(1n << 104n), max: 1n << 104n });
 const pool = fc.record({ lowestBin: fc.integer({ min: -128, max: 0 }), bins: fc.integer({ min: 1, max: 255 }) });

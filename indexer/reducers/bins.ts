@@ -1,6 +1,6 @@
 import type { BinLiquidityChange, PoolCreation, PoolEventOf } from '../../protocol/pool-events.ts';
+import { addToList, setListEntry } from '../schema/number-list.ts';
 import type { PoolRow, PoolStateRow } from '../schema/pools.ts';
-import { addToList, setListEntry } from './number-list.ts';
 
 /*
  * The bins of a pool are stored as lists, from the lowest bin upwards. Functions that change a list throw a RangeError

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
-import { MissingRowError } from '../handlers/required.ts';
 import type { PoolStateRow } from '../schema/pools.ts';
+import { MissingRowError } from '../schema/required.ts';
 import { NO_PACKED_ACTIVITY } from './activity.ts';
 import { settlePackedSwap } from './packed-swap.ts';
 

@@ -1,7 +1,7 @@
 import type { PackedBinSwapped, PackedSwapped } from '../../protocol/pool-events.ts';
-import { required } from '../handlers/required.ts';
+import { addToList } from '../schema/number-list.ts';
 import type { PoolStateRow } from '../schema/pools.ts';
-import { addToList } from './number-list.ts';
+import { required } from '../schema/required.ts';
 
 /**
  * Computes what is certain after a packed swap: the balances of the pool, and sums of the words that its bins logged.

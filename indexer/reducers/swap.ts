@@ -1,8 +1,8 @@
 import { E8, mulDivFloor } from '../../protocol/fixed-point.ts';
 import type { BinSwapped, SwapDeltas, Swapped } from '../../protocol/pool-events.ts';
+import { listEntry } from '../schema/number-list.ts';
 import type { PoolStateRow } from '../schema/pools.ts';
 import { moveBins } from './bins.ts';
-import { listEntry } from './number-list.ts';
 
 /**
  * Computes what a swap changes in its pool: totals, cursor, balances, bins, and accrued notional fees.

@@ -1,6 +1,6 @@
 import { type AnyPgColumn, customType } from 'drizzle-orm/pg-core';
 import { hex, index, int8, integer, type PrimaryKeyBuilder, primaryKey } from 'ponder';
-import { arrayLiteral } from '../reducers/number-list.ts';
+import { arrayLiteral } from './number-list.ts';
 
 /*
  * Column suffixes give the unit: `_raw` token units as in ERC-20 transfers, `_scaled` a pool's internal units (raw x

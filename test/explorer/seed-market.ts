@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { writeTrends } from '../../capture/history/write-trends.ts';
 import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAIN_B, type Listing, NOW } from '../metadata/listing-fixture.ts';

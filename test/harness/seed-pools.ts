@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Address } from 'viem';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { NO_ACTIVITY } from '../../indexer/reducers/activity.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { ONCHAIN_SCHEMA } from './onchain-tables.ts';
 
 export type Seeder = { readonly db: NodePgDatabase; readonly end: () => Promise<void> };

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { migrate } from '../../db/migrate.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
-import { arrayLiteral } from '../../indexer/reducers/number-list.ts';
+import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { createOnchainTables } from '../harness/onchain-tables.ts';
 import { openSeeder, type Seeder, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { addHistory, advanceIndex } from './activity.ts';
