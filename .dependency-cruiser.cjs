@@ -75,6 +75,7 @@ const FOLDERS = {
     uses: ['builders/proto', 'config', 'db', 'local', 'protocol', 'runtime'],
     because: 'It plays the outside world, beside what runs on one machine.',
   },
+  ...devnetFloors(),
 };
 
 /**
@@ -117,6 +118,12 @@ function quotingFloors() {
   const floors = [['heads'], ['pools'], ['calls'], ['guards'], ['reads'], ['live'], ['requested'], ['sharing']];
   // The types of snapshots name pools.
   return floorsOf('quoting', (place) => (place < 2 ? ground : [...ground, 'quoting/types.ts']), floors);
+}
+
+/** Files beside the folders are the ground, and some of them a folder's entrance. */
+function devnetFloors() {
+  const ground = ['builders/proto', 'config', 'db', 'local', 'protocol', 'runtime', 'devnet/[^/]+.ts'];
+  return floorsOf('devnet', ground, [['mock-builders', 'packed'], ['live', 'scenario'], ['traffic'], ['demo']]);
 }
 
 /** Requests come in on the last floor. Folders that are not named here are resources, above quotes. */

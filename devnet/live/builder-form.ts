@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../runtime/json.ts';
 import { nowNs } from '../mock-builders/behaviour.ts';
+import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from '../rpc-messages.ts';
 import { type PendingUpdates, venueWords } from './pending-updates.ts';
-import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from './rpc-messages.ts';
 
 /**
  * A frame in the form of builders on Ethereum, as JSON text: the words of every venue with updates for the block being built.

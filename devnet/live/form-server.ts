@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { answerRpc, WRONG_KEY } from '../rpc-messages.ts';
 import { answerBuilder, builderFrame } from './builder-form.ts';
 import type { PendingUpdates } from './pending-updates.ts';
 import { answerRelayer } from './relayer-form.ts';
 import { RelayerSubscriptions } from './relayer-subscriptions.ts';
-import { answerRpc, WRONG_KEY } from './rpc-messages.ts';
 
 const BUILDER_STREAM = '/ws/pamm_quote_stream';
 const RELAYER = '/relayer';

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
+import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from '../rpc-messages.ts';
 import { accountWords, type PendingUpdates, venueWords } from './pending-updates.ts';
-import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from './rpc-messages.ts';
 
 /** How long the relayer of BNB Chain shows an update. */
 const MAX_QUOTE_AGE_MS = 400;

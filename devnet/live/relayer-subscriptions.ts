@@ -3,9 +3,9 @@ import { bytesToHex, type Hex } from 'viem';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { stringifyJson } from '../../runtime/json.ts';
+import { answerRpc, INVALID_PARAMS, type RpcCall, type RpcOutcome } from '../rpc-messages.ts';
 import type { PendingUpdates } from './pending-updates.ts';
 import { answerRelayer, relayerSnapshot } from './relayer-form.ts';
-import { answerRpc, INVALID_PARAMS, type RpcCall, type RpcOutcome } from './rpc-messages.ts';
 
 const Subscribe = z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: z.array(z.string()) })]);
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import { answerRpc, INVALID_PARAMS, METHOD_NOT_FOUND } from '../live/rpc-messages.ts';
+import { answerRpc, INVALID_PARAMS, METHOD_NOT_FOUND } from '../rpc-messages.ts';
 import { type MockState, nowNs } from './behaviour.ts';
 import { GARBAGE, keyOf, refusalOf, type SocketProtocol } from './sockets.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson, stringifyJson } from '../../runtime/json.ts';
+import { parseJson, stringifyJson } from '../runtime/json.ts';
 
 const Call = z.object({
   jsonrpc: z.literal('2.0'),
