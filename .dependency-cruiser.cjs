@@ -31,6 +31,7 @@ const FOLDERS = {
     because:
       'It reads the indexer through its tables and serves the API through its own. Depth that it records is read as that of quotes.',
   },
+  ...captureFloors(),
   quoting: {
     uses: ['chain', 'config', 'db', 'protocol', 'runtime'],
     because:
@@ -110,6 +111,13 @@ function indexerFloors() {
   const ground = ['chain', 'config', 'db', 'protocol', 'runtime'];
   const bottom = ['schema', 'gateway', 'publication', 'deployments.ts'];
   return floorsOf('indexer', ground, [bottom, ['reducers', 'chains.ts'], ['handlers', 'backfill'], ['registration']]);
+}
+
+/** Files beside the folders are what all jobs share, and `capture-jobs.ts`, which lists them. */
+function captureFloors() {
+  const ground = ['chain', 'config', 'db', 'protocol', 'quoting', 'runtime', 'capture/[^/]+.ts'];
+  const jobs = ['history', 'listing', 'pool-storage', 'price-health'];
+  return floorsOf('capture', ground, [['blocks', 'pools', 'read-schedule'], jobs, ['calibration', 'fiat']]);
 }
 
 function quotingFloors() {

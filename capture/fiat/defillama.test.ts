@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pass, stopTime } from '../../test/harness/stopped-time.ts';
+import { type TokenKey, tokenKey } from '../pools/token-key.ts';
 import { defiLlamaPrices, LLAMA_CHAINS, type LlamaOptions } from './defillama.ts';
 import type { PriceSource } from './price-sources.ts';
-import { type TokenKey, tokenKey } from './token-key.ts';
 
 /** Two minutes ago, Unix seconds. */
 const PRICED_AT = Math.floor(Date.now() / 1000) - 120;

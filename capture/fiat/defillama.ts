@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { sendRequest } from '../../runtime/http-request.ts';
+import { parseTokenKey, type TokenKey } from '../pools/token-key.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
-import { parseTokenKey, type TokenKey } from './token-key.ts';
 
 /**
  * Names of chains that DefiLlama's coin API takes in front of a token's address. They are those of its SDK's provider

@@ -1,6 +1,6 @@
 import { isqrtFloor, Q64 } from '../../protocol/fixed-point.ts';
+import type { TokenKey } from '../pools/token-key.ts';
 import { type FiatPrice, type FiatPrices, isPlausibleUsd } from './price-sources.ts';
-import type { TokenKey } from './token-key.ts';
 
 /** A healthy pool whose anchored feeds are confirmed to price its tokens, with its last prices, fees included. */
 export type PricingPool = {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { TokenKey } from './token-key.ts';
+import type { TokenKey } from '../pools/token-key.ts';
 
 /** A price of one token. */
 export type FiatPrice = {

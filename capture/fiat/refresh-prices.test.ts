@@ -4,9 +4,9 @@ import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
+import { tokenKey } from '../pools/token-key.ts';
 import type { FiatPrice, PriceSource, TokensToPrice } from './price-sources.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
-import { tokenKey } from './token-key.ts';
 import { readTokensToPrice } from './tokens-to-price.ts';
 
 let listing: Listing;

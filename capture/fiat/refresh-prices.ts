@@ -7,9 +7,9 @@ import { upsertRows } from '../../db/write-rows.ts';
 import { isConfirmed } from '../listing/classify.ts';
 import { PROVIDER_COLUMNS } from '../listing/pool-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import { parseTokenKey, type TokenKey, tokenKey } from '../pools/token-key.ts';
 import { derivePoolPrices, type PricingPool } from './pool-derived.ts';
 import { type FiatPrice, isPlausibleUsd, type PriceSource, type TokensToPrice } from './price-sources.ts';
-import { parseTokenKey, type TokenKey, tokenKey } from './token-key.ts';
 
 export type FiatDeps = {
   readonly database: pg.Pool;

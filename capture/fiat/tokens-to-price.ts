@@ -2,9 +2,9 @@ import type { Address } from 'viem';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
+import { type TokenKey, tokenKey } from '../pools/token-key.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 import type { TokensToPrice } from './price-sources.ts';
-import { type TokenKey, tokenKey } from './token-key.ts';
 
 const allTokens = loadStatement<{ readonly chainId: number; readonly address: Address; readonly isPriced: boolean }>(
   './tokens-to-price.sql',

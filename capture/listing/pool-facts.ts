@@ -8,7 +8,7 @@ import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-
 import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
 import type { Interpretations } from '../../protocol/stored-layout.ts';
-import { type TokenKey, tokenKey } from '../fiat/token-key.ts';
+import { type TokenKey, tokenKey } from '../pools/token-key.ts';
 import { extensionsOfPool } from './extensions.ts';
 import type { LastPrice } from './price-age.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '../../db/schema/operator.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { deletePools, upsertRows } from '../../db/write-rows.ts';
-import { parseTokenKey, type TokenKey, tokenKey } from '../fiat/token-key.ts';
+import { parseTokenKey, type TokenKey, tokenKey } from '../pools/token-key.ts';
 import { type LastPrice, PRICE_AGE, type PriceAge, type PriceTimes } from './price-age.ts';
 import type { ListedPool, PoolTier } from './record.ts';
 
