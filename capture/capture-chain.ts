@@ -73,7 +73,8 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
   const budget = new CallBudget(readBudget.callsPerMinute, CAPTURE_CLASSES, now);
   const budgeted = new BudgetedRpc(rpcs.funded, budget, 'funded');
   const pools = cacheList(() => readPoolValues(database, chain), now);
-  const context = { config: chain, bounds: chainBounds(chain, file.quotes), rpc: budgeted, countCall, logger };
+  const bounds = chainBounds(chain, file.quotes);
+  const context = { config: chain, bounds, rpc: budgeted, countCall, logger, now, wallClock };
   const sources = openLiveBlocks(context, {
     protectedAccounts: cacheList(async () => readProtectedAccounts(database, chain, await pools()), now),
     env,

@@ -2,6 +2,7 @@ import type { ChainRpc } from '../chain/chain-rpc.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { maxQuoteAgeMs, type QuotesConfig } from '../config/quotes-schema.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
+import type { Clocks } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 /** Bounds of reads that no operator sets. */
@@ -26,7 +27,7 @@ const BOUNDS = {
 export type QuoteOptions = QuotesConfig & Partial<typeof BOUNDS>;
 
 /** What all that reads one chain is opened with. */
-export interface ChainContext {
+export interface ChainContext extends Clocks {
   readonly config: ChainConfig;
   readonly bounds: ReturnType<typeof chainBounds>;
   readonly rpc: ChainRpc;

@@ -47,7 +47,8 @@ export interface Chain extends ChainConfig, ChainQuotes {
   stop(): Promise<void>;
 }
 
-const now = () => performance.now();
+export const now = () => performance.now();
+const wallClock = () => Date.now();
 
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
@@ -61,7 +62,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     quietMs: bounds.nodesQuietMs,
   });
   const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
-  const chain: ChainContext = { config, bounds, rpc, countCall, logger };
+  const chain: ChainContext = { config, bounds, rpc, countCall, logger, now, wallClock };
   const heads = openHeads(chain, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
@@ -70,7 +71,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
-  const common = { ...chain, directory, isFunded, estimates, observer, sharing, now };
+  const common = { ...chain, directory, isFunded, estimates, observer, sharing };
   sharing?.shareHeads(config, heads.committed);
   const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);

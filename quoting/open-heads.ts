@@ -23,7 +23,7 @@ export function openHeads(chain: ChainContext, options: LiveHeadsOptions): OpenH
   const { config, bounds, rpc, countCall, logger } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs });
   const live = openLiveHeads(chain, committed, options);
-  const pushed = openHeadFeed(config, countCall, logger);
+  const pushed = openHeadFeed(config, countCall, logger, chain);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   return {
     committed,

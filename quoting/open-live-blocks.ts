@@ -41,7 +41,7 @@ export function openLiveBlocks(
   const renewAccounts = async () => {
     accounts = await protectedAccounts();
   };
-  const blocks = new LiveBlocks({ heads, feed, renewAccounts });
+  const blocks = new LiveBlocks({ heads, feed, renewAccounts, now: chain.now });
   if (sharing) sharing.followFeed(config, feed);
   else feed.read();
   return { blocks, close: () => opened.close() };

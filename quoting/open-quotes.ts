@@ -1,6 +1,5 @@
 import type { BlockHeader } from '../chain/read-context.ts';
 import { liveMaxAgeMs } from '../config/live-schema.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import type { ChainDepthEstimates } from './depth-estimates.ts';
 import type { Heads } from './heads/heads.ts';
@@ -24,7 +23,6 @@ export interface QuotesDeps extends ChainContext {
   readonly estimates: Pick<ChainDepthEstimates, 'isReadForKeys'>;
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
-  readonly now: Clock;
   /** Makes what reads pools of the nodes. Default: by the calls of the contracts. */
   readonly createReader?: (options: PoolReaderOptions) => Pick<PoolReader, 'prices' | 'depth'>;
 }

@@ -40,7 +40,13 @@ beforeAll(async () => {
   database = openDatabase(home.url, 'ptd_api', logger);
   const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY }];
   const chain = { chainId: CHAIN, name: 'seven', rpcUrls: ['http://127.0.0.1:1'], blockTimeMs: 1_000, deployments };
-  directory = new PoolCatalog({ database, chains: [ChainConfig.parse(chain)], logger, pollMs: 20 });
+  directory = new PoolCatalog({
+    database,
+    chains: [ChainConfig.parse(chain)],
+    logger,
+    pollMs: 20,
+    now: () => performance.now(),
+  });
   const ofChain = simulated.startProcess(RICH, directory);
   const latest = followQuotes(new Map([[CHAIN, { chainId: CHAIN, ...ofChain }]]), directory);
   streams = startStreams({ latest, metrics: new Registry(), sockets: { countTermination: () => undefined } });

@@ -49,7 +49,12 @@ export async function benchDirectory(pools: number, verdicts: Verdicts<'route'>)
   await createOnchainTables(client);
   await seedMarket(client, url, pools);
   const logger = createLogger('bench', 'warn');
-  const catalog = new PoolCatalog({ database: openDatabase(url, 'ptd_api', logger), chains, logger });
+  const catalog = new PoolCatalog({
+    database: openDatabase(url, 'ptd_api', logger),
+    chains,
+    logger,
+    now: () => performance.now(),
+  });
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
   collectGarbage();

@@ -82,7 +82,12 @@ const pass = (secs: number) =>
 /** What an API process that has just started warns of, and the age that `/status` shows. */
 async function warnings() {
   const database = openDatabase(listing.url, 'ptd_api', createLogger('test', 'silent'));
-  const catalog = new PoolCatalog({ database, chains: CHAINS_FILE.chains, logger: createLogger('test', 'silent') });
+  const catalog = new PoolCatalog({
+    database,
+    chains: CHAINS_FILE.chains,
+    logger: createLogger('test', 'silent'),
+    now: () => performance.now(),
+  });
   await catalog.table();
   const ages = (chainId: number) => catalog.ages(chainId);
   const shown = [priceWarnings([CHAIN_A], ages), ages(CHAIN_A).fiatPriceAgeSecs];

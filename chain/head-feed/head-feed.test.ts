@@ -25,7 +25,15 @@ function feedOf(wsUrls: readonly string[], blockTimeMs = 1_000) {
   const calls: string[] = [];
   const clock = { ms: 0 };
   const count = (method: string, outcome: string) => calls.push(`${method} ${outcome}`);
-  const feed = new HeadFeed({ chainId: CHAIN, blockTimeMs, wsUrls, count, logger, now: () => clock.ms });
+  const feed = new HeadFeed({
+    chainId: CHAIN,
+    blockTimeMs,
+    wsUrls,
+    count,
+    logger,
+    now: () => clock.ms,
+    wallClock: Date.now,
+  });
   stops.push(() => feed.close());
   const heads: string[] = [];
   feed.onHead(({ block, header }) => heads.push(`${block.number} ${header.logsBloom}`));

@@ -1,29 +1,25 @@
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock, Clocks } from '../../runtime/clock.ts';
 import type { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BlockRef } from '../read-context.ts';
 import { openHeadSocket, type PushedHead } from './head-socket.ts';
 import { isFeedLive, newPushState, nextPushed, type PushEvent, type PushState } from './next-pushed.ts';
 
-export interface HeadFeedOptions {
+export interface HeadFeedOptions extends Clocks {
   readonly chainId: number;
   readonly blockTimeMs: number;
   readonly wsUrls: readonly string[];
   readonly count: (method: string, outcome: string) => void;
   readonly logger: Logger;
-  readonly now?: Clock;
-  /** Unix milliseconds. */
-  readonly wallClock?: Clock;
 }
 
 /** The heads of one chain, as the sockets of its nodes push them: each block once, from the first socket that has it. */
 export class HeadFeed {
   readonly #options: HeadFeedOptions;
   readonly #now: Clock;
-  readonly #wallClock: Clock;
   readonly #listeners = new Set<(head: PushedHead) => void>();
   readonly #sockets: readonly LiveSocket[];
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
@@ -32,8 +28,7 @@ export class HeadFeed {
   /** Opens the sockets. */
   constructor(options: HeadFeedOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#wallClock = options.wallClock ?? Date.now;
+    this.#now = options.now;
     this.#state = newPushState(options.wsUrls.length, this.#now());
     this.#sockets = options.wsUrls.map((url, source) => this.#open(url, source));
     this.#take({ kind: 'time' });
@@ -63,10 +58,10 @@ export class HeadFeed {
   }
 
   #open(url: string, source: number): LiveSocket {
-    const { chainId, count } = this.#options;
+    const { chainId, count, wallClock } = this.#options;
     const logger = this.#options.logger.child({ chainId, host: new URL(url).host });
     const onHead = (head: PushedHead) => {
-      if (!this.#take({ kind: 'pushed', source, block: head.block, wallMs: this.#wallClock() })) return;
+      if (!this.#take({ kind: 'pushed', source, block: head.block, wallMs: wallClock() })) return;
       for (const listener of this.#listeners) listener(head);
     };
     return openHeadSocket({ url, chainId, count, onHead, logger });
@@ -90,7 +85,10 @@ export function openHeadFeed(
   { chainId, blockTimeMs, wsUrls = [] }: ChainOfFeed,
   countCall: CountChainCall,
   logger: Logger,
+  { now, wallClock }: Clocks,
 ): HeadFeed | undefined {
   const count = (method: string, outcome: string) => countCall(chainId, method, outcome);
-  return wsUrls.length === 0 ? undefined : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger });
+  return wsUrls.length === 0
+    ? undefined
+    : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger, now, wallClock });
 }

@@ -116,6 +116,7 @@ async function feedOfNode() {
     count: () => undefined,
     logger,
     now: () => clock.ms,
+    wallClock: Date.now,
   });
   stops.push(() => feed.close(), node.stop);
   await vi.waitUntil(() => node.subscribers() === 1);

@@ -48,7 +48,7 @@ export async function openGateway(
   const nodesOf = new Map(
     chains.map((chain) => {
       const lanes = openLanes(chain, timeoutMs, countCall);
-      const feed = openHeadFeed(chain, countCall, logger);
+      const feed = openHeadFeed(chain, countCall, logger, { now: () => performance.now(), wallClock: Date.now });
       return [String(chain.chainId), { chain, feed, blocks: new NewBlocks(), lanes }] as const;
     }),
   );

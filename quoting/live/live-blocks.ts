@@ -14,8 +14,7 @@ export interface LiveBlocksDeps {
   readonly feed: Pick<LiveFeed, 'onFrame'>;
   /** Called before a block is looked for: the accounts are known then that no source may override. */
   readonly renewAccounts: () => Promise<void>;
-  /** Default: `performance.now`. */
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** A source sends a frame every 100 to 400 ms: the first one after a new head may be on its way, to a busy machine. */
@@ -34,7 +33,7 @@ export class LiveBlocks {
   constructor(deps: LiveBlocksDeps) {
     this.heads = deps.heads;
     this.#deps = deps;
-    this.#now = deps.now ?? (() => performance.now());
+    this.#now = deps.now;
     deps.feed.onFrame(() => {
       this.#frameAt = this.#now();
     });

@@ -31,6 +31,7 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
       env,
       logger,
       now: () => clock.ms,
+      wallClock: () => Date.now(),
     },
   );
   feed.read();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock, Clocks } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Frame } from './frame.ts';
 import {
@@ -24,7 +24,7 @@ import type { PendingOverrides } from './sourced-block.ts';
 /** A chain with sources of live prices. */
 export type LiveChain = Pick<ChainConfig, 'chainId' | 'blockTimeMs'> & { readonly live: LiveConfig };
 
-export interface LiveFeedDeps {
+export interface LiveFeedDeps extends Clocks {
   /** Height of the newest block that was seen; undefined while that is not known. */
   readonly top: () => bigint | undefined;
   readonly observer?: LiveObserver | undefined;
@@ -35,8 +35,6 @@ export interface LiveFeedDeps {
   readonly logger: Logger;
   /** Opens a source that gives frames, and says whether they were used. Default: by its kind, over the network. */
   readonly openSource?: ((config: LiveSourceConfig, onFrame: (frame: Frame) => boolean) => Source) | undefined;
-  /** Default: `performance.now`. */
-  readonly now?: Clock;
 }
 
 interface Source {
@@ -61,7 +59,7 @@ export class LiveFeed {
 
   /** Reads no source yet. A source whose key is not set is off. @throws ConfigError when the file of a key cannot be read */
   constructor({ chainId, blockTimeMs, live }: LiveChain, deps: LiveFeedDeps) {
-    const { observer, env, own, logger, openSource, now = () => performance.now() } = deps;
+    const { observer, env, own, logger, openSource, now, wallClock } = deps;
     this.#deps = deps;
     this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
     this.#now = now;
@@ -72,7 +70,7 @@ export class LiveFeed {
       const onFrame = (frame: Frame) => this.#takeFrame(kind, source, frame) === 'used';
       if (openSource) return [() => openSource(config, onFrame)];
       const options = { chainId, onFrame, count: (fault: SourceFault) => observer?.count(kind, fault), now };
-      if (kind === 'own') return own ? [() => new OwnSource({ ...options, ...own, blockTimeMs })] : [];
+      if (kind === 'own') return own ? [() => new OwnSource({ ...options, ...own, blockTimeMs, wallClock })] : [];
       const { apiKeyEnv } = config;
       const apiKey = apiKeyEnv && readSecret(apiKeyEnv, env);
       if (!apiKeyEnv || apiKey) return [() => new LiveSource({ ...options, config, apiKey, logger })];

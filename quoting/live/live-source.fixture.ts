@@ -17,6 +17,7 @@ export function sourceOf(config: Partial<RemoteSourceConfig>, options: Partial<L
     onFrame: (frame) => frames.push(frame) > 0,
     count: (fault) => faults.push(fault),
     logger,
+    now: () => performance.now(),
     ...options,
   });
   onTestFinished(() => source.close());

@@ -22,7 +22,7 @@ export interface LiveSourceOptions {
   readonly onFrame: (frame: Frame) => boolean;
   readonly count: (fault: SourceFault) => void;
   readonly logger: Logger;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** How sources of one kind are spoken to. */
@@ -77,7 +77,7 @@ export class LiveSource {
 
   /** Opens the sockets and requests the first frame. */
   constructor(options: LiveSourceOptions) {
-    const { config, apiKey, now = () => performance.now() } = options;
+    const { config, apiKey, now } = options;
     this.#options = options;
     this.#form = FORMS[config.kind];
     this.#headers = apiKey === undefined ? {} : { [this.#form.keyHeader]: apiKey };

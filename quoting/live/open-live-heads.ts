@@ -31,7 +31,7 @@ export interface OpenLiveHeads {
  * @throws ConfigError when the file of a key cannot be read
  */
 export function openLiveHeads(
-  { config, rpc, logger }: ChainContext,
+  { config, rpc, logger, now, wallClock }: ChainContext,
   committed: Heads,
   { protectedAccounts, observer, env = {}, listen, openSource }: LiveHeadsOptions,
 ): OpenLiveHeads | undefined {
@@ -43,9 +43,9 @@ export function openLiveHeads(
   const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
   const top = () => committed.announced && committed.top;
-  const feed = new LiveFeed(chain, { top, observer, env, own, openSource, logger });
+  const feed = new LiveFeed(chain, { top, observer, env, own, openSource, logger, now, wallClock });
   return {
-    heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger }),
+    heads: new LiveHeads(chain, { committed, feed, protectedAccounts, observer, logger, now }),
     feed,
     warning: () => watch?.warning(),
     close() {

@@ -2,7 +2,7 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { StateOverrides } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { traceWrites } from '../../chain/trace-writes.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import type { Heads } from '../heads/heads.ts';
 import { checkBounds, type Frame, FrameError } from './frame.ts';
 import type { SourceFault } from './live-source.ts';
@@ -21,13 +21,12 @@ export interface OwnSourceDeps {
   readonly canTrace: () => boolean;
 }
 
-export interface OwnSourceOptions extends OwnSourceDeps {
+export interface OwnSourceOptions extends OwnSourceDeps, Clocks {
   readonly chainId: number;
   readonly blockTimeMs: number;
   /** Takes a frame. Must not throw. */
   readonly onFrame: (frame: Frame) => void;
   readonly count: (fault: SourceFault) => void;
-  readonly now: Clock;
 }
 
 /** At most one trace begins in each of these: 50 a second. */
@@ -67,7 +66,7 @@ export class OwnSource {
 
   #takeUpdate(text: string): void {
     const update = this.#read(() => parseOwnUpdate(text));
-    if (!update || Date.now() - update.sentAtMs > OWN_BOUNDS.ageMs) return;
+    if (!update || this.#options.wallClock() - update.sentAtMs > OWN_BOUNDS.ageMs) return;
     this.#take({ kind: 'update', update, head: this.#head });
   }
 

@@ -80,7 +80,13 @@ interface Followed {
 
 function follow(from: Database, pollMs?: number): Followed {
   const reports = new Map<ServedPool, PoolReport>();
-  const catalog = new PoolCatalog({ database: from, chains, logger, ...(pollMs && { pollMs }) });
+  const catalog = new PoolCatalog({
+    database: from,
+    chains,
+    logger,
+    ...(pollMs && { pollMs }),
+    now: () => performance.now(),
+  });
   catalog.onReport((pool: ServedPool, report: PoolReport | null) =>
     report ? reports.set(pool, report) : reports.delete(pool),
   );

@@ -67,7 +67,7 @@ beforeAll(async () => {
   await capture(1, POOLS + 1, 7, 40);
   await capture(2, 1, 7, 5, true);
   database = openDatabase(home.url, 'ptd_api', logger);
-  catalog = new PoolCatalog({ database, chains, logger, pollMs });
+  catalog = new PoolCatalog({ database, chains, logger, pollMs, now: () => performance.now() });
   catalog.onReport(({ address }, report) => reports.set(address, report));
 });
 
@@ -126,7 +126,13 @@ test('ages are those of the pools captured last and longest ago; unknown ones ar
 test('while the database does not answer, the last known counts, and ages are unknown', async () => {
   const warn = vi.fn();
   const unreachable = openDatabase(home.url, 'ptd_api', logger);
-  const other = new PoolCatalog({ database: unreachable, chains, logger: { warn } as never, pollMs });
+  const other = new PoolCatalog({
+    database: unreachable,
+    chains,
+    logger: { warn } as never,
+    pollMs,
+    now: () => performance.now(),
+  });
   await other.table();
   expect(other.ages(1)).not.toEqual(NO_AGES);
   await unreachable.$client.end();

@@ -68,7 +68,7 @@ beforeAll(async () => {
   );
   await delist(DELISTED);
   database = openDatabase(home.url, 'ptd_api', logger);
-  catalog = new PoolCatalog({ database, chains, logger });
+  catalog = new PoolCatalog({ database, chains, logger, now: () => performance.now() });
 });
 
 afterAll(async () => {
@@ -180,9 +180,9 @@ test('what was loaded once is served while the database is unreachable; what nev
   const doomed = openDatabase(home.url, 'ptd_api', logger);
   const own = createLogger('test', 'silent');
   const failures = vi.spyOn(own, 'warn');
-  const loaded = new PoolCatalog({ database: doomed, chains, logger: own, pollMs: 5 });
+  const loaded = new PoolCatalog({ database: doomed, chains, logger: own, pollMs: 5, now: () => performance.now() });
   await loaded.table();
-  const never = new PoolCatalog({ database: doomed, chains, logger });
+  const never = new PoolCatalog({ database: doomed, chains, logger, now: () => performance.now() });
   await doomed.$client.end();
   await vi.waitUntil(() => failures.mock.calls.length > 0, { timeout: 20_000 });
   expect((await loaded.table()).find(7, LISTED)).toBeDefined();
@@ -193,7 +193,7 @@ test('what was loaded once is served while the database is unreachable; what nev
 
 test('a poll reads the pools of blocks that may be undone', async () => {
   const watched = openDatabase(home.url, 'ptd_api', logger);
-  const own = new PoolCatalog({ database: watched, chains, logger, pollMs: 5 });
+  const own = new PoolCatalog({ database: watched, chains, logger, pollMs: 5, now: () => performance.now() });
   const before = (await own.table()).ofChain(7).length;
   const queries = vi.spyOn(watched.$client, 'query');
   /** From which block on the last poll read, of a chain that is indexed up to a block. */
@@ -213,7 +213,7 @@ test('a poll reads the pools of blocks that may be undone', async () => {
 });
 
 test('pools whose storage no arrangement explains are not served until one does', async () => {
-  const own = new PoolCatalog({ database, chains, logger, pollMs: 50 });
+  const own = new PoolCatalog({ database, chains, logger, pollMs: 50, now: () => performance.now() });
   const served = async () => (await own.table()).find(7, LISTED) !== undefined;
   try {
     expect(await served()).toBe(true);
@@ -236,6 +236,7 @@ test('pools whose storage no arrangement explains are not served until one does'
 test('the mark of a packed stop loss is what was found, and a setting comes before it', async () => {
   const served = (stopLossMark?: 'mid') =>
     new PoolCatalog({
+      now: () => performance.now(),
       database,
       logger,
       pollMs: 50,

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { Database } from '../../db/connection.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
@@ -32,6 +33,7 @@ export interface PoolCatalogDeps {
   readonly database: Database;
   readonly chains: readonly ChainConfig[];
   readonly logger: Logger;
+  readonly now: Clock;
   /** Polls start when it resolves. Default: at once. */
   readonly firstIndex?: Promise<void>;
   /** Milliseconds from the end of a poll to the next; tests change it. */
@@ -66,7 +68,7 @@ interface CatalogChain {
   reportedUs: number;
   /** Pools that were funded at the last read by capture. */
   readonly funded: Set<Address>;
-  /** Ages, and when they were read by `performance.now()`; null while the database does not answer. */
+  /** Ages, and when they were read; null while the database does not answer. */
   ages: (ChainRow & { readonly at: number }) | null;
 }
 
@@ -142,7 +144,7 @@ export class PoolCatalog implements PoolDirectory {
   ages(chainId: number): DataAges {
     const known = this.#chains.get(chainId)?.ages;
     const age = (secs: number | null | undefined) =>
-      known && typeof secs === 'number' ? Math.max(0, Math.floor(secs + (performance.now() - known.at) / 1_000)) : null;
+      known && typeof secs === 'number' ? Math.max(0, Math.floor(secs + (this.#deps.now() - known.at) / 1_000)) : null;
     return {
       newestPriceAgeSecs: age(known?.newest),
       oldestPriceAgeSecs: age(known?.oldest),
@@ -174,7 +176,7 @@ export class PoolCatalog implements PoolDirectory {
     const isReload = epoch !== this.#epoch;
     for (const chain of this.#chains.values()) {
       const row = await readChain(database, chain.config.chainId);
-      chain.ages = { ...row, at: performance.now() };
+      chain.ages = { ...row, at: this.#deps.now() };
       await this.#readPools(chain, row.head, isReload, calibration);
       await this.#readReports(chain, isReload);
     }

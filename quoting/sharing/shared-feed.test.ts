@@ -75,6 +75,7 @@ function startRedis() {
           return { close: () => open.delete(config) };
         },
         now,
+        wallClock: now,
       },
     );
     const publish = (text: string) => {

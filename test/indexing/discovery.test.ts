@@ -87,7 +87,12 @@ async function contractsOf(databaseUrl: string, chainsFile: string) {
 async function kindsUnder(databaseUrl: string, chainsFile: string) {
   const logger = createLogger('test', 'silent');
   const database = openDatabase(databaseUrl, 'ptd_api', logger, { max: 2 });
-  const catalog = new PoolCatalog({ database, chains: loadChainsFile(chainsFile).chains, logger });
+  const catalog = new PoolCatalog({
+    database,
+    chains: loadChainsFile(chainsFile).chains,
+    logger,
+    now: () => performance.now(),
+  });
   const pools = (await catalog.table()).ofChain(CHAIN_ID);
   catalog.stop();
   await database.$client.end();

@@ -33,7 +33,13 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
   if (!chain) throw new RangeError('no chain');
   const database = openDatabase(databaseUrl, 'ptd_api', logger, { max: 4 });
   const { $client: captured } = openDatabase(databaseUrl, 'ptd_capture', logger, { max: 4 });
-  const directory = new PoolCatalog({ database, chains: file.chains, logger, pollMs: 200 });
+  const directory = new PoolCatalog({
+    database,
+    chains: file.chains,
+    logger,
+    pollMs: 200,
+    now: () => performance.now(),
+  });
   const ages = { fiatMaxAgeSecs: 900, statusMaxAgeSecs: STATUS_MAX_AGE_SECS };
   const deps = { file, database: captured, ...ages, llamaUrl: 'http://127.0.0.1:1', logger };
   const jobs = captureJobs(deps);

@@ -192,7 +192,7 @@ describe('when something is unreachable', () => {
       [odd.url, { status: 500, body: { error: 'Internal server error' } }],
     ] as const) {
       const database = openDatabase(url, 'ptd_api', logger);
-      const pools = new PoolCatalog({ database, chains: [chain], logger });
+      const pools = new PoolCatalog({ database, chains: [chain], logger, now: () => performance.now() });
       expect(await postRoute(routeApp({ chain, directory: pools }), body())).toEqual(expected);
       pools.stop();
       await database.$client.end();

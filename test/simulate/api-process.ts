@@ -69,7 +69,9 @@ export class ApiProcess {
     });
     const bounds = chainBounds(config, { rpcTimeoutMs: 3_000, warmSecs: 30 });
     const rpc = new ChainRpc(nodes.map((node) => node.endpoint()));
-    const chain: ChainContext = { config, bounds, rpc, countCall: () => undefined, logger };
+    const now = () => performance.now();
+    const wallClock = () => Date.now();
+    const chain: ChainContext = { config, bounds, rpc, countCall: () => undefined, logger, now, wallClock };
     const heads = openHeads(chain, {
       protectedAccounts: protectedAccounts(config, directory),
       openSource: (source, onFrame) => {
@@ -84,7 +86,6 @@ export class ApiProcess {
     });
     if (!heads.live) throw new Error('the chain has no sources');
     this.feed = heads.live.feed;
-    const now = () => performance.now();
     const estimates = new ChainDepthEstimates(now);
     const depsOf = (calls: number[]) => ({
       ...chain,
@@ -93,7 +94,6 @@ export class ApiProcess {
       estimates,
       observer: {},
       sharing,
-      now,
       createReader: (options: Parameters<typeof createVirtualReader>[0]) =>
         createVirtualReader(options, () => calls.push(time.now)),
     });
