@@ -84,7 +84,14 @@ async function serve(): Promise<void> {
   const latest = followQuotes(chains, catalog);
   const streams = startStreams({ ...common, latest, sockets });
   onStop('streams', () => streams.stop());
-  const takers = openTakers({ ...common, chains, latest, directory: catalog, now: () => performance.now() });
+  const takers = openTakers({
+    ...common,
+    chains,
+    latest,
+    directory: catalog,
+    now: () => performance.now(),
+    wallClock: () => Date.now(),
+  });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
   const ages = (chainId: number) => catalog.ages(chainId);

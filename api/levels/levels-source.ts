@@ -3,7 +3,7 @@ import { quotesOf } from '../../quoting/open-chain.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, Snapshot } from '../../quoting/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { AwaitedPools, frameContents, maxUnreadMs, type PoolsAt, poolsAt } from './frame-contents.ts';
@@ -13,7 +13,7 @@ import type { LevelsQuery } from './levels-query.ts';
 import type { LevelQuotes } from './one-state.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
 
-export interface LevelsSourceDeps {
+export interface LevelsSourceDeps extends Clocks {
   readonly chain: LevelsChain;
   readonly latest: ChainQuotes;
   readonly choose: ChoosePools;
@@ -22,7 +22,6 @@ export interface LevelsSourceDeps {
   readonly byKey: boolean;
   /** The pools of the query. */
   readonly pools: readonly ServedPool[];
-  readonly now: Clock;
 }
 
 /** At most four frames a second. */
@@ -63,7 +62,8 @@ export class LevelsSource implements FrameSource {
   }
 
   async make(): Promise<Made> {
-    const { chain, query, byKey, now } = this.deps;
+    const { chain, byKey, now, wallClock } = this.deps;
+    const query = { ...this.deps.query, madeAt: wallClock() };
     const { depths } = this.deps.latest;
     void this.#choose();
     this.#pin();

@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { QuotesByChain } from '../latest/chain-quotes.ts';
 import { servedChain } from '../request.ts';
@@ -9,21 +9,34 @@ import { PriceLevels } from './price-levels.ts';
 import type { TakersChain } from './taker-calls.ts';
 import type { LevelsChain } from './write-levels.ts';
 
-export interface OpenTakersDeps extends ChooseDeps {
+export interface OpenTakersDeps extends ChooseDeps, Clocks {
   readonly chains: ReadonlyMap<number, LevelsChain>;
   readonly latest: QuotesByChain;
   readonly logger: Logger;
-  readonly now: Clock;
 }
 
 /** Makes what takers call on each chain, over the latest quotes of all. */
-export function openTakers({ chains, latest, logger, now, ...deps }: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
+export function openTakers({
+  chains,
+  latest,
+  logger,
+  now,
+  wallClock,
+  ...deps
+}: OpenTakersDeps): ReadonlyMap<number, TakersChain> {
   const choose = createPoolChooser(deps);
   const feeds = new FrameFeeds(logger, now);
   return new Map(
     [...chains].map(([chainId, chain]) => {
-      const levels = new PriceLevels({ chain, latest: servedChain(latest, `${chainId}`), choose, feeds, now });
-      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds), now }];
+      const levels = new PriceLevels({
+        chain,
+        latest: servedChain(latest, `${chainId}`),
+        choose,
+        feeds,
+        now,
+        wallClock,
+      });
+      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds, wallClock), now }];
     }),
   );
 }

@@ -4,6 +4,7 @@ import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
 import { type FrameForm, frameHead, writeOverrides } from '../../quoting/live/write-frame.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { ReadAt } from './one-state.ts';
 import type { LevelsChain } from './write-levels.ts';
@@ -18,6 +19,7 @@ export class OverrideFrames {
   constructor(
     private readonly chain: LevelsChain,
     private readonly feeds: FrameFeeds,
+    private readonly wallClock: Clock,
   ) {
     this.#heads = (chain.liveQuotes ?? chain).heads;
   }
@@ -60,7 +62,7 @@ export class OverrideFrames {
   }
 
   #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): string {
-    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), Date.now());
+    const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), this.wallClock());
     return writeOverrides(form, head, block.pending, routers);
   }
 }

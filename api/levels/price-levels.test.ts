@@ -37,7 +37,7 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
   const latest = { live: process.quotes, committed: process.quotes };
   const choose = async (_chain: unknown, { pools }: Pick<LevelsQuery, 'pools'>) =>
     chain.pools.filter(({ address }) => pools === null || pools.includes(address));
-  const levels = new PriceLevels({ chain: config, latest, choose, feeds, now });
+  const levels = new PriceLevels({ chain: config, latest, choose, feeds, now, wallClock: () => Date.now() });
   /** Lets time pass in steps that are shorter than any timer. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {

@@ -4,7 +4,7 @@ import { quotesOf } from '../../quoting/open-chain.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { isExhausted } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
@@ -23,12 +23,11 @@ export interface LevelsFrame {
   readonly block: BlockRef;
 }
 
-export interface PriceLevelsDeps {
+export interface PriceLevelsDeps extends Clocks {
   readonly chain: LevelsChain;
   readonly latest: Readonly<Record<Basis, ChainQuotes>>;
   readonly choose: ChoosePools;
   readonly feeds: FrameFeeds;
-  readonly now: Clock;
 }
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
@@ -49,7 +48,7 @@ export class PriceLevels {
    */
   async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
-    const { chain, choose } = this.deps;
+    const { chain, choose, wallClock } = this.deps;
     const pools = await choose(chain, query);
     quotesOf<LevelQuotes>(chain, query.basis).requested.markRequested(pools, 'depths', byKey);
     return async ({ head, quotes: { snapshots }, signal }) => {
@@ -68,7 +67,7 @@ export class PriceLevels {
       if (unread.length > 0 || read.some(isOther)) return null;
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
-      return { json: await writeLevels(chain, query, head.block, read), block };
+      return { json: await writeLevels(chain, { ...query, madeAt: wallClock() }, head.block, read), block };
     };
   }
 
@@ -79,11 +78,11 @@ export class PriceLevels {
    */
   async open(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
     await this.#assertReadable(query);
-    const { chain, choose, feeds } = this.deps;
+    const { chain, choose, feeds, now, wallClock } = this.deps;
     const latest = this.deps.latest[query.basis];
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
-    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now: this.deps.now }));
+    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */

@@ -13,13 +13,18 @@ export type LevelsChain = ChainConfig &
   LevelQuotes &
   Pick<Chain, 'estimates'> & { readonly liveQuotes?: LevelQuotes | undefined };
 
-/** Writes the frame of a query, made now. @param block what is shown was read at it */
+/**
+ * Writes the frame of a query.
+ *
+ * @param madeAt Unix milliseconds
+ * @param block what is shown was read at it
+ */
 export function writeLevels(
   chain: LevelsChain,
-  { format, venue }: Pick<LevelsQuery, 'format' | 'venue'>,
+  { format, venue, madeAt }: Pick<LevelsQuery, 'format' | 'venue'> & { readonly madeAt: number },
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
 ): Promise<string> {
-  const head = frameHead(format, chain.chainId, targetOf(block, chain), Date.now());
+  const head = frameHead(format, chain.chainId, targetOf(block, chain), madeAt);
   return encodeFrame(format, head, venue, snapshots);
 }

@@ -1,5 +1,6 @@
 import type { RemovalReason, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { WarmResult } from '../../quoting/requested/warm-result.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { assertWildcard } from '../sockets/pool-lists.ts';
 import type { Sockets } from '../sockets/sockets.ts';
@@ -11,6 +12,8 @@ export interface ChainStreamDeps {
   readonly quotes: ChainQuotes;
   readonly metrics: StreamMetrics;
   readonly sockets: Pick<Sockets, 'countTermination'>;
+  /** The clock of the warmer. */
+  readonly now: Clock;
 }
 
 /** The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it. */
@@ -67,13 +70,13 @@ export class ChainStream {
   }
 
   #send({ kind, seenAt, readyAt }: WarmResult, isNewBlock: boolean): void {
-    const { quotes, metrics } = this.deps;
+    const { quotes, metrics, now } = this.deps;
     const chain = quotes.chain.chainId;
     for (const subscriber of this.#subscribers) {
       if (subscriber.hasDepth === (kind === 'depths')) subscriber.take({ kind: 'read', isNewBlock });
     }
     metrics.read.observe({ chain }, (readyAt - seenAt) / 1_000);
-    metrics.written.observe({ chain }, (performance.now() - seenAt) / 1_000);
+    metrics.written.observe({ chain }, (now() - seenAt) / 1_000);
   }
 
   #takeListing({ chainId, address }: ServedPool, removal: RemovalReason | null): void {

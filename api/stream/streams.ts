@@ -23,7 +23,7 @@ const TICK_MS = 1_000;
 /** Starts the streams of all chains and their heartbeats. */
 export function startStreams({ latest, sockets, metrics: registry }: StreamsDeps): Streams {
   const metrics = streamMetrics(registry, [...latest.keys()]);
-  const open = (quotes: ChainQuotes) => new ChainStream({ quotes, metrics, sockets });
+  const open = (quotes: ChainQuotes) => new ChainStream({ quotes, metrics, sockets, now: () => performance.now() });
   const chains = new Map(
     [...latest].map(([chainId, { committed, live }]) => {
       const stream = open(committed);

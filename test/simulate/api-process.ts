@@ -113,6 +113,7 @@ export class ApiProcess {
       choose: async () => table.ofChain(chainId),
       feeds: new FrameFeeds(logger, now),
       now,
+      wallClock,
     });
     let pushed = newPushState(nodes.length, now());
     const push = (source: number, { number, hash, parent, timestamp }: VirtualBlock) => {

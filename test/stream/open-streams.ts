@@ -23,7 +23,14 @@ export function openStreams({ chains, directory, stream, ...common }: StreamWorl
   const sockets = startSockets({ ...common, chains, config: { ...StreamConfig.parse({}), ...stream } });
   const latest = followQuotes(chains, directory);
   const streams = startStreams({ latest, sockets, metrics: common.metrics });
-  const takers = openTakers({ ...common, chains, latest, directory, now: () => performance.now() });
+  const takers = openTakers({
+    ...common,
+    chains,
+    latest,
+    directory,
+    now: () => performance.now(),
+    wallClock: () => Date.now(),
+  });
   const stop = () => {
     streams.stop();
     sockets.stop();

@@ -153,6 +153,7 @@ export class SimulatedChain {
       quotes,
       metrics: streamMetrics(new Registry(), []),
       sockets: { countTermination: () => undefined },
+      now,
     });
     return { snapshots, requested, warmer, schedule, quotes, stream, estimates: { isReadForKeys } };
   }
