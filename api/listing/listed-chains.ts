@@ -1,7 +1,12 @@
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { ApiError } from '../errors.ts';
-import type { ListedChain } from './listing-sql.ts';
 import type { ListingQuery } from './query.ts';
+
+/**
+ * A chain of a listing and the factories whose pools it shows. They come from the configuration of this process, since
+ * capture may have written the rows with another configuration.
+ */
+export type ListedChain = { readonly chainId: number; readonly factories: readonly string[] };
 
 /**
  * Gives, for each chain, the factories whose pools a listing shows: those of enabled deployments, and only of the

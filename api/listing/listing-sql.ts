@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import { isFound, searchQuery } from '../../db/listing/search-terms.ts';
 import type { PoolAtRead } from '../../db/listing/show-pool.ts';
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
@@ -13,17 +12,12 @@ import {
   priceHealth,
 } from '../../db/schema/operator.ts';
 import { columnNames, tableName } from '../../db/sql-names.ts';
-import type { ListingQuery } from './query.ts';
-import { DEFAULT_COUNT, type Sort } from './query-string.ts';
+import type { ListedChain } from './listed-chains.ts';
+import { isCommon, type ListingQuery } from './query.ts';
+import type { Sort } from './query-string.ts';
 
 /** A statement with positional parameters. A statement with a name is planned once per connection. */
 export type Statement = { readonly text: string; readonly values: unknown[]; readonly name?: string };
-
-/**
- * A chain of a listing and the factories whose pools it shows. They come from the configuration of this process, since
- * capture may have written the rows with another configuration.
- */
-export type ListedChain = { readonly chainId: number; readonly factories: readonly string[] };
 
 const LISTING = tableName(poolListings);
 const RECORD = tableName(listedPools);
@@ -163,20 +157,6 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[], colu
     SELECT ${[key.chainId, key.pool, ...columns].join(', ')} FROM ${LISTING} LEFT JOIN ${TRENDS} USING (${key.chainId}, ${key.pool})
     WHERE ${conditions.filter((condition) => typeof condition === 'string').join(' AND ')})`;
   return { matching, values };
-}
-
-/**
- * Whether a page is a first one of default length, with the default floor or none, no other filter, and an order that an
- * index has. Such pages are few enough to keep a plan of each.
- */
-export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
-  const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
-    (filter) => filter !== null,
-  );
-  const isIndexed = query.sort !== 'change' && query.sort !== 'depth';
-  const isFlagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
-  const hasCommonFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
-  return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && isIndexed && !isFiltered && !isFlagged;
 }
 
 /** A row of {@link showStatement}, with the fields of the day if they were requested. */

@@ -47,6 +47,20 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
   };
 }
 
+/**
+ * Whether a page is a first one of default length, with the default floor or none, no other filter, and an order that an
+ * index has. Such pages are few enough to keep a plan of each.
+ */
+export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
+  const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
+    (filter) => filter !== null,
+  );
+  const isIndexed = query.sort !== 'change' && query.sort !== 'depth';
+  const isFlagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
+  const hasCommonFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
+  return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && isIndexed && !isFiltered && !isFlagged;
+}
+
 /** Which part of a list a page shows. */
 export type PageQuery = Readonly<ReturnType<typeof toPageQuery>>;
 

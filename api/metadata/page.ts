@@ -5,18 +5,17 @@ import type { Queryable } from '../../db/transaction.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
 import { ReadyBody } from '../http/ready-body.ts';
+import type { ListedChain } from '../listing/listed-chains.ts';
 import {
   countStatement,
   type FoundRow,
   findStatement,
-  isCommon,
-  type ListedChain,
   type ShownRow,
   type Statement,
   showStatement,
   type TotalRow,
 } from '../listing/listing-sql.ts';
-import type { ListingQuery } from '../listing/query.ts';
+import { isCommon, type ListingQuery } from '../listing/query.ts';
 import { hashOf, type PageRequest, versionIn } from './versioned-pages.ts';
 
 /** Most totals. */

@@ -1,7 +1,7 @@
 import { TIER_RANKS } from '../../db/listing/tier-ranks.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import { ReadyBody } from '../http/ready-body.ts';
-import type { ListedChain } from '../listing/listing-sql.ts';
+import type { ListedChain } from '../listing/listed-chains.ts';
 import type { PageQuery } from '../listing/query.ts';
 import { DEFAULT_COUNT } from '../listing/query-string.ts';
 import type { TokensPage } from './tokens-declaration.ts';

@@ -12,7 +12,8 @@ import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
 import { BarsPage } from '../history/bars-declaration.ts';
 import { historyResource } from '../history/history.ts';
-import { type Found, listUdfBars, RESOLUTIONS } from './declaration.ts';
+import { listUdfBars } from './declaration.ts';
+import { type Found, RESOLUTIONS } from './messages.ts';
 import { udfResource } from './udf.ts';
 
 const POOL = seedAddress(0x1001);

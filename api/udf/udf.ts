@@ -14,23 +14,19 @@ import { findListed } from '../listing/find-listed.ts';
 import { toListingQuery } from '../listing/query.ts';
 import type { PoolPageDeps } from '../pool-page.ts';
 import { readInTurn } from '../read-in-turn.ts';
+import { getUdfConfig, getUdfSymbol, getUdfTime, listUdfBars, searchUdfSymbols } from './declaration.ts';
 import {
   CONFIG,
   type Found,
-  getUdfConfig,
-  getUdfSymbol,
-  getUdfTime,
   type History,
   HistoryQuery,
-  listUdfBars,
   MAX_FOUND,
   RESOLUTIONS,
   SearchQuery,
   SYMBOL,
   type SymbolInfo,
   SymbolQuery,
-  searchUdfSymbols,
-} from './declaration.ts';
+} from './messages.ts';
 import { quotientFloor } from './numbers.ts';
 
 const DAY = RESOLUTIONS['1D'];

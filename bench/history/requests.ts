@@ -1,7 +1,7 @@
 import { INTERVALS, MAX_BARS } from '../../api/bars/intervals.ts';
 import { MAX_DAYS } from '../../api/history/days-declaration.ts';
 import { MAX_LIMIT } from '../../api/trades/declaration.ts';
-import { RESOLUTIONS } from '../../api/udf/declaration.ts';
+import { RESOLUTIONS } from '../../api/udf/messages.ts';
 import { MARKET } from '../listing/market.ts';
 import { OLD_POOL } from './old-pool.ts';
 
