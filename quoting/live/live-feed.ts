@@ -46,9 +46,9 @@ interface Source {
  * it shares, and when one of them becomes the reader, it continues from there.
  */
 export class LiveFeed {
+  readonly now: Clock;
   readonly #deps: LiveFeedDeps;
   readonly #maxAgeMs: number;
-  readonly #now: Clock;
   #frames: MergedFrames = noFrames;
   readonly #listeners = new Set<() => void>();
   readonly #openers: readonly (() => Source)[];
@@ -62,7 +62,7 @@ export class LiveFeed {
     const { observer, env, own, logger, openSource, now, wallClock } = deps;
     this.#deps = deps;
     this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
-    this.#now = now;
+    this.now = now;
     this.#openers = live.sources.flatMap((config): (() => Source)[] => {
       const { kind } = config;
       const source = { id: idOf(config), republish: config.republish };
@@ -126,7 +126,7 @@ export class LiveFeed {
 
   /** The pending overrides now; undefined when there are none. Their block may have landed since: compare the head. */
   state(): PendingOverrides | undefined {
-    const [frames, overrides] = pendingOverrides(this.#frames, this.#deps.top(), this.#now(), this.#maxAgeMs);
+    const [frames, overrides] = pendingOverrides(this.#frames, this.#deps.top(), this.now(), this.#maxAgeMs);
     this.#frames = frames;
     return overrides;
   }
@@ -134,7 +134,7 @@ export class LiveFeed {
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
   shared(): SharedOverrides<SourceName> | undefined {
     if (!this.#sources) return undefined;
-    const overrides = sharedOverrides(this.#frames, this.#deps.top(), this.#now(), this.#maxAgeMs);
+    const overrides = sharedOverrides(this.#frames, this.#deps.top(), this.now(), this.#maxAgeMs);
     return overrides.length > 0 ? overrides : undefined;
   }
 
@@ -153,7 +153,7 @@ export class LiveFeed {
   }
 
   #take(event: MergeEvent): FrameOutcome {
-    const [frames, outcome] = nextMerged(this.#frames, event, this.#now(), this.#maxAgeMs);
+    const [frames, outcome] = nextMerged(this.#frames, event, this.now(), this.#maxAgeMs);
     this.#frames = frames;
     if (outcome === 'used') for (const listener of this.#listeners) listener();
     return outcome;

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
+import { pause } from '../../runtime/pause.ts';
 import {
   type BlockClaim,
   isAwaitable,
@@ -84,7 +84,7 @@ export class BlockClaims {
     const { kind, state } = effect;
     const askedAt = performance.now();
     if (kind === 'wait') {
-      await sleep(effect.ms);
+      await pause(effect.ms);
       await this.take({ kind: 'waited', state, isPublished: this.#reads.has(state) });
     } else if (kind === 'take') {
       const answer = (await claims.take(state).catch(onFailure)) ?? 'failed';

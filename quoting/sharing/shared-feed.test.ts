@@ -87,7 +87,7 @@ function startRedis() {
     const process: Process = {
       feed,
       open,
-      shared: new SharedFeed({ feed, findReader: () => findReader(name), publish, now }),
+      shared: new SharedFeed({ feed, findReader: () => findReader(name), publish }),
     };
     processes.add(process);
     return process;

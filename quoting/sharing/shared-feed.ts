@@ -1,17 +1,14 @@
 import { Alarm } from '../../runtime/alarm.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { NEW_SHARED_FEED, nextSharedFeed, type Reader, type SharedFeedEvent } from './feed-schedule.ts';
 import { parseOverrides, writeOverrides } from './messages.ts';
 
 export interface SharedFeedDeps {
-  readonly feed: Pick<LiveFeed, 'isClosed' | 'read' | 'rest' | 'take' | 'state' | 'shared' | 'onFrame'>;
+  readonly feed: Pick<LiveFeed, 'isClosed' | 'now' | 'read' | 'rest' | 'take' | 'state' | 'shared' | 'onFrame'>;
   /** Who reads the sources for the next `LEASE_MS`. Rejects while Redis does not answer. */
   readonly findReader: () => Promise<Reader>;
   /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
   readonly publish?: (text: string) => void;
-  /** Default: `performance.now`. */
-  readonly now?: Clock;
 }
 
 /**
@@ -20,13 +17,11 @@ export interface SharedFeedDeps {
  */
 export class SharedFeed {
   readonly #deps: SharedFeedDeps;
-  readonly #now: Clock;
   #state = NEW_SHARED_FEED;
   readonly #alarm = new Alarm(() => this.#next({ kind: 'time' }));
 
   constructor(deps: SharedFeedDeps) {
     this.#deps = deps;
-    this.#now = deps.now ?? (() => performance.now());
     deps.feed.onFrame(() => {
       if (this.#state.isReading) this.#next({ kind: 'frame', digest: this.#digest() });
     });
@@ -47,7 +42,7 @@ export class SharedFeed {
   /** @returns whether to use the message that came */
   #next(event: SharedFeedEvent): boolean {
     const { feed } = this.#deps;
-    const now = this.#now();
+    const now = feed.now();
     const [state, { sources, isTaken, isPublishDue, wakeAt }] = nextSharedFeed(this.#state, event, now);
     this.#state = state;
     this.#alarm.set(wakeAt, now);
