@@ -12,6 +12,7 @@ function chainOf(lands: (state: string) => boolean = () => false) {
   const quotes = (head: () => Head) =>
     ({
       heads: {
+        caughtUp: async () => false,
         head: async () => {
           looks += 1;
           current = head();
@@ -77,7 +78,8 @@ test('an answer that cannot be read is a 503, and leaves the other ones', async 
 });
 
 test('without a head all answers are a 503', async () => {
-  const heads = { head: async () => Promise.reject(new Error('no node answers')) };
+  const head = async () => Promise.reject(new Error('no node answers'));
+  const heads = { caughtUp: async () => false, head };
   const state = new OneState({ heads } as unknown as LevelQuotes, 'committed');
   const answers = [1, 2].map(() => state.add(async (at) => stateOf(at)));
   for (const answer of answers) await expect(answer()).rejects.toMatchObject({ status: 503 });

@@ -192,21 +192,43 @@ test('a head that is too old is not renewed for those who do not wait', async ()
 test('a request waits for a block that another process took, for two seconds once', async () => {
   const { chain, tracker, advance } = watchedChain();
   await tracker.head();
-  expect([tracker.isBehind, await tracker.caughtUp()]).toEqual([false, false]);
+  expect([tracker.isShared, await tracker.caughtUp()]).toEqual([false, false]);
   tracker.hear('another', 2n);
-  expect(tracker.isBehind).toBe(true);
+  expect(tracker.isShared).toBe(true);
   const reached = tracker.caughtUp();
   await advance(600);
   chain.heads = [head(1), head(2)];
   await advance(600);
-  expect([await reached, tracker.isBehind, tracker.current?.block.number]).toEqual([true, false, 2n]);
+  expect([await reached, tracker.current?.block.number]).toEqual([true, 2n]);
   tracker.hear('another', 3n);
   const waited = tracker.caughtUp();
   await advance(2_000);
-  expect([await waited, tracker.isBehind]).toEqual([false, false]);
+  expect(await waited).toBe(false);
   tracker.hear('another', 4n);
-  expect([tracker.isBehind, tracker.current?.block.number]).toEqual([false, 2n]);
+  const notWaited = tracker.caughtUp();
+  await advance(1);
+  expect([await notWaited, tracker.current?.block.number]).toEqual([false, 2n]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a request waits until other processes know of the head, if there are any', async () => {
+  const { tracker } = chainOf(12_000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tracker.onHead(() => promise);
+  await tracker.head();
+  expect(await tracker.caughtUp()).toBe(false);
+  tracker.hear('another', 1n);
+  const waited = tracker.caughtUp();
+  expect(
+    await Promise.race([
+      waited,
+      settle()
+        .then(settle)
+        .then(() => 'waits'),
+    ]),
+  ).toBe('waits');
+  resolve();
+  expect(await waited).toBe(false);
 });
 
 test('the end of a watch counts once', async () => {

@@ -8,6 +8,9 @@ import type { ChainTail } from './chain-tail.ts';
 import { announcedHead, awaited, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
+/** Another process reads the chain too for this long after it was heard. */
+const SHARED_MS = 60_000;
+
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
 export interface HeadSource<H extends Headed> {
   head(): Promise<H>;
@@ -17,12 +20,12 @@ export interface HeadSource<H extends Headed> {
 }
 
 /**
- * Takes a new head; must not throw. The head's parents reach down to the block that it shares with the previous head,
+ * Takes a new head; must not throw. Requests wait for a promise that it gives, if other processes read the chain too. The head's parents reach down to the block that it shares with the previous head,
  * if that block is near.
  *
  * @param branch the head and the blocks below it, from which follows which blocks of an earlier branch were replaced
  */
-export type HeadListener<H> = (head: H, branch: ChainTail) => void;
+export type HeadListener<H> = (head: H, branch: ChainTail) => unknown;
 
 export interface HeadTrackerOptions extends HeadPace {
   readonly now?: Clock;
@@ -44,6 +47,9 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
+  /** Resolves when other processes are told of the head. */
+  #told: Promise<unknown> = Promise.resolve();
+  #heardAt = Number.NEGATIVE_INFINITY;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
@@ -127,20 +133,26 @@ export class HeadTracker<H extends Headed> {
 
   /** Takes note of the height that another process has come to. */
   hear(from: string, number: bigint): void {
+    this.#heardAt = this.#now();
     this.#take({ kind: 'heard', from, number });
   }
 
-  /** Whether another process has come to a higher block, which the nodes of this one may have in a moment. */
-  get isBehind(): boolean {
-    return awaited(this.#state, this.#now()) !== null;
+  /** Whether another process reads the chain too, so that a request is to wait for {@link caughtUp}. */
+  get isShared(): boolean {
+    return this.#now() - this.#heardAt < SHARED_MS;
   }
 
   /**
-   * Waits for the nodes if this process is behind: a reader may have seen a higher block at another process.
+   * Waits for the nodes if another process has come to a higher block, which a reader may have seen there, and until others
+   * know of the head of this one.
    *
-   * @returns whether they have come as far
+   * @returns whether the nodes were behind, and have come as far
    */
   async caughtUp(): Promise<boolean> {
+    if (!this.isShared) return false;
+    // Messages that came with the request are read first.
+    await new Promise(setImmediate);
+    await this.#told;
     const now = this.#now();
     const height = awaited(this.#state, now);
     if (!height) return false;
@@ -178,7 +190,8 @@ export class HeadTracker<H extends Headed> {
       void header.then((found) => this.#take({ kind: 'header', header: found }));
     }
     // Last: a listener may ask for the head, which may start the next poll.
-    for (const { head, branch } of taken) for (const listener of this.#listeners) listener(head, branch);
+    for (const { head, branch } of taken)
+      this.#told = Promise.all([...this.#listeners].map((listener) => listener(head, branch)));
     return now;
   }
 

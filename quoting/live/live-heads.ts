@@ -101,8 +101,8 @@ export class LiveHeads implements Heads {
     };
   }
 
-  get isBehind(): boolean {
-    return this.#deps.committed.isBehind;
+  get isShared(): boolean {
+    return this.#deps.committed.isShared;
   }
 
   caughtUp(): Promise<boolean> {

@@ -57,11 +57,15 @@ export class MessageBus {
     });
   }
 
-  /** Sends a JSON object with at least one field to all other processes. Never fails: others may miss it. */
-  publish(channel: string, json: string): void {
+  /**
+   * Sends a JSON object with at least one field to all other processes. Never fails: others may miss it.
+   *
+   * @returns resolves when Redis has passed it on, or did not
+   */
+  async publish(channel: string, json: string): Promise<void> {
     if (this.redis.status !== 'ready') return;
     const text = joinObjects(JSON.stringify({ id: this.#id }), json);
-    void this.redis.publish(channel, text).then(this.worked, this.failed);
+    await this.redis.publish(channel, text).then(this.worked, this.failed);
   }
 
   /**

@@ -4,8 +4,8 @@ import { parseHeight, writeHeight } from './messages.ts';
 
 export interface SharedHeadsDeps {
   readonly heads: Pick<HeadTracker<ReportedHead>, 'current' | 'onHead' | 'hear'>;
-  /** Sends a text to all other processes. Handles its failures itself. */
-  readonly publish: (text: string) => void;
+  /** Sends a text to all other processes, and resolves when it is on its way. Handles its failures itself. */
+  readonly publish: (text: string) => Promise<void>;
 }
 
 /**
@@ -22,18 +22,18 @@ export class SharedHeads {
 
   /** Asks the other processes for their heads. */
   ask(): void {
-    this.#deps.publish(writeHeight(null));
+    void this.#deps.publish(writeHeight(null));
   }
 
   /** Takes what another process published. @throws SyntaxError or ZodError when it is malformed */
   take(text: string): void {
     const { id, number } = parseHeight(text);
-    if (number === null) this.#tell();
+    if (number === null) void this.#tell();
     else this.#deps.heads.hear(id, number);
   }
 
-  #tell(): void {
+  async #tell(): Promise<void> {
     const { current } = this.#deps.heads;
-    if (current) this.#deps.publish(writeHeight(current.block.number));
+    if (current) await this.#deps.publish(writeHeight(current.block.number));
   }
 }
