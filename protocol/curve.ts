@@ -37,7 +37,7 @@ export interface PoolSide {
   levelsWithin(limit: Omit<SideLimit, 'beyond'>): readonly DepthLevel[];
   /** The largest input found, raw units, for which the pool surely pays out no more than this output, raw units. */
   inputWithin(outputRaw: bigint): bigint;
-  /** See `outputWithin` in `side-curve.ts`; null where the curve is not known between its levels. */
+  /** See `outputWithin` in `side-amounts.ts`; null where the curve is not known between its levels. */
   outputWithin(limitX64: bigint): bigint | null;
   /**
    * What a swap of an exact input up to the last level pays out, raw units, by the formula of the pool; null where the

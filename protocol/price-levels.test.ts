@@ -5,7 +5,7 @@ import { flatSimulation } from './layouts/flat/adapter.ts';
 import { sideCurve } from './layouts/flat/geometry.ts';
 import { pricedPool } from './layouts/flat/pool-state.fixture.ts';
 import { poolSide } from './layouts/pool-side.ts';
-import { levelsWithin } from './layouts/side-curve.ts';
+import { levelsWithin } from './layouts/side-amounts.ts';
 import { priceLevels } from './price-levels.ts';
 
 const PARTS = 1_000_000n;

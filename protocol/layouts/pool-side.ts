@@ -2,17 +2,10 @@ import type { PoolCurve, PoolSide } from '../curve.ts';
 import { MAX_INT128 } from '../fixed-point.ts';
 import { filledSwap, swapOutcome } from '../pool-errors.ts';
 import type { LayoutParts } from './create-adapter.ts';
-import {
-  inputWithin,
-  levelAtInput,
-  levelsWithin,
-  mayErr,
-  multipliers,
-  outputWithin,
-  type SideCurve,
-  type Sides,
-} from './side-curve.ts';
+import { inputWithin, levelAtInput, levelsWithin, outputWithin } from './side-amounts.ts';
+import { multipliers, type SideCurve, type Sides } from './side-curve.ts';
 import { stopLossLimit } from './stop-loss-limit.ts';
+import { mayErr } from './tolerance.ts';
 
 type Simulation = Pick<LayoutParts['simulation'], 'encode' | 'amountOffset' | 'gasLimit'>;
 

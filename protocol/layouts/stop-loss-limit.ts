@@ -6,7 +6,8 @@ import { binAt } from '../pool-state.ts';
 import type { BinBalances, BinTest } from '../stop-loss/rounding.ts';
 import { binTests, markPrices, type StopLossMark, type StopLossState } from '../stop-loss/stop-loss.ts';
 import { type BinFill, fillExactInput, fillExactOutput } from './bin-fill.ts';
-import { multipliers, type SideCurve, type SideStep, surely, tolerance } from './side-curve.ts';
+import { multipliers, type SideCurve, type SideStep } from './side-curve.ts';
+import { surely, tolerance } from './tolerance.ts';
 
 /** How far beyond the limit a refusal is looked for, in millionths of the bin's input, and one unit more. */
 const BEYOND_E6 = 2n;

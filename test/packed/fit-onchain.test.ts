@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
-import { type SideCurve, tolerance } from '../../protocol/layouts/side-curve.ts';
+import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
+import { tolerance } from '../../protocol/layouts/tolerance.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {

@@ -7,7 +7,8 @@ import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
 import { pricePool } from '../../protocol/layouts/ladder.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve } from '../../protocol/layouts/packed/formulas.ts';
 import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
-import { levelAtInput, type SideCurve, swapExactOutput } from '../../protocol/layouts/side-curve.ts';
+import { levelAtInput, swapExactOutput } from '../../protocol/layouts/side-amounts.ts';
+import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { runs } from '../../../test/harness/property-seed.ts';
 import { closedFormOutput } from '../../../test/protocol/closed-form-swap.ts';
 import { toRawFloor, toScaled } from '../../scaling.ts';
-import { levelAtInput, levelsWithin, multipliers } from '../side-curve.ts';
+import { levelAtInput, levelsWithin } from '../side-amounts.ts';
+import { multipliers } from '../side-curve.ts';
 import { pricePool, sideCurve } from './geometry.ts';
 import { poolState, quoteUpTo } from './pool-state.fixture.ts';
 

@@ -5,7 +5,7 @@ import { computeSwap } from '../../../test/protocol/flat-swap.ts';
 import type { DepthLevel } from '../../depth.ts';
 import { E6 } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
-import { levelAtInput } from '../side-curve.ts';
+import { levelAtInput } from '../side-amounts.ts';
 import { pricePool, sellAndBuyPrices, sideCurve, walkSides } from './geometry.ts';
 import { poolState, pricedPool, tradableQuote, tradeAmount } from './pool-state.fixture.ts';
 

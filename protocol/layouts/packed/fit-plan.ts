@@ -3,7 +3,8 @@ import type { SwapAmounts } from '../../curve.ts';
 import { E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import type { PricedPool } from '../ladder.ts';
-import { multipliers, type SideCurve, type SideStep, sideCurve, tolerance } from '../side-curve.ts';
+import { multipliers, type SideCurve, type SideStep, sideCurve } from '../side-curve.ts';
+import { tolerance } from '../tolerance.ts';
 import { type FeeFormula, formulaFees } from './formulas.ts';
 
 /** Most runs of bins for a fit: a side with more is cheaper to simulate whole. */

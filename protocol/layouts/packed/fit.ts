@@ -1,16 +1,10 @@
 import type { SwapAmounts } from '../../curve.ts';
 import { divCeil, E8, maxBigint, minBigint, Q64 } from '../../fixed-point.ts';
 import { fillExactOutput, fillWhole } from '../bin-fill.ts';
-import {
-  levelAtInput,
-  multipliers,
-  type SideCurve,
-  sideCurve,
-  swapExactOutput,
-  TOLERANCE,
-  tolerance,
-} from '../side-curve.ts';
+import { levelAtInput, swapExactOutput } from '../side-amounts.ts';
+import { multipliers, type SideCurve, sideCurve } from '../side-curve.ts';
 import type { SideFees } from '../side-fees.ts';
+import { TOLERANCE, tolerance } from '../tolerance.ts';
 import { type FitPlan, furtherProbes, LIKELY, type Run } from './fit-plan.ts';
 import { formulaFees } from './formulas.ts';
 

@@ -4,7 +4,8 @@ import { divCeil, E8, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts'
 import type { PoolState } from '../../pool-state.ts';
 import type { Charge } from '../bin-fill.ts';
 import type { PricedPool, ProviderQuote } from '../ladder.ts';
-import { levelAtInput, type Sides, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, swapExactOutput } from '../side-amounts.ts';
+import { type Sides, sideCurve } from '../side-curve.ts';
 import { addFeeX64, type SideFees } from '../side-fees.ts';
 
 /** A swap to simulate, raw units: positive = exact input, negative = exact output. */

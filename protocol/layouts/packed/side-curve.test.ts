@@ -4,7 +4,8 @@ import { maxBigint } from '../../fixed-point.ts';
 import { MAX_POSITION } from '../../pool-state.ts';
 import { fillAtLeast } from '../bin-fill.ts';
 import { type PricedPool, pricePool } from '../ladder.ts';
-import { levelAtInput, levelsWithin, type SideCurve, sideCurve, swapExactOutput } from '../side-curve.ts';
+import { levelAtInput, levelsWithin, swapExactOutput } from '../side-amounts.ts';
+import { type SideCurve, sideCurve } from '../side-curve.ts';
 import { curvePrices, FEE_FORMULAS, formulaCurve, formulaFees } from './formulas.ts';
 import { pricedPool } from './pool-state.fixture.ts';
 
