@@ -8,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { finishYielding } from '../runtime/for-each-yielding.ts';
 import { perObject } from '../runtime/per-object.ts';
 import { ResultCache } from '../runtime/result-cache.ts';
-import type { PoolReport } from './pools/pool-catalog.ts';
+import type { PoolReport } from './pools/chain-catalog.ts';
 import type { ServedPool } from './pools/pool-directory.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import type { CurveReport } from './snapshot-metrics.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { tokenScale } from '../protocol/scaling.ts';
 import { seedAddress } from '../test/harness/seed-pools.ts';
 import { reportedDepth } from './depth-estimates.ts';
-import type { PoolReport } from './pools/pool-catalog.ts';
+import type { PoolReport } from './pools/chain-catalog.ts';
 import type { ServedPool } from './pools/pool-directory.ts';
 
 /** WETH for USDC. */

@@ -1,4 +1,4 @@
-import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
+import type { DataAges } from '../../quoting/pools/chain-catalog.ts';
 import { RUNNING_VERSION } from '../../runtime/running-version.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import type { ChainLag } from '../observability/chain-lag.ts';

@@ -1,5 +1,5 @@
 import { PRICE_STATUS_MAX_AGE_SECS } from '../../protocol/quote-status.ts';
-import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
+import type { DataAges } from '../../quoting/pools/chain-catalog.ts';
 import type { ChainLag } from './chain-lag.ts';
 
 /** A listing and prices that are older than this are not refreshed: the status of each pool is unknown by then. */

@@ -6,7 +6,7 @@ import { describeFailure, isDatabaseUnreachable } from '../../db/failure.ts';
 import { readFirstSyncs } from '../../db/first-sync.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
-import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
+import type { DataAges } from '../../quoting/pools/chain-catalog.ts';
 import { mountHealth } from '../../runtime/health.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import type { OutageLog } from '../../runtime/outage-log.ts';

@@ -1,4 +1,4 @@
-import type { DataAges } from '../../quoting/pools/pool-catalog.ts';
+import type { DataAges } from '../../quoting/pools/chain-catalog.ts';
 
 const LOST =
   'no current token price any more: values in listings are null, and floors and orders go by the last known prices. ' +

@@ -19,7 +19,8 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import { PoolCatalog, type PoolReport } from './pool-catalog.ts';
+import type { PoolReport } from './chain-catalog.ts';
+import { PoolCatalog } from './pool-catalog.ts';
 import type { ServedPool } from './pool-directory.ts';
 
 const INDEXES = ['onchain_1', 'onchain_2'] as const;

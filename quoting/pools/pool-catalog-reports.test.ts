@@ -12,7 +12,8 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import { PoolCatalog, type PoolReport } from './pool-catalog.ts';
+import type { PoolReport } from './chain-catalog.ts';
+import { PoolCatalog } from './pool-catalog.ts';
 
 const WAIT = { timeout: 10_000, interval: 10 };
 const pollMs = 20;
