@@ -20,8 +20,8 @@ export interface OpenHeads {
  * @throws ConfigError when the file of a key of a source cannot be read
  */
 export function openHeads(chain: ChainContext, options: LiveHeadsOptions): OpenHeads {
-  const { config, bounds, rpc, countCall, logger } = chain;
-  const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs });
+  const { config, bounds, rpc, countCall, logger, now, wallClock } = chain;
+  const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs, now, wallClock });
   const live = openLiveHeads(chain, committed, options);
   const pushed = openHeadFeed(config, countCall, logger, chain);
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { Alarm } from '../../runtime/alarm.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock, Clocks } from '../../runtime/clock.ts';
 import { pause } from '../../runtime/pause.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
@@ -27,11 +27,7 @@ export interface HeadSource<H extends Headed> {
  */
 export type HeadListener<H> = (head: H, branch: ChainTail) => unknown;
 
-export interface HeadTrackerOptions extends HeadPace {
-  readonly now?: Clock;
-  /** Unix milliseconds. */
-  readonly wallClock?: Clock;
-}
+export type HeadTrackerOptions = HeadPace & Clocks;
 
 /**
  * Gives the block to read at. Nodes push heads to it. Without pushes it polls the chain, at most every `minRefreshMs`,
@@ -53,7 +49,7 @@ export class HeadTracker<H extends Headed> {
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
-    const { blockTimeMs, minRefreshMs, now = () => performance.now(), wallClock = Date.now } = options;
+    const { blockTimeMs, minRefreshMs, now, wallClock } = options;
     this.#source = source;
     this.#pace = { blockTimeMs, minRefreshMs, maxAgeMs: options.maxAgeMs };
     this.#now = now;

@@ -23,7 +23,7 @@ export interface LiveHeadsDeps {
   readonly protectedAccounts: () => ReadonlySet<Address> | undefined;
   readonly observer?: LiveObserver | undefined;
   readonly logger: Pick<Logger, 'warn'>;
-  readonly now?: Clock;
+  readonly now: Clock;
 }
 
 /** Gives the block that is being built, as a head, and does at the right time what {@link nextLiveHead} says. */
@@ -38,7 +38,7 @@ export class LiveHeads implements Heads {
   constructor({ blockTimeMs, live }: LiveChain, deps: LiveHeadsDeps) {
     this.#deps = deps;
     this.#pace = { blockTimeMs, maxAgeMs: liveMaxAgeMs(live, blockTimeMs) };
-    this.#now = deps.now ?? (() => performance.now());
+    this.#now = deps.now;
     deps.committed.onHead((_, branch) => this.#take({ kind: 'committed', branch, inputs: this.#inputs() }));
     deps.feed.onFrame(() => this.#take({ kind: 'frame' }));
   }
