@@ -5,7 +5,7 @@ import pg from 'pg';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
-import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
+import { connectDevChain, type DevChain, setBlockTime } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { runScenario, type Scenario, type ScenarioOptions } from '../../devnet/scenario.ts';
@@ -32,15 +32,21 @@ export interface LocalChain {
   readonly remove: () => Promise<void>;
 }
 
-/** @param part of the scenario */
+/**
+ * @param part of the scenario
+ * @param grow adds to the scenario while each transaction has a block at once
+ */
 export async function startLocalChain(
   part: Pick<ScenarioOptions, 'onlyTrading' | 'packed'> = { packed: packedVariant('sumOnEdges') },
+  grow: (chain: DevChain, scenario: Scenario) => Promise<void> = async () => undefined,
 ): Promise<LocalChain> {
   const temp = await mkdtemp(join(tmpdir(), 'start-test-'));
   await chmod(temp, 0o755); // Postgres runs as another user when this is root.
   const anvil = await startAnvil({ chainId: CHAIN_ID });
   const scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, ...part });
-  await setBlockTime(await connectDevChain(anvil.url), 1);
+  const chain = await connectDevChain(anvil.url);
+  await grow(chain, scenario);
+  await setBlockTime(chain, 1);
   const lastBlock = Number(await request<string>(anvil.url, 'eth_blockNumber', []));
   const served = { chainId: CHAIN_ID, name: 'one', kind: 'ethereum', url: 'env:RPC_OF_ONE', scenario } as const;
   const chains = join(temp, 'chains.json');
