@@ -18,6 +18,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { calibrationGauge } from './calibration/calibration-report.ts';
+import { now } from './capture-chain.ts';
 import { captureJobs } from './capture-jobs.ts';
 import { startJobs } from './jobs.ts';
 import { readGauges } from './read-schedule/read-gauges.ts';
@@ -57,7 +58,8 @@ runMain(async () => {
   const metrics = createMetrics('capture');
   const onStop = stopOnSignal(logger);
   onStop('database', () => database.$client.end());
-  const sharing = redis && new ReadSharing({ redisUrl: redis.REDIS_URL, prefix: redis.QUEUE_PREFIX, metrics, logger });
+  const sharing =
+    redis && new ReadSharing({ redisUrl: redis.REDIS_URL, prefix: redis.QUEUE_PREFIX, metrics, logger, now });
   onStop('read sharing', () => sharing?.stop());
   const jobs = startJobs(
     captureJobs({

@@ -47,7 +47,7 @@ export function openChains(
   onStop('wait for the first index', () => waiting.abort());
   const catalog = new PoolCatalog({ chains: configs, database, firstIndex, logger, now });
   onStop('pool catalog', () => catalog.stop());
-  const sharing = new ReadSharing({ redisUrl, prefix: queuePrefix, metrics, logger });
+  const sharing = new ReadSharing({ redisUrl, prefix: queuePrefix, metrics, logger, now });
   onStop('read sharing', () => sharing.stop());
   const deps = {
     quotes,

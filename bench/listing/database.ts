@@ -34,6 +34,7 @@ export function refreshMarket(database: pg.Pool): ReturnType<typeof refreshListi
     fiatMaxAgeSecs: 86_400,
     version: 'bench',
     classify: classifyMarket,
+    wallClock: () => Date.now(),
   };
   return refreshListing(deps);
 }

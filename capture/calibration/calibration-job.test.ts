@@ -70,6 +70,7 @@ function tryAll(): Promise<number> {
       shown.set(what, decision);
       gauge(factory, what, decision);
     },
+    wallClock: () => Date.now(),
   };
   return calibrateFactories(deps, openChainRpc(chain, 10_000), chain);
 }
@@ -116,6 +117,7 @@ test('the storage of a factory is decided as soon as a pool holds something, and
     fiatMaxAgeSecs: 600,
     version: 'test',
     classify: () => null,
+    wallClock: () => Date.now(),
   };
   const listed = async () => {
     await refreshListing(deps);
@@ -172,7 +174,7 @@ test('with that, and its storage, a pool is listed with liquidity, cursor and th
   expect(await captureStorage(database, chain)).toBe(1);
   const findBlockAt = async () => 0;
   const registry = createRegistry(file);
-  const given = { fiatMaxAgeSecs: 600, version: 'test', classify: () => null };
+  const given = { fiatMaxAgeSecs: 600, version: 'test', classify: () => null, wallClock: () => Date.now() };
   expect(await refreshListing({ database, registry, findBlockAt, ...given })).toBe(1);
   const { rows } = await database.query(
     `SELECT record::json->>'curBinIdx' AS bin, cur_bin_idx::text AS expected, analytics::json AS analytics,
@@ -199,6 +201,7 @@ test('pools whose storage no arrangement explains are neither read nor listed, u
     fiatMaxAgeSecs: 600,
     version: 'test',
     classify: () => null,
+    wallClock: () => Date.now(),
   };
   const listed = async () => {
     await captureStorage(database, chain);

@@ -3,8 +3,9 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
 import type { Finding } from '../../protocol/calibration.ts';
 import { STORAGE } from '../../protocol/stored-layout.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CaptureChain } from '../capture-chain.ts';
+import { type CaptureChain, wallClock } from '../capture-chain.ts';
 import { adaptive, type Job, jobsOfChain } from '../job.ts';
 import { hasStoredPools } from '../pool-storage/storage-read.ts';
 import { calibrateFactory, calibrateStorage, findingsOf } from './calibrate-factory.ts';
@@ -17,16 +18,24 @@ export type CalibrationDeps = {
   readonly database: pg.Pool;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly onCalibration?: OnCalibration | undefined;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
 };
 
 /** Recent swaps that a factory needs before it is calibrated: fewer decide nothing. */
 const MIN_SWAPS = 5;
 
 /** The calibration of a chain's factories. Without factories whose pools are read from storage there is none. */
-export const calibrationJobs = ({ chain, chainId, budgeted, ofIndex }: CaptureChain, deps: CalibrationDeps): Job[] =>
+export const calibrationJobs = (
+  { chain, chainId, budgeted, ofIndex }: CaptureChain,
+  common: Omit<CalibrationDeps, 'wallClock'>,
+): Job[] =>
   hasStoredPools(chain)
     ? jobsOfChain(chainId, {
-        calibration: { pace: adaptive(10), run: async () => calibrateFactories(deps, budgeted, await ofIndex()) },
+        calibration: {
+          pace: adaptive(10),
+          run: async () => calibrateFactories({ ...common, wallClock }, budgeted, await ofIndex()),
+        },
       })
     : [];
 
@@ -52,7 +61,7 @@ export async function calibrateFactories(deps: CalibrationDeps, rpc: ChainRpc, c
 }
 
 async function calibrateWhenDue(
-  { database, logger, onCalibration }: CalibrationDeps,
+  { database, logger, onCalibration, wallClock }: CalibrationDeps,
   rpc: ChainRpc,
   { chainId }: ChainConfig,
   deployment: DeploymentConfig,
@@ -61,7 +70,7 @@ async function calibrateWhenDue(
   if (names.length === 0) return false;
   const key = { chainId, factory: deployment.poolFactory };
   const before = await readCalibration(database, key);
-  const isDue = isAttemptDue(before, names, Date.now()) && (await hasTraded(database, key));
+  const isDue = isAttemptDue(before, names, wallClock()) && (await hasTraded(database, key));
   const target = { rpc, chainId };
   const findings = isDue
     ? await calibrateFactory(database, target, deployment)

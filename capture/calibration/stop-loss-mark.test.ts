@@ -73,7 +73,7 @@ async function tryWith(stopLossMark?: 'mid' | 'mean'): Promise<number> {
   const [parsed] = ChainsFile.parse({ chains: [chain] }).chains;
   if (!parsed) throw new Error('no chain');
   const logger = { info: () => undefined, warn: (fields: unknown, text: unknown) => warned.push({ fields, text }) };
-  const deps = { database, logger: logger as never };
+  const deps = { database, logger: logger as never, wallClock: () => Date.now() };
   return calibrateFactories(deps, openChainRpc(parsed, 10_000), parsed);
 }
 

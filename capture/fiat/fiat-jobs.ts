@@ -13,7 +13,8 @@ export function fiatJobs(deps: CaptureDeps, chains: readonly CaptureChain[]): Jo
   const registry = createRegistry(file);
   const tokens = cacheList(async () => readTokensToPrice(database, registry, await poolsOf(chains)), now);
   const sources = priceSources(deps);
-  const run = () => refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs });
+  const run = () =>
+    refreshFiatPrices({ database, registry, tokens, sources, fiatMaxAgeSecs, statusMaxAgeSecs, wallClock });
   return [{ name: 'fiat-prices', run, ...adaptive(5) }];
 }
 

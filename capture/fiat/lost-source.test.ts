@@ -67,6 +67,7 @@ async function runJobs() {
     sources: [defiLlamaPrices({ baseUrl: source.url, chains: CHAINS_FILE.chains })],
     fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,
+    wallClock: () => Date.now(),
   });
   const failure = await priced.then(
     () => null,

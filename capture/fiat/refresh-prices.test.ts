@@ -47,6 +47,7 @@ const refresh = (...sources: PriceSource[]) =>
     sources,
     fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,
+    wallClock: () => Date.now(),
   });
 
 async function shown() {

@@ -4,6 +4,7 @@ import { queriesOn } from '../../db/query-builder.ts';
 import { fiatPrices, priceHealth } from '../../db/schema/operator.ts';
 import { pools, priceProviders } from '../../db/schema/read-model.ts';
 import { upsertRows } from '../../db/write-rows.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { isConfirmed } from '../listing/classify.ts';
 import { PROVIDER_COLUMNS } from '../listing/pool-facts.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
@@ -22,6 +23,8 @@ export type FiatDeps = {
   readonly fiatMaxAgeSecs: number;
   /** A pool whose price is older than this prices no token. */
   readonly statusMaxAgeSecs: number;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
 };
 
 /**
@@ -43,8 +46,8 @@ export async function refreshFiatPrices(deps: FiatDeps): Promise<number> {
   return all.size;
 }
 
-async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs }: FiatDeps) {
-  const oldest = Date.now() - fiatMaxAgeSecs * 1000;
+async function queryInOrder({ first, others }: TokensToPrice, { sources, fiatMaxAgeSecs, wallClock }: FiatDeps) {
+  const oldest = wallClock() - fiatMaxAgeSecs * 1000;
   const prices = new Map<TokenKey, FiatPrice>();
   const failures: Error[] = [];
   for (const source of sources) {

@@ -1,6 +1,6 @@
 import { completeChain } from '../../db/complete-chain.ts';
 import { readFoundContracts } from '../../db/found-contracts.ts';
-import type { CaptureChain, CaptureDeps } from '../capture-chain.ts';
+import { type CaptureChain, type CaptureDeps, wallClock } from '../capture-chain.ts';
 import { adaptive, type Job } from '../job.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { classify } from './classify.ts';
@@ -18,6 +18,7 @@ export function listingJobs({ file, database, fiatMaxAgeSecs }: CaptureDeps, cha
       fiatMaxAgeSecs,
       fiatSource: file.fiatPrices.source,
       classify,
+      wallClock,
       registry: createRegistry(completed),
       version: listingVersion(completed),
       // The served index still has a chain that was removed from the configuration, until a new index replaces it.

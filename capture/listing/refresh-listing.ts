@@ -5,6 +5,7 @@ import { ADVISORY_LOCKS } from '../../db/advisory-locks.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
 import { poolKey } from '../../db/pool-id.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { TokenAmounts } from './analytics.ts';
 import { type DuePool, selectDuePools } from './due-pools.ts';
@@ -37,6 +38,8 @@ export type RefreshDeps = {
   readonly version: string;
   /** Gives the tier of a pool; null for one that has none. */
   readonly classify: (facts: PoolFacts, registry: OperatorRegistry) => PoolTier | null;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
 };
 
 /** Pools read at a time: enough for few round trips, and too few to block the event loop for long. */
@@ -55,7 +58,7 @@ const unpack = promisify(inflate);
  * @throws an error of Postgres, also when no index is served
  */
 export function refreshListing(deps: RefreshDeps): Promise<number | null> {
-  const { database, fiatMaxAgeSecs, fiatSource = 'defillama', version } = deps;
+  const { database, fiatMaxAgeSecs, fiatSource = 'defillama', version, wallClock } = deps;
   return inTransaction(database, 'READ COMMITTED', async (publisher) => {
     // The lock is held while pools are computed too, so that what is published later was also read later.
     await publisher.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.listing]);
@@ -64,7 +67,7 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const toTs = windowEnd(blocks, last.toTs);
     if (toTs === null) return null;
     const generation = last.generation + 1;
-    const times = priceTimes(Date.now(), fiatMaxAgeSecs);
+    const times = priceTimes(wallClock(), fiatMaxAgeSecs);
     const prices = await readPrices(database, times);
     const isBack = last.toTs !== null && toTs < last.toTs;
     const due = await selectDuePools(database, { version, toTs, isBack, ...times });

@@ -1,5 +1,6 @@
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { pause } from '../../runtime/pause.ts';
 import {
   type BlockClaim,
@@ -25,6 +26,7 @@ export interface BlockClaimsDeps {
   readonly claims: ClaimStore;
   /** Takes a failure of the store. Meanwhile this process reads the chain by itself. */
   readonly onFailure: (error: unknown) => void;
+  readonly now: Clock;
 }
 
 /** Claims the blocks that this process reads for all: does at the right time what {@link nextReaders} says. */
@@ -47,7 +49,7 @@ export class BlockClaims {
 
   /** Whether what another process reads at a block may still come. */
   isAwaitable(block: BlockRef): boolean {
-    return isAwaitable(this.of(block), performance.now());
+    return isAwaitable(this.of(block), this.#deps.now());
   }
 
   /** Resolves when it is decided who reads a block. @param isAlone whether no other process has requests */
@@ -73,7 +75,7 @@ export class BlockClaims {
   }
 
   #next(event: ReadersEvent): ReadersEffect | null {
-    const [state, effect] = nextReaders(this.#state, event, performance.now());
+    const [state, effect] = nextReaders(this.#state, event, this.#deps.now());
     this.#state = state;
     return effect;
   }
@@ -82,7 +84,7 @@ export class BlockClaims {
     if (!effect) return;
     const { claims, onFailure } = this.#deps;
     const { kind, state } = effect;
-    const askedAt = performance.now();
+    const askedAt = this.#deps.now();
     if (kind === 'wait') {
       await pause(effect.ms);
       await this.take({ kind: 'waited', state, isPublished: this.#reads.has(state) });

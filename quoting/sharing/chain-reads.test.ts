@@ -31,6 +31,7 @@ function processes(count: number, take: ClaimStore['take']) {
       publish,
       onHead: () => undefined,
       onFailure: () => undefined,
+      now: () => performance.now(),
     });
     all.push(reads);
   }

@@ -131,8 +131,8 @@ export class ChainReads implements SharedReads {
   }
 
   #nextPeers(event: PeersEvent): void {
-    const { requested, publish } = this.#deps;
-    const [state, { elsewhere, isNewPeer, report }] = nextPeers(this.#peers, event, performance.now());
+    const { requested, publish, now } = this.#deps;
+    const [state, { elsewhere, isNewPeer, report }] = nextPeers(this.#peers, event, now());
     this.#peers = state;
     if (elsewhere) requested.setElsewhere(elsewhere);
     // It may have missed what was sent: it needs every value whole.

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Counter, type Registry } from 'prom-client';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { acquireLease } from '../../runtime/lease/lease.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
@@ -21,6 +22,7 @@ export interface ReadSharingDeps {
   readonly prefix: string;
   readonly metrics: Registry;
   readonly logger: Logger;
+  readonly now: Clock;
   /** Connects to Redis. Default: over the network. */
   readonly connect?: typeof connectBus;
 }
@@ -31,13 +33,15 @@ export interface ReadSharingDeps {
  */
 export class ReadSharing {
   readonly #prefix: string;
+  readonly #now: Clock;
   readonly #bus: MessageBus;
   readonly #claimed: Counter<'chain'>;
   readonly #chains: ChainReads[] = [];
   readonly #stopTicks: (() => void)[] = [];
 
-  constructor({ redisUrl, prefix, metrics, logger, connect = connectBus }: ReadSharingDeps) {
+  constructor({ redisUrl, prefix, metrics, logger, now, connect = connectBus }: ReadSharingDeps) {
     this.#prefix = prefix;
+    this.#now = now;
     this.#bus = new MessageBus(connect(redisUrl, logger), logger, () => {
       for (const reads of this.#chains) reads.missed();
     });
@@ -72,6 +76,7 @@ export class ReadSharing {
       requested,
       onHead,
       onFailure: this.#bus.failed,
+      now: this.#now,
       publish: (kind, text) => this.#bus.publish(`${name}:${kind}`, text),
       claims: {
         ...claims,

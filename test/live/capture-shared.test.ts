@@ -70,7 +70,13 @@ async function openApi(live = both): Promise<StreamApi> {
 function openFollower(live: CaptureOptions['live'] = both): Capture {
   const redisUrl = redisUrlFor(redis.url, 'capture');
   const logger = createLogger('test', 'silent');
-  const sharing = new ReadSharing({ redisUrl, prefix: PREFIX, metrics: createMetrics('test'), logger });
+  const sharing = new ReadSharing({
+    redisUrl,
+    prefix: PREFIX,
+    metrics: createMetrics('test'),
+    logger,
+    now: () => performance.now(),
+  });
   sharings.push(sharing);
   return openCapture({ live, sharing });
 }

@@ -77,6 +77,7 @@ export async function openListing() {
     fiatMaxAgeSecs: 600,
     version: 'test',
     classify: ({ address }) => tiers.get(address) ?? null,
+    wallClock: () => Date.now(),
   };
   return {
     url: database.url,

@@ -82,6 +82,7 @@ async function seed(number: number): Promise<void> {
     fiatMaxAgeSecs: 600,
     version: 'test',
     classify: () => null,
+    wallClock: () => Date.now(),
   });
 }
 

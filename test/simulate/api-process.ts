@@ -60,17 +60,18 @@ export class ApiProcess {
     this.pools = table.ofChain(chainId);
     const logger = loggerOf(machine.name, surroundings.onError);
     const directory = { table: async () => table };
+    const now = () => performance.now();
+    const wallClock = () => Date.now();
     const sharing = new ReadSharing({
       redisUrl: '',
       prefix: PREFIX,
       metrics: new Registry(),
       logger,
+      now,
       connect: () => redis.connect(machine),
     });
     const bounds = chainBounds(config, { rpcTimeoutMs: 3_000, warmSecs: 30 });
     const rpc = new ChainRpc(nodes.map((node) => node.endpoint()));
-    const now = () => performance.now();
-    const wallClock = () => Date.now();
     const chain: ChainContext = { config, bounds, rpc, countCall: () => undefined, logger, now, wallClock };
     const heads = openHeads(chain, {
       protectedAccounts: protectedAccounts(config, directory),

@@ -36,7 +36,8 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   const calls: string[] = [];
   const lookups: string[] = [];
   const metrics = createMetrics('test');
-  const sharing = options.sharedBy && new ReadSharing({ ...options.sharedBy, metrics, logger });
+  const sharing =
+    options.sharedBy && new ReadSharing({ ...options.sharedBy, metrics, logger, now: () => performance.now() });
   const opened = openChain(chain, {
     quotes,
     directory,
