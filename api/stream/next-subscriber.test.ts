@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { type Address, type Hex, toHex } from 'viem';
 import { expect, test } from 'vitest';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
-import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
+import { pricedAt } from '../../quoting/snapshot.fixture.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { QuoteKind, Snapshot } from '../../quoting/types.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -20,7 +21,6 @@ import { type ChainView, newSubscriber } from './subscriber-state.ts';
 const CHAIN = 7;
 const POOLS = [0, 1, 2, 3].map((number) => flatPool(100 + number, { chainId: CHAIN }));
 const ADDRESSES = POOLS.map(({ address }) => address);
-const FREE = { out: null, in: null };
 const genesis = { number: 10n, hash: toHex(0, { size: 32 }), timestamp: 0n, parents: [toHex(99, { size: 32 })] };
 
 class World {
@@ -169,17 +169,9 @@ class World {
   }
 }
 
-function outcomeOf(index: number, price: bigint | undefined, block: { readonly hash: Hex }): Snapshot | SnapshotError {
+function outcomeOf(index: number, price: bigint | undefined, block: typeof genesis): Snapshot | SnapshotError {
   if (price === undefined) return new SnapshotError('read_failed', 'the node fails');
-  const shown = { status: 'healthy', bidX64: price, askX64: price + 1n, balance0Raw: 1n, balance1Raw: 1n, depth: null };
-  const rest = {
-    readAt: 0,
-    hasSource: false,
-    hasLivePrice: false,
-    curve: null,
-    limits: { token0: FREE, token1: FREE },
-  };
-  return { pool: POOLS[index], block, fingerprint: '', ...shown, ...rest } as unknown as Snapshot;
+  return pricedAt(price, POOLS[index] as ServedPool, block);
 }
 
 const pool = fc.nat({ max: POOLS.length - 1 });

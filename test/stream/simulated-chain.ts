@@ -14,14 +14,14 @@ import { SnapshotCache, type SnapshotCacheDeps } from '../../quoting/reads/snaps
 import { BlockWarmer } from '../../quoting/requested/block-warmer.ts';
 import { RequestedPools } from '../../quoting/requested/requested-pools.ts';
 import { WarmSchedule } from '../../quoting/requested/warm-schedule.ts';
+import { pricedAt, withOneLevel } from '../../quoting/snapshot.fixture.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../../quoting/types.ts';
+import type { HeadContext, PriceSnapshot } from '../../quoting/types.ts';
 import { createLogger } from '../../runtime/logger.ts';
 
 const CHAIN = 7;
 /** Where words of sources have the price of a pool, at the pool's address. */
 export const PRICE_SLOT = toHex(0, { size: 32 });
-const FREE = { out: null, in: null };
 const poolOf = (number: number): ServedPool => flatPool(100 + number, { chainId: CHAIN });
 
 interface Block {
@@ -116,7 +116,7 @@ export class SimulatedChain {
     const requested = new RequestedPools({ warmMs: 5_000, now });
     const reader = {
       prices: (head: HeadContext, { pool }: { readonly pool: ServedPool }) => this.#price(head, pool),
-      depth: async (_head: ReportedHead, prices: PriceSnapshot) => withDepth(prices),
+      depth: async (_head: ReportedHead, prices: PriceSnapshot) => withOneLevel(prices),
     };
     return { heads, reader, ...this.serve({ heads, reader, requested, warmBudget, directory, keepMs }) };
   }
@@ -186,28 +186,12 @@ export class SimulatedChain {
     const price = BigInt(live ?? this.#byHash.get(block.hash)?.prices[this.#indexOf(pool.address)] ?? 0n);
     if (this.missing.has(pool.address)) throw new RpcFailure('timeout', 'the node gives nothing');
     if (this.failing.has(pool.address) || this.isDown) throw new SnapshotError('read_failed', 'the node fails');
-    return {
-      pool,
-      block,
+    return pricedAt(price, pool, block, {
       readAt: this.#reads,
       hasSource: this.hasSource,
-      status: 'healthy',
-      bidX64: price,
-      askX64: price + 1n,
-      balance0Raw: 1n,
-      balance1Raw: 1n,
-      depth: null,
       hasLivePrice: live !== undefined,
-      curve: null,
-      limits: { token0: FREE, token1: FREE },
-      fingerprint: '',
-    };
+    });
   }
 
   #indexOf = (pool: string): number => Number(BigInt(pool)) - 100;
-}
-
-function withDepth(prices: PriceSnapshot): DepthSnapshot {
-  const level = { bin: 0, priceX64: prices.bidX64, cumulativeOutput: 1n, cumulativeInput: 1n, priceImpactE6: 0n };
-  return { ...prices, curve: undefined, depth: { bids: [level], asks: [] } };
 }
