@@ -174,9 +174,13 @@ export class SnapshotCache implements ChainSnapshots {
     return current !== undefined && stateOf(current.block) === stateOf(block);
   }
 
-  /** Makes a timeout a failure for the request that started the read. It stays a timeout for requests that joined. */
+  /**
+   * Makes a timeout of nodes a failure for the request that started the read. It stays a timeout for requests that joined,
+   * and where no node was slow: the chain advanced.
+   */
   #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
-    if (error.code !== 'timed_out' || !isFirst || signal?.aborted || this.#deps.slowIsUnavailable) return error;
+    const isOfNodes = error.code === 'timed_out' && error.cause !== undefined;
+    if (!isOfNodes || !isFirst || signal?.aborted || this.#deps.slowIsUnavailable) return error;
     return new SnapshotError('read_failed', error.message, { cause: error.cause });
   }
 }

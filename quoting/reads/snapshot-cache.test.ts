@@ -1,0 +1,53 @@
+import { toHex } from 'viem';
+import { expect, test } from 'vitest';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { flatPool } from '../pools/served-pool.fixture.ts';
+import { pricedAt, withOneLevel } from '../snapshot.fixture.ts';
+import type { PriceSnapshot } from '../types.ts';
+import { SnapshotCache } from './snapshot-cache.ts';
+
+const POOL = flatPool(1);
+const headAt = (number: number): ReportedHead => ({
+  block: { number: BigInt(number), hash: toHex(number, { size: 32 }), timestamp: 0n, parents: [] },
+  endpoint: null,
+});
+
+/** A cache of a chain at a head, where a slow node is a failure for the request that called it. */
+const cacheAt = (head: ReportedHead, read: (head: ReportedHead) => Promise<PriceSnapshot>) =>
+  new SnapshotCache({
+    heads: {
+      current: head,
+      isShared: false,
+      fresh: () => head,
+      head: async () => head,
+      caughtUp: async () => undefined,
+      isTooOld: () => false,
+    },
+    reader: { prices: read, depth: async (_, prices) => withOneLevel(prices) },
+    waitTimeoutMs: 1_000,
+    readTimeoutMs: 1_000,
+    cacheBins: 100,
+    slowIsUnavailable: false,
+    observer: {},
+  });
+
+const depthAt = async (cache: SnapshotCache, at: ReportedHead) =>
+  (await cache.depths([POOL], { at })).get(POOL.address);
+
+test('a pool that was not read because the chain advanced has not failed', async () => {
+  const read = async ({ block }: ReportedHead) => pricedAt(1n, POOL, block);
+  const committed = cacheAt(headAt(2), read);
+  const live = cacheAt(headAt(1), async (head) => {
+    const outcome = await depthAt(committed, head);
+    throw outcome;
+  });
+  expect(await depthAt(live, headAt(1))).toMatchObject({ code: 'timed_out' });
+});
+
+test('nodes that are slow fail the read that called them', async () => {
+  const slow = cacheAt(headAt(1), async () => {
+    throw new RpcFailure('timeout', 'the node is slow');
+  });
+  expect(await depthAt(slow, headAt(1))).toMatchObject({ code: 'read_failed' });
+});
