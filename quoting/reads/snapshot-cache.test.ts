@@ -21,7 +21,7 @@ const cacheAt = (head: ReportedHead, read: (head: ReportedHead) => Promise<Price
       isShared: false,
       fresh: () => head,
       head: async () => head,
-      caughtUp: async () => undefined,
+      caughtUp: async () => true,
       isTooOld: () => false,
     },
     reader: { prices: read, depth: async (_, prices) => withOneLevel(prices) },

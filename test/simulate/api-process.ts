@@ -48,7 +48,7 @@ export class ApiProcess {
   readonly levels: PriceLevels;
   readonly pools: readonly ServedPool[];
   readonly streams: ReturnType<typeof startStreams>;
-  /** When its scheduled reads made calls, by basis. */
+  /** When budgets gave calls to scheduled reads, by basis of the budget. */
   readonly calls: Readonly<Record<'committed' | 'live', number[]>> = { committed: [], live: [] };
 
   constructor(
@@ -88,22 +88,30 @@ export class ApiProcess {
     if (!heads.live) throw new Error('the chain has no sources');
     this.feed = heads.live.feed;
     const estimates = new ChainDepthEstimates(now);
-    const depsOf = (calls: number[]) => ({
+    const deps = {
       ...chain,
       directory,
       isFunded: () => true,
       estimates,
       observer: {},
       sharing,
-      createReader: (options: Parameters<typeof createVirtualReader>[0]) =>
-        createVirtualReader(options, () => calls.push(time.now)),
-    });
+      createReader: createVirtualReader,
+    };
     sharing.shareHeads(config, heads.committed);
     const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
-    this.committed = openQuotes(depsOf(this.calls.committed), heads.committed, takeHead);
+    this.committed = openQuotes(deps, heads.committed, takeHead);
     sharing.shareFeed(config, this.feed);
     const live = { heads: heads.live.heads, committed: this.committed };
-    this.live = openQuotes(depsOf(this.calls.live), heads.live.heads, () => undefined, live);
+    this.live = openQuotes(deps, heads.live.heads, () => undefined, live);
+    for (const basis of ['committed', 'live'] as const) {
+      const { budget } = this[basis].schedule;
+      const reserve = budget.reserve.bind(budget);
+      budget.reserve = (kind) => {
+        const isReserved = reserve(kind);
+        if (isReserved) this.calls[basis].push(time.now);
+        return isReserved;
+      };
+    }
     const chains = new Map([[chainId, { ...config, ...this.committed, liveQuotes: this.live }]]);
     const latest = followQuotes(chains, directory);
     const sockets = { countTermination: () => undefined };
@@ -128,8 +136,7 @@ export class ApiProcess {
       pushed = state;
       if (isNews) heads.committed.push({ block, endpoint: null });
     };
-    for (const [source, node] of nodes.entries())
-      node.onHead((block) => time.after(5, () => push(source, block), machine));
+    for (const [source, node] of nodes.entries()) node.onHead(machine, (block) => push(source, block));
   }
 
   /** Whether it reads sources now, for all or for itself. */

@@ -1,6 +1,6 @@
+import type { Action } from './action.ts';
 import type { ApiProcess } from './api-process.ts';
 import type { Faults } from './faults.ts';
-import type { Action } from './script.ts';
 import { CALM } from './virtual-redis.ts';
 import type { VirtualSource } from './virtual-source.ts';
 import type { World } from './world.ts';
@@ -8,7 +8,8 @@ import type { World } from './world.ts';
 type Doing<K extends Action['do']> = (world: World, action: Extract<Action, { do: K }>, faults: Faults) => void;
 
 const processAt = ({ processes }: World, place: number): ApiProcess => processes[place] as ApiProcess;
-const sourceAt = ({ sources }: World, place: number): VirtualSource => sources[place] as VirtualSource;
+const sourcesAt = ({ sources }: World, place: number | 'all'): readonly VirtualSource[] =>
+  place === 'all' ? sources : [sources[place] as VirtualSource];
 /** Classes of scheduled reads. */
 const CLASSES = ['keyed', 'funded', 'remaining'] as const;
 
@@ -19,10 +20,14 @@ const DOING: { readonly [K in Action['do']]: Doing<K> } = {
     for (const source of world.sources) for (const pool of source.pools) source.set(pool, null);
     DOING.unpublish(world, { ...action, do: 'unpublish' }, faults);
   },
-  flash: (world, { pool, ms, reader, to }) => {
+  flash: (world, { pool, ms, reader, to, isLost }) => {
     const source = world.sourceOf(pool);
+    // Other processes are to have no live price of the pool.
+    if (source.pools.includes(pool)) return source.set(pool, null);
+    world.redis.losesOverrides = isLost;
     source.set(pool, world.newPrice());
     world.time.after(ms, () => {
+      world.redis.losesOverrides = false;
       world.places[reader] = to;
       world.readers[reader]?.leave(false);
       source.set(pool, null);
@@ -50,17 +55,17 @@ const DOING: { readonly [K in Action['do']]: Doing<K> } = {
     faults.last(action, () => liar?.set(pool, null));
   },
   silence: (world, action, faults) => {
-    const source = sourceAt(world, action.source);
-    source.isSilent = true;
+    const sources = sourcesAt(world, action.source);
+    for (const source of sources) source.isSilent = true;
     faults.last(action, () => {
-      source.isSilent = false;
+      for (const source of sources) source.isSilent = false;
     });
   },
   leap: (world, action, faults) => {
-    const source = sourceAt(world, action.source);
-    source.leap = BigInt(action.by);
+    const sources = sourcesAt(world, action.source);
+    for (const source of sources) source.leap = BigInt(action.by);
     faults.last(action, () => {
-      source.leap = 0n;
+      for (const source of sources) source.leap = 0n;
     });
   },
   stop: (world, action, faults) => {

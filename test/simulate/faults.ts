@@ -1,4 +1,4 @@
-import type { Fault } from './script.ts';
+import type { Fault } from './action.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** How long after its end a fault may still show, milliseconds. */

@@ -19,24 +19,31 @@ runMain(async () => {
       'Runs processes, nodes, sources and readers in virtual time, with faults, and compares what readers hold with what is true.',
     )
     .option('--seed <number>', 'the first seed', Number, 1)
-    .option('--seeds <number>', 'how many', Number, 1)
+    .option('--seeds <number>', 'how many at most', Number, 1)
+    .option('--within <seconds>', 'of CPU time, after which no other seed begins', Number, Number.POSITIVE_INFINITY)
     .option('--days <number>', 'of virtual time', Number, 0)
     .option('--hours <number>', 'of virtual time', Number, 0)
     .option('--seconds <number>', 'of virtual time', Number, 0)
     .option('--no-shrink', 'prints a violation with all that happened before')
-    .option('--mutations', 'puts known faults into copies of the code, one after the other, and says which are found')
+    .option('--mutations', 'puts known faults into a copy of the code, one after the other, and says which are found')
+    .argument('[numbers...]', 'of mutations; default: all')
     .parse();
-  const options: Record<keyof typeof SECS | 'seed' | 'seeds', number> & Flags = command.opts();
+  const options: Record<keyof typeof SECS | 'seed' | 'seeds' | 'within', number> & Flags = command.opts();
   if (options.mutations) {
-    const { seed, seeds, days, hours, seconds } = options;
-    const passed = Object.entries({ seed, seeds, days, hours, seconds }).map(([name, value]) => `--${name}=${value}`);
-    process.exitCode = (await findMutations(passed, (line) => process.stdout.write(`${line}\n`))) ? 0 : 1;
+    process.exitCode = (await findMutations(command.args.map(Number), (line) => process.stdout.write(`${line}\n`)))
+      ? 0
+      : 1;
     return;
   }
   const secs = options.days * SECS.days + options.hours * SECS.hours + options.seconds || 60;
-  const cpu = process.cpuUsage();
+  const cpuSecs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  };
   let events = 0;
-  for (let seed = options.seed; seed < options.seed + options.seeds; seed += 1) {
+  let seeds = 0;
+  for (let seed = options.seed; seed < options.seed + options.seeds && cpuSecs() < options.within; seed += 1) {
+    seeds += 1;
     const plan = planOf(seed, secs * 1_000);
     const script = scriptOf(plan);
     const outcome = await simulate(plan, script);
@@ -49,6 +56,5 @@ runMain(async () => {
     process.exitCode = 1;
     break;
   }
-  const { user, system } = process.cpuUsage(cpu);
-  process.stdout.write(`${events} events in ${((user + system) / 1e6).toFixed(1)} s of a processor\n`);
+  process.stdout.write(`${seeds} seeds, ${events} events, ${cpuSecs().toFixed(1)} s of CPU time\n`);
 });

@@ -14,7 +14,7 @@ export interface Market {
   readonly plan: Plan;
   readonly truth: Truth;
   readonly redis: VirtualRedis;
-  /** Another price, which nobody had before. */
+  /** A price that no pool had before. */
   newPrice(): bigint;
 }
 

@@ -6,6 +6,7 @@ import { batched } from '../../quoting/calls/batched.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import type { PoolReaderOptions } from '../../quoting/reads/create-pool-reader.ts';
 import { UNSHARED } from '../../quoting/reads/shared-reads.ts';
+import { pricedAt, withOneLevel } from '../../quoting/snapshot.fixture.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../../quoting/types.ts';
 import { oracleOf, PRICE_SLOT } from './virtual-chain.ts';
 import type { PricesCall } from './virtual-node.ts';
@@ -13,22 +14,15 @@ import type { PricesCall } from './virtual-node.ts';
 /** Index of a pool, which its address names. */
 export const indexOf = (pool: string): number => Number(BigInt(pool)) - 0xa000;
 
-const FREE = { out: null, in: null };
-
 /**
  * Reads the prices of pools as `PoolReader` does, but of virtual nodes, which know what prices are: what another process
  * reads is used, a block that nodes refuse is rejected, each pool costs a scheduled read one call.
- *
- * @param onCall is called for each call that a scheduled read makes
  */
-export function createVirtualReader(options: PoolReaderOptions, onCall: () => void) {
+export function createVirtualReader(options: PoolReaderOptions) {
   const { target, heads, shared = UNSHARED, hasSource = false, readTimeoutMs } = options;
   const call = (head: HeadContext, pools: readonly ServedPool[]): Promise<string[]> => {
     const { block, reserve } = head;
-    for (const _ of pools) {
-      if (reserve?.() === false) throw new RpcFailure('exhausted', 'the budget has no calls');
-      if (reserve) onCall();
-    }
+    for (const _ of pools) if (reserve?.() === false) throw new RpcFailure('exhausted', 'the budget has no calls');
     const params: PricesCall = { hash: block.hash, pools: pools.map(poolIndex), overrides: overridesOf(block, pools) };
     const signal = AbortSignal.timeout(readTimeoutMs);
     return target.rpc.request('sim_prices', [params], (result) => result as string[], signal);
@@ -57,7 +51,7 @@ export function createVirtualReader(options: PoolReaderOptions, onCall: () => vo
       const found = await shared.find('answers', head.block, pool.address);
       return typeof found === 'string' ? snapshotOf(head.block, pool, found, hasSource) : own(head, pool);
     },
-    depth: async (_head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> => withDepth(prices),
+    depth: async (_head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> => withOneLevel(prices),
   };
 }
 
@@ -75,26 +69,10 @@ function overridesOf({ pending }: BlockRef, pools: readonly ServedPool[]): Price
 function snapshotOf(block: BlockRef, pool: ServedPool, read: string, hasSource: boolean): PriceSnapshot {
   const hasLivePrice = read.startsWith('live ');
   const price = BigInt(hasLivePrice ? read.slice(5) : read);
-  return {
-    pool,
-    block,
+  return pricedAt(price, pool, block, {
     readAt: Math.floor(Date.now() / 1_000),
     hasSource,
-    status: 'healthy',
-    bidX64: price,
-    askX64: price + 1n,
-    balance0Raw: 1n,
-    balance1Raw: 1n,
-    depth: null,
     hasLivePrice,
-    curve: null,
-    limits: { token0: FREE, token1: FREE },
     fingerprint: `${stateOf(block) === block.hash} ${price}`,
-  };
-}
-
-function withDepth(prices: PriceSnapshot): DepthSnapshot {
-  const price = prices.bidX64;
-  const level = { bin: 0, priceX64: price, cumulativeOutput: price, cumulativeInput: price, priceImpactE6: 0n };
-  return { ...prices, curve: undefined, depth: { bids: [level], asks: [] } };
+  });
 }

@@ -18,7 +18,7 @@ const FAULTS_OF_SOURCES = ['lie', 'silence', 'leap'] as const;
 /** A source that said a price within this time says it still. */
 const SAID_MS = 600;
 
-/** Finds live prices that are held though nobody said them, or long after their end. */
+/** Finds live prices that readers hold though no source sent them, or long after their end. */
 export class PriceAudit {
   constructor(
     private readonly world: World,
@@ -39,7 +39,7 @@ export class PriceAudit {
     findings.counts.live += 1;
     const claim = world.truth.find(price);
     if (claim?.pool !== pool) {
-      findings.found('not of the block', `${name} holds ${price} of pool ${pool}, which nobody said`);
+      findings.found('not of the block', `${name} holds ${price} of pool ${pool}, which no source sent`);
       return;
     }
     const endedAt = claim.until ?? (claim.untilBlock === null ? claim.saidAt : now);

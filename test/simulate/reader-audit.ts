@@ -79,8 +79,9 @@ export class ReaderAudit {
   }
 
   /** Once nothing goes wrong, all is current. */
-  #checkCurrent({ state, options, server }: StreamReader, isDue: boolean): void {
-    const why = isDue ? this.#whyLate(state, options.basis) : undefined;
+  #checkCurrent(reader: StreamReader, isDue: boolean): void {
+    const { state, options, server } = reader;
+    const why = isDue ? this.#whyLate(reader) : undefined;
     const lateMs = this.findings.lastsMs(options.name, why !== undefined);
     if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
       this.findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
@@ -96,13 +97,14 @@ export class ReaderAudit {
   }
 
   /** Why what a reader holds is not current; undefined if it is. */
-  #whyLate(state: StreamState | undefined, basis: string): string | undefined {
+  #whyLate({ state, options: { pools, basis } }: StreamReader): string | undefined {
     const { plan, truth, time } = this.world;
     const due = this.#heads[0]?.block;
     if (!state?.block) return `holds no block: ${[...(state?.stale.values() ?? [])].map(({ error }) => error).join()}`;
     if (due && state.block.number < Number(due.number)) return `is at block ${state.block.number}, not ${due.number}`;
-    for (let pool = 0; pool < plan.pools; pool += 1) {
-      const quote = [...state.quotes].find(([address]) => indexOf(address) === pool)?.[1];
+    for (const address of pools) {
+      const pool = indexOf(address);
+      const quote = state.quotes.get(address);
       if (!quote) return `has no quote of pool ${pool}`;
       // Who becomes the reader of published updates does not know earlier ones; a block that is new has no overrides yet.
       if (basis !== 'live' || pool === plan.pools - 1 || this.#heads.length > 1) continue;

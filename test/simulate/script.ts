@@ -1,52 +1,5 @@
+import type { Action, Fault } from './action.ts';
 import { Random } from './random.ts';
-
-/** What happens in a simulation, besides blocks. `at`, `ms`: milliseconds. Numbers name pools, sources, readers, processes, nodes. */
-export type Action = { readonly at: number } & (
-  | { readonly do: 'price' | 'cancel'; readonly pool: number }
-  | { readonly do: 'trade'; readonly pools: readonly number[] }
-  | { readonly do: 'publish'; readonly blocks: number }
-  | { readonly do: 'unpublish' }
-  /** All live prices end. */
-  | { readonly do: 'hush' }
-  /** A price ends soon after it began, while a reader moves to another process. */
-  | { readonly do: 'flash'; readonly pool: number; readonly ms: number; readonly reader: number; readonly to: number }
-  /** A reader's connection ends; the next one reaches this process. */
-  | { readonly do: 'move'; readonly reader: number; readonly to: number; readonly isSilent: boolean }
-  | { readonly do: 'take'; readonly reader: number; readonly to: number }
-  | { readonly do: 'slow'; readonly reader: number; readonly ms: number }
-  | Fault
-);
-
-/** What goes wrong for a while. */
-export type Fault =
-  | { readonly do: 'lie'; readonly pool: number; readonly ms: number }
-  | { readonly do: 'silence'; readonly source: number; readonly ms: number }
-  | { readonly do: 'leap'; readonly source: number; readonly by: number; readonly ms: number }
-  | { readonly do: 'stop'; readonly process: number; readonly ms: number }
-  | {
-      readonly do: 'kill';
-      readonly process: number;
-      readonly ms: number;
-      readonly skewMs: number;
-      readonly isSilent: boolean;
-    }
-  | {
-      readonly do: 'node';
-      readonly node: number | 'all';
-      readonly becomes: 'down' | 'slow' | 'hangs';
-      readonly ms: number;
-    }
-  | { readonly do: 'lag'; readonly node: number; readonly lagMs: number; readonly ms: number }
-  | { readonly do: 'redis'; readonly becomes: 'down' | 'hangs'; readonly isForgotten: boolean; readonly ms: number }
-  | {
-      readonly do: 'weather';
-      readonly lost: number;
-      readonly twice: number;
-      readonly lateMs: number;
-      readonly ms: number;
-    }
-  | { readonly do: 'reorganise'; readonly depth: number; readonly others: number; readonly ms: number }
-  | { readonly do: 'empty'; readonly process: number; readonly ms: number };
 
 /** How large a world is. */
 export interface Plan {
@@ -59,6 +12,8 @@ export interface Plan {
   readonly takers: number;
   /** Of scheduled reads of each process and basis: too few for all, or enough. */
   readonly callsPerMinute: number;
+  /** How long overrides are used after a source last sent them; null: the default. */
+  readonly maxAgeMs: number | null;
   readonly durationMs: number;
 }
 
@@ -68,15 +23,36 @@ interface Rhythm {
   /** Least and most time without and with faults, in turns. */
   readonly calmMs: readonly [number, number];
   readonly faultyMs: readonly [number, number];
-  /** For so long before its end nothing goes wrong. */
+  /** Least and most time without any action after prices ended. */
+  readonly quietMs: readonly [number, number];
+  /** Share of outages of all nodes among faulty times, and how long they take. */
+  readonly outages: number;
+  readonly outageMs: readonly [number, number];
+  /** For this long before its end nothing goes wrong. */
   readonly endMs: number;
 }
-const LONG: Rhythm = { calmMs: [12_000, 40_000], faultyMs: [3_000, 15_000], endMs: 25_000 };
-const SHORT: Rhythm = { calmMs: [500, 4_000], faultyMs: [1_000, 4_000], endMs: 2_500 };
+const LONG: Rhythm = {
+  calmMs: [12_000, 40_000],
+  faultyMs: [3_000, 15_000],
+  quietMs: [3_000, 15_000],
+  outages: 0.2,
+  outageMs: [15_000, 45_000],
+  endMs: 25_000,
+};
+const SHORT: Rhythm = {
+  calmMs: [500, 4_000],
+  faultyMs: [1_000, 4_000],
+  quietMs: [1_000, 3_000],
+  outages: 0,
+  outageMs: [0, 0],
+  endMs: 2_500,
+};
+/** Share of the times at which prices end that are followed by a quiet time. */
+const QUIET = 0.5;
 /** From this duration on it is long. */
 const LONG_MS = 50_000;
 
-const FEW_CALLS = 300;
+const FEW_CALLS = 100;
 export const ENOUGH_CALLS = 6_000;
 
 export function planOf(seed: number, durationMs: number): Plan {
@@ -89,8 +65,9 @@ export function planOf(seed: number, durationMs: number): Plan {
     nodes: random.int(1, 3),
     pools: random.int(3, 5),
     readers: random.int(2, 4),
-    takers: random.int(1, 2),
+    takers: random.int(1, 3),
     callsPerMinute: random.pick([FEW_CALLS, ENOUGH_CALLS, ENOUGH_CALLS, ENOUGH_CALLS]),
+    maxAgeMs: random.pick([null, null, 1_000]),
   };
 }
 
@@ -99,15 +76,23 @@ export function scriptOf(plan: Plan): readonly Action[] {
   const { durationMs } = plan;
   const random = Random.of(plan.seed, 'script');
   const actions: Action[] = [];
+  const { calmMs, faultyMs, quietMs, outages, outageMs, endMs } = durationMs < LONG_MS ? SHORT : LONG;
   // Each minute is quieter or busier than others.
   for (let at = 0, meanMs = 600; at < durationMs; at += 1 + random.int(0, 2 * meanMs)) {
     if (random.chance(0.02)) meanMs = random.pick([200, 600, 2_000, 6_000]);
-    actions.push({ at, ...usual(plan, random) });
+    const action = { at, ...usual(plan, random) };
+    actions.push(action);
+    const isEnd = action.do === 'hush' || action.do === 'flash';
+    if (isEnd && random.chance(QUIET)) at += random.int(...quietMs);
   }
-  const { calmMs, faultyMs, endMs } = durationMs < LONG_MS ? SHORT : LONG;
   for (let at = random.int(...calmMs); ; at += random.int(...calmMs)) {
-    const end = Math.min(at + random.int(...faultyMs), durationMs - endMs);
+    const isOutage = random.chance(outages);
+    const end = Math.min(at + random.int(...(isOutage ? outageMs : faultyMs)), durationMs - endMs);
     if (at >= end) break;
+    if (isOutage) {
+      const becomes = random.pick(['down', 'hangs', 'blind', 'blind'] as const);
+      actions.push({ at, do: 'node', node: 'all', becomes, ms: end - at });
+    }
     for (let faults = random.int(1, 4); faults > 0; faults -= 1) {
       const from = random.int(at, end - 1);
       actions.push({ at: from, ...fault(plan, random, Math.max(100, Math.min(end - from, random.int(200, 12_000)))) });
@@ -120,23 +105,27 @@ export function scriptOf(plan: Plan): readonly Action[] {
 function usual({ pools, readers, takers, processes }: Plan, random: Random) {
   const priced = random.int(0, pools - 2);
   const roll = random.next();
-  if (roll < 0.5) return { do: 'price', pool: priced } as const;
-  if (roll < 0.62) return { do: 'cancel', pool: priced } as const;
-  if (roll < 0.66) return { do: 'hush' } as const;
-  if (roll < 0.76) return { do: 'trade', pools: [random.int(0, pools - 1)] } as const;
-  if (roll < 0.84) return { do: 'publish', blocks: random.int(1, 4) } as const;
-  if (roll < 0.87) return { do: 'unpublish' } as const;
+  if (roll < 0.43) return { do: 'price', pool: priced } as const;
+  if (roll < 0.53) return { do: 'cancel', pool: priced } as const;
+  if (roll < 0.58) return { do: 'hush' } as const;
+  if (roll < 0.67) return { do: 'trade', pools: [random.int(0, pools - 1)] } as const;
+  if (roll < 0.74) return { do: 'publish', blocks: random.int(1, 4) } as const;
+  if (roll < 0.77) return { do: 'unpublish' } as const;
   const to = random.int(0, processes - 1);
-  if (roll < 0.95)
-    return { do: 'move', reader: random.int(0, readers - 1), to, isSilent: random.chance(0.15) } as const;
+  const mover = random.int(0, readers - 1);
+  if (roll < 0.84) return { do: 'move', reader: mover, to, isSilent: random.chance(0.15) } as const;
+  if (roll < 0.9) {
+    const isLost = random.chance(0.5);
+    return { do: 'flash', pool: priced, ms: random.int(50, 500), reader: mover, to, isLost } as const;
+  }
   const reader = random.int(0, takers - 1);
-  if (roll < 0.98) return { do: 'take', reader, to } as const;
+  if (roll < 0.96) return { do: 'take', reader, to } as const;
   return { do: 'slow', reader, ms: random.int(500, 20_000) } as const;
 }
 
 function fault({ pools, processes, nodes, blockTimeMs }: Plan, random: Random, ms: number): Fault {
   const process = random.int(0, processes - 1);
-  const source = random.int(0, SOURCES - 1);
+  const source = random.chance(0.4) ? 'all' : random.int(0, SOURCES - 1);
   const makers: readonly (() => Fault)[] = [
     () => ({ do: 'lie', pool: random.int(0, pools - 2), ms }),
     () => ({ do: 'silence', source, ms }),
@@ -146,7 +135,7 @@ function fault({ pools, processes, nodes, blockTimeMs }: Plan, random: Random, m
     () => ({
       do: 'node',
       node: random.chance(0.5) ? 'all' : random.int(0, nodes - 1),
-      becomes: random.pick(['down', 'slow', 'hangs'] as const),
+      becomes: random.pick(['down', 'slow', 'hangs', 'blind'] as const),
       ms,
     }),
     () => ({ do: 'lag', node: random.int(0, nodes - 1), lagMs: random.int(200, 2 * blockTimeMs), ms }),

@@ -1,5 +1,6 @@
+import type { Action } from './action.ts';
 import type { Violation } from './findings.ts';
-import type { Action, Plan } from './script.ts';
+import type { Plan } from './script.ts';
 import { simulate } from './simulation.ts';
 
 /** A violation, and what happened before. */

@@ -1,3 +1,4 @@
+import type { Action } from './action.ts';
 import { apply } from './apply.ts';
 import { Faults } from './faults.ts';
 import { Findings, type Violation } from './findings.ts';
@@ -6,7 +7,7 @@ import { PriceAudit } from './price-audit.ts';
 import { ProcessAudit } from './process-audit.ts';
 import { Random } from './random.ts';
 import { ReaderAudit } from './reader-audit.ts';
-import { type Action, type Plan, scriptOf } from './script.ts';
+import { type Plan, scriptOf } from './script.ts';
 import { TakerAudit } from './taker-audit.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { World } from './world.ts';

@@ -28,8 +28,9 @@ export interface StreamReaderOptions {
 const RECONNECTED_MS = 3_000;
 const DEAD_MS = 23_000;
 
-const NOBODY = new Machine('nobody');
-NOBODY.isDead = true;
+/** Where a connection leads while all processes are dead. */
+const UNREACHABLE = new Machine('unreachable');
+UNREACHABLE.isDead = true;
 
 /** A program that follows quotes with the client package, over a WebSocket, or by batches where that is refused. */
 export class StreamReader {
@@ -67,7 +68,7 @@ export class StreamReader {
       constructor() {
         const process = target();
         const open = () => process?.streams.chains.get(chainId)?.[basis];
-        super(time, random, process?.machine ?? NOBODY, open, logger);
+        super(time, random, process?.machine ?? UNREACHABLE, open, logger);
         reader.connections += 1;
         reader.#socket = this;
       }

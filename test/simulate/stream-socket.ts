@@ -44,7 +44,7 @@ export class StreamSocket {
   readonly #toClient: Lane;
   #isClosed = false;
 
-  /** @param stream gives the stream of the process that it reaches; undefined where nobody answers */
+  /** @param stream gives the stream of the process that it reaches; undefined where no process serves one */
   constructor(
     time: VirtualTime,
     random: Random,

@@ -39,7 +39,7 @@ export class Truth {
       for (const claim of claims) if (claim.untilBlock !== null && claim.untilBlock <= number) claim.until ??= now;
   }
 
-  /** What was said of a price; undefined for one that nobody said. */
+  /** What was said of a price; undefined for one that no source sent. */
   find(price: bigint): Claim | undefined {
     return this.#claims.get(price);
   }

@@ -64,14 +64,6 @@ export class VirtualChain {
     return block !== undefined && this.#branch[Number(block.number - this.#first.number)] === block;
   }
 
-  /** Whether a block is on the branch below another one, or that one itself. */
-  isBelow(hash: string, top: string): boolean {
-    let block = this.byHash.get(top as Hex);
-    const sought = this.byHash.get(hash as Hex);
-    while (block && sought && block.number > sought.number) block = this.byHash.get(block.parent);
-    return block !== undefined && block === sought;
-  }
-
   get #first(): VirtualBlock {
     return this.#branch[0] as VirtualBlock;
   }

@@ -3,12 +3,14 @@ import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Random } from './random.ts';
 import { oracleOf, PRICE_SLOT, type VirtualBlock, type VirtualChain } from './virtual-chain.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { Machine, VirtualTime } from './virtual-time.ts';
 
-/** What a node does besides answering: `hangs` never answers. */
-export type NodeState = 'well' | 'down' | 'slow' | 'hangs';
+/** What a node does besides answering: `hangs` never answers, `blind` gives heads and reads no pools. */
+export type NodeState = 'well' | 'down' | 'slow' | 'hangs' | 'blind';
 
 const TIMEOUT_MS = 3_000;
+/** How long a pushed head is in flight. */
+const PUSH_MS = 5;
 
 /** What `sim_prices` takes: a block, and the price of each pool that overrides set. */
 export interface PricesCall {
@@ -23,7 +25,7 @@ export class VirtualNode {
   state: NodeState = 'well';
   lagMs = 0;
   #head: VirtualBlock;
-  readonly #onHead: ((block: VirtualBlock) => void)[] = [];
+  readonly #listeners = new Map<Machine, (block: VirtualBlock) => void>();
 
   constructor(
     readonly name: string,
@@ -34,9 +36,9 @@ export class VirtualNode {
     this.#head = chain.head;
   }
 
-  /** Calls the listener with each head that its socket pushes. */
-  onHead(listener: (block: VirtualBlock) => void): void {
-    this.#onHead.push(listener);
+  /** Calls a process's listener with each head that its socket pushes. */
+  onHead(machine: Machine, listener: (block: VirtualBlock) => void): void {
+    this.#listeners.set(machine, listener);
   }
 
   /** Takes the chain's head as its own, once it has it. */
@@ -45,7 +47,11 @@ export class VirtualNode {
       // Of two that cross, the later one.
       if (BigInt(block.hash) <= BigInt(this.#head.hash)) return;
       this.#head = block;
-      if (this.state === 'well' || this.state === 'slow') for (const listener of this.#onHead) listener(block);
+      if (this.state === 'down' || this.state === 'hangs') return;
+      for (const [machine, listener] of this.#listeners) {
+        if (machine.isDead) this.#listeners.delete(machine);
+        else this.time.after(PUSH_MS, () => listener(block), machine);
+      }
     });
   }
 
@@ -69,7 +75,8 @@ export class VirtualNode {
       const fail = (code: 'timeout' | 'unreachable') => () => reject(new RpcFailure(code, `${this.name}: ${code}`));
       if (signal?.aborted) reject(new RpcFailure('aborted', `${method} was aborted`));
       else if (state === 'hangs') settle(TIMEOUT_MS, fail('timeout'));
-      else if (state === 'down') settle(random.int(1, 5), fail('unreachable'));
+      else if (state === 'down' || (state === 'blind' && method === 'sim_prices'))
+        settle(random.int(1, 5), fail('unreachable'));
       else {
         const ms = state === 'slow' ? random.int(300, 4_000) : random.int(4, 40);
         if (ms >= TIMEOUT_MS) settle(TIMEOUT_MS, fail('timeout'));

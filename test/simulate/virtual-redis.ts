@@ -26,6 +26,8 @@ interface Subscriber {
 export class VirtualRedis {
   state: RedisState = 'well';
   weather = CALM;
+  /** Whether messages of live prices are lost. */
+  losesOverrides = false;
   readonly #keys = new Map<string, { readonly value: string; readonly until: number }>();
   readonly #subscribers = new Set<Subscriber>();
 
@@ -95,8 +97,11 @@ export class VirtualRedis {
   /** Passes a text on to all who listen. */
   publish(channel: string, text: string): number {
     const { lost, twice, lateMs } = this.weather;
-    for (const { machine, channels, events } of this.#subscribers) {
-      if (!channels.has(channel)) continue;
+    if (this.losesOverrides && channel.endsWith(':words')) return 0;
+    for (const subscriber of this.#subscribers) {
+      const { machine, channels, events } = subscriber;
+      if (machine.isDead) this.#subscribers.delete(subscriber);
+      if (machine.isDead || !channels.has(channel)) continue;
       const copies = this.random.chance(lost) ? 0 : this.random.chance(twice) ? 2 : 1;
       for (let copy = 0; copy < copies; copy += 1) {
         const ms = lateMs > 0 ? this.random.int(1, lateMs) : 1 + copy;

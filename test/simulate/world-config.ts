@@ -5,7 +5,7 @@ export const CHAIN = 7;
 /** `QUEUE_PREFIX` of all processes. */
 export const PREFIX = 'simulated';
 
-export const configOf = ({ blockTimeMs, nodes, callsPerMinute }: Plan): ChainConfig =>
+export const configOf = ({ blockTimeMs, nodes, callsPerMinute, maxAgeMs }: Plan): ChainConfig =>
   ChainConfig.parse({
     chainId: CHAIN,
     name: 'simulated',
@@ -14,6 +14,7 @@ export const configOf = ({ blockTimeMs, nodes, callsPerMinute }: Plan): ChainCon
     warmBudget: { callsPerMinute },
     deployments: [],
     live: {
+      ...(maxAgeMs !== null && { maxAgeMs }),
       sources: [
         { kind: 'builder-overrides', rpcUrls: ['http://builder'] },
         { kind: 'relayer', rpcUrls: ['http://relayer'] },

@@ -55,6 +55,7 @@ export class World {
     const served = Array.from({ length: pools }, (_, pool) =>
       flatPool(pool, { chainId: CHAIN, address: poolAddress(pool) }),
     );
+    const addresses = served.map(({ address }) => address);
     this.#table = new PoolTable(served);
     this.#onError = watcher.onError;
     this.chain = new VirtualChain(pools, blockTimeMs, 0, time.wallMs());
@@ -75,7 +76,7 @@ export class World {
         name: `reader${reader}`,
         time,
         random,
-        pools: served.map(({ address }) => address),
+        pools: random.chance(0.5) ? addresses : someOf(addresses, random),
         depth,
         basis,
         chainId: CHAIN,
@@ -100,7 +101,7 @@ export class World {
 
   readonly #silent = { error: (_: unknown, text: string) => this.#onError(text) } as never;
 
-  /** Another price of a pool, which nobody had before. */
+  /** A price that no pool had before. */
   newPrice(): bigint {
     this.#lastPrice += 1n;
     return this.#lastPrice;
@@ -164,4 +165,10 @@ export class World {
       void time.after(random.int(Math.round(plan.blockTimeMs * 0.9), Math.round(plan.blockTimeMs * 1.1)), mine);
     next();
   }
+}
+
+/** Some of a list, at least one. */
+function someOf<T>(list: readonly T[], random: Random): readonly T[] {
+  const sure = random.pick(list);
+  return list.filter((each) => each === sure || random.chance(0.5));
 }
