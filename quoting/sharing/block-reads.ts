@@ -43,8 +43,8 @@ export type Found = { readonly value: unknown } | 'absent' | 'unknown';
  */
 export class BlockReads {
   readonly #maxMessage: number;
-  /** The last value of each name. */
-  readonly #last = new LRUCache<string, Value>({ max: MAX_VALUES });
+  /** The last value of each name. `max` would take memory for all of them at once. */
+  readonly #last = new LRUCache<string, Value>({ maxSize: MAX_VALUES, sizeCalculation: () => 1 });
   readonly #blocks = new LRUCache<string, BlockRead>({ max: MAX_BLOCKS });
   readonly #unsent = new Map<string, Unsent>();
 
