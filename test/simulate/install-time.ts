@@ -37,6 +37,9 @@ class VirtualTimer {
 
 type Callback = (...args: unknown[]) => void;
 
+/** The reason of all signals that time out: most are of work that is over, and errors cost more than all else. */
+const TIMED_OUT = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+
 const abortError = (): Error => Object.assign(new Error('aborted'), { name: 'AbortError', code: 'ABORT_ERR' });
 
 /**
@@ -85,7 +88,7 @@ export function installTime(time: VirtualTime, random: Random): () => void {
   replace(Math, 'random', () => () => random.next());
   replace(AbortSignal, 'timeout', () => (ms: number) => {
     const controller = new AbortController();
-    set(ms, () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')));
+    set(ms, () => controller.abort(TIMED_OUT));
     return controller.signal;
   });
   const sleep = (ms: number, value: unknown, signal?: AbortSignal) =>

@@ -36,6 +36,8 @@ export class LevelReader {
   /** Since when it has no reason to miss a frame; undefined while it has. */
   waitingSince: number | undefined;
   last: TakenFrame | undefined;
+  /** The last frame of earlier connections. */
+  lastBefore: TakenFrame | undefined;
   #leave: (() => void) | undefined;
 
   constructor(readonly options: LevelReaderOptions) {
@@ -77,6 +79,7 @@ export class LevelReader {
     }
     this.process = process;
     this.connections += 1;
+    this.lastBefore = this.last ?? this.lastBefore;
     this.last = undefined;
     const connection = this.connections;
     const isOpen = () => this.process === process && this.connections === connection;

@@ -60,14 +60,14 @@ export function planOf(seed: number, durationMs: number): Plan {
   return {
     seed,
     durationMs,
-    blockTimeMs: random.pick([1_000, 2_000, 2_000, 4_000, 12_000]),
+    blockTimeMs: random.pick([1_000, 2_000, 4_000, 12_000]),
     processes: random.pick([2, 2, 3, 3, 5]),
     nodes: random.int(1, 3),
     pools: random.int(3, 5),
     readers: random.int(2, 4),
     takers: random.int(1, 3),
     callsPerMinute: random.pick([FEW_CALLS, ENOUGH_CALLS, ENOUGH_CALLS, ENOUGH_CALLS]),
-    maxAgeMs: random.pick([null, null, 1_000]),
+    maxAgeMs: random.pick([null, 1_000]),
   };
 }
 
@@ -129,6 +129,7 @@ function fault({ pools, processes, nodes, blockTimeMs }: Plan, random: Random, m
   const makers: readonly (() => Fault)[] = [
     () => ({ do: 'lie', pool: random.int(0, pools - 2), ms }),
     () => ({ do: 'silence', source, ms }),
+    () => ({ do: 'silence', source: random.int(0, SOURCES - 1), ms }),
     () => ({ do: 'leap', source, by: random.pick([1, 1, 2, 50, -1]), ms }),
     () => ({ do: 'stop', process, ms }),
     () => ({ do: 'kill', process, ms, skewMs: random.int(-2_000, 2_000), isSilent: random.chance(0.3) }),

@@ -9,8 +9,6 @@ import type { Machine, VirtualTime } from './virtual-time.ts';
 export type NodeState = 'well' | 'down' | 'slow' | 'hangs' | 'blind';
 
 const TIMEOUT_MS = 3_000;
-/** How long a pushed head is in flight. */
-const PUSH_MS = 5;
 
 /** What `sim_prices` takes: a block, and the price of each pool that overrides set. */
 export interface PricesCall {
@@ -50,7 +48,7 @@ export class VirtualNode {
       if (this.state === 'down' || this.state === 'hangs') return;
       for (const [machine, listener] of this.#listeners) {
         if (machine.isDead) this.#listeners.delete(machine);
-        else this.time.after(PUSH_MS, () => listener(block), machine);
+        else this.time.after(machine.pushMs, () => listener(block), machine);
       }
     });
   }

@@ -11,6 +11,8 @@ export class Machine {
   isDead = false;
   /** How far its wall clock is ahead, milliseconds. */
   skewMs = 0;
+  /** How long a head that a node pushes is on its way to it. */
+  pushMs = 5;
   /** When it last went on after it stood still, by virtual time. */
   thawedAt = 0;
   /** What came while it stood still: timers that rang, and messages that waited in its sockets. */

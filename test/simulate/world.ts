@@ -20,6 +20,9 @@ export type Watcher = Pick<StreamReaderOptions, 'onState'> &
   Pick<LevelReaderOptions, 'onFrame'> &
   Pick<Surroundings, 'onError'>;
 
+/** How long pushed heads are on their way to a process: it may be behind another one. */
+const PUSH_MS = [5, 5, 300, 900] as const;
+
 /** All that takes part in a simulation. */
 export class World {
   readonly config: ChainConfig;
@@ -41,6 +44,7 @@ export class World {
   #lastPrice = FIRST_LIVE_PRICE;
   #trades = new Set<number>();
   #started = 0;
+  readonly #pushes: Random;
   readonly #table: PoolTable;
   readonly #onError: (text: string) => void;
 
@@ -51,6 +55,7 @@ export class World {
   ) {
     const { seed, pools, blockTimeMs } = plan;
     const randomOf = (name: string) => Random.of(seed, name);
+    this.#pushes = randomOf('pushes');
     this.config = configOf(plan);
     const served = Array.from({ length: pools }, (_, pool) =>
       flatPool(pool, { chainId: CHAIN, address: poolAddress(pool) }),
@@ -140,6 +145,7 @@ export class World {
     this.#started += 1;
     const machine = new Machine(`process${this.#started}`, 1_000 * this.#started);
     machine.skewMs = skewMs;
+    machine.pushMs = this.#pushes.pick(PUSH_MS);
     const { time, config, redis, nodes, sources } = this;
     const canTrace = () => this.canTrace;
     const surroundings = { time, config, table: this.#table, redis, nodes, sources, canTrace, onError: this.#onError };
