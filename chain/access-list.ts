@@ -4,6 +4,7 @@ import { HexAddress, HexBytes32 } from '../config/scalars.ts';
 import { type BoundedCall, encodeBoundedCalls } from '../protocol/bounded-calls/bounded-calls.ts';
 import type { ChainRpc } from './chain-rpc.ts';
 import { blockParam } from './eth-call.ts';
+import { blockOverrides, type PendingState, stateDiffs } from './pending-state.ts';
 import type { ReadContext } from './read-context.ts';
 
 /** The storage that calls read: slots by account, in lowercase. */
@@ -15,12 +16,23 @@ const Answer = z
     ({ accessList }): AccessList => new Map(accessList.map((each) => [each.address, new Set(each.storageKeys)])),
   );
 
+/** What `prestateTracer` answers: all accounts that a call looks at, with the slots that it reads. */
+const Prestate = z
+  .record(HexAddress, z.object({ storage: z.record(HexBytes32, z.unknown()).default({}) }))
+  .transform((accounts): AccessList => {
+    const lists = Object.entries(accounts).map(
+      ([address, { storage }]) => [address as Address, new Set(Object.keys(storage) as Hex[])] as const,
+    );
+    return new Map(lists.filter(([, slots]) => slots.size > 0));
+  });
+
 /** What the program itself takes, besides its calls. */
 const PROGRAM_GAS = 500_000;
 
 /**
- * Finds the storage that isolated calls read at a committed block, whether they succeed or not, by
- * `eth_createAccessList`. Runs from the zero address: nodes charge the sender, and this one has ether on public chains.
+ * Finds the storage that isolated calls read, whether they succeed or not: at a committed block by `eth_createAccessList`,
+ * in a block that is being built by `debug_traceCall`, which applies overrides at more nodes. Runs from the zero address:
+ * nodes charge the sender, and this one has ether on public chains.
  *
  * @throws RpcFailure of the last node asked: `refused` also where no node has the method
  */
@@ -31,10 +43,20 @@ export function readAccessList(
 ): Promise<AccessList> {
   const gas = calls.reduce((sum, { gasLimit }) => sum + gasLimit, PROGRAM_GAS);
   const program = { from: zeroAddress, data: encodeBoundedCalls(calls), gas: numberToHex(gas) };
-  return rpc.requestOptional(
-    'eth_createAccessList',
-    [program, blockParam(block)],
-    (answer) => Answer.parse(answer),
-    signal,
-  );
+  const at = blockParam(block);
+  return block.pending
+    ? rpc.requestOptional(
+        'debug_traceCall',
+        [program, at, tracerIn(block.pending)],
+        (read) => Prestate.parse(read),
+        signal,
+      )
+    : rpc.requestOptional('eth_createAccessList', [program, at], (answer) => Answer.parse(answer), signal);
 }
+
+const tracerIn = (pending: PendingState) => ({
+  tracer: 'prestateTracer',
+  tracerConfig: { disableCode: true },
+  stateOverrides: stateDiffs(pending.overrides),
+  blockOverrides: blockOverrides(pending),
+});

@@ -19,6 +19,7 @@ export function learnFrom(endpoint: RpcEndpoint, request: NodeRequest, error: un
   for (const need of needsOf(request)) {
     switch (need.ability) {
       case 'accessLists':
+      case 'liveAccessLists':
         // A proxy before the node may keep the method from us in any way.
         endpoint.learn(need, false);
         break;

@@ -26,6 +26,9 @@ export const isAskedLast = ({ ability }: Need): boolean => ASKED_LAST.includes(a
 
 const isProgram = (call: unknown): boolean => (call as { readonly to?: unknown }).to === undefined;
 
+const hasOverrides = (tracer: unknown): boolean =>
+  (tracer as { stateOverrides?: unknown }).stateOverrides !== undefined;
+
 /** What a request needs of a node besides plain calls. */
 export const needsOf = (request: NodeRequest): readonly Need[] =>
   request.extra ? [...shownNeeds(request), { ability: request.extra.ability }] : shownNeeds(request);
@@ -41,7 +44,7 @@ function shownNeeds({ method, params }: NodeRequest): readonly Need[] {
     case 'eth_createAccessList':
       return [{ ability: 'accessLists' }];
     case 'debug_traceCall':
-      return [{ ability: 'traces' }];
+      return [{ ability: hasOverrides(params[2]) ? 'liveAccessLists' : 'traces' }];
     case 'eth_getCode': {
       const block = StateOfBlock.safeParse(params).data?.[1];
       return block === undefined ? [] : [{ ability: 'oldState', size: -Number(block) }];

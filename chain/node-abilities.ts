@@ -3,7 +3,8 @@
  *
  * - `stateOverrides`, `blockOverrides`: to apply those of an `eth_call`; `programOverrides`: also where it runs creation code;
  * - `quotes`, `transfers`: calls under overrides that run the code of untrusted providers or tokens;
- * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`;
+ * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`; `liveAccessLists`: the latter under
+ *   state overrides;
  * - `oldState`, `logRange`: the state of old blocks, the logs of many blocks.
  */
 export type Ability =
@@ -13,6 +14,7 @@ export type Ability =
   | 'quotes'
   | 'transfers'
   | 'accessLists'
+  | 'liveAccessLists'
   | 'traces'
   | 'oldState'
   | 'logRange';

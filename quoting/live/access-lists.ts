@@ -94,7 +94,7 @@ export class AccessLists {
   }
 
   /**
-   * Reads the list of a pool at a committed block, as far as it is worth a call and the budget has one. Never rejects.
+   * Reads the list of a pool at a block, as far as it is worth a call and the budget has one. Never rejects.
    *
    * @param hasPrice whether the pool has a price at that block
    */
@@ -102,7 +102,7 @@ export class AccessLists {
     const { rpc, reserve, readTimeoutMs, now } = this.#deps;
     const { address } = pool;
     if (this.#isKnown(pool, hasPrice) || this.#reading.has(address) || this.#reading.size >= MAX_READS) return;
-    if (!rpc.mayHave('accessLists') || !reserve()) return;
+    if (!rpc.mayHave(block.pending ? 'liveAccessLists' : 'accessLists') || !reserve()) return;
     this.#reading.add(address);
     try {
       const context = { block, signal: AbortSignal.timeout(readTimeoutMs) };
@@ -112,7 +112,8 @@ export class AccessLists {
       if (list.get(address)?.size) this.#known.set(address, read);
       this.#outage.worked();
     } catch (error) {
-      this.#outage.failed(error);
+      // Few public nodes trace, and operators know it.
+      if (!block.pending) this.#outage.failed(error);
     } finally {
       this.#reading.delete(address);
     }

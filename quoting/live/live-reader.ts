@@ -123,10 +123,11 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     if (isContradicted(read, before, priced)) accessLists.distrust(pool, block);
     else accessLists.confirm(pool);
     const atHead = committed.cached(pool, 'prices');
-    if (atHead?.block.hash !== block.hash) return;
-    const hasPrice = atHead.status === 'healthy';
-    // Where overrides alone give a price, the list of a read without them would end before what they are for.
-    if (hasPrice || !priced.hasLivePrice) void accessLists.learn(pool, atHead.block, hasPrice);
+    const isAtHead = atHead?.block.hash === block.hash;
+    const hasPrice = isAtHead && atHead.status === 'healthy';
+    // A read without a price ends early. Where overrides alone give a price, the list is of a read with them.
+    if (hasPrice || (isAtHead && !priced.hasLivePrice)) void accessLists.learn(pool, atHead.block, hasPrice);
+    else if (priced.hasLivePrice) void accessLists.learn(pool, block, true);
   }
 
   /** The same snapshot with all overrides of a block, of which it depends on none that changed. */
