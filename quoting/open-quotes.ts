@@ -51,7 +51,7 @@ export function openQuotes(
   onHead: (block: BlockHeader) => void,
   live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
 ): ChainQuotes {
-  const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now } = deps;
+  const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now, wallClock } = deps;
   const { createReader = createPoolReader } = deps;
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
@@ -59,7 +59,7 @@ export function openQuotes(
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
-  const pools = createReader({ ...bounds, target, hasSource, observer, logger, heads, shared });
+  const pools = createReader({ ...bounds, target, hasSource, observer, logger, heads, shared, wallClock });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;

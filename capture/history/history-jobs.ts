@@ -16,7 +16,7 @@ export function chainHistoryJobs(
   const { chainId } = chain;
   const hasSpareCalls = () => budget.saved('funded') > budget.burst('funded');
   const reserve = () => hasSpareCalls() && budget.reserve('funded');
-  const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, logger });
+  const recordDepth = createDepthRecorder({ database, chain, rpc: rpcs.funded, reserve, wallClock, logger });
   const quotes = { database, chainId, pools, kept: file.history, recordDepth };
   const fills = { database, chainId, rpc: budgeted, pools, hasSpareCalls };
   return jobsOfChain(chainId, {

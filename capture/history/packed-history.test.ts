@@ -181,7 +181,14 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
     ]);
     const logger = { warn: () => undefined, child: () => logger } as never;
     const rpc = openChainRpc(config, 10_000);
-    const recordDepth = createDepthRecorder({ database, chain: config, rpc, reserve: () => true, logger });
+    const recordDepth = createDepthRecorder({
+      database,
+      chain: config,
+      rpc,
+      reserve: () => true,
+      wallClock: () => Date.now(),
+      logger,
+    });
     const deps = { database, chainId: chain.chainId, pools, kept: HistoryConfig.parse({}), recordDepth };
     await recordQuotes(deps, Number(timestamp));
     const { rows } = await database.query(

@@ -124,7 +124,14 @@ async function sample(depthPools = 100, spare = () => true): Promise<void> {
   });
   await capture('funded');
   const logger = { warn: () => undefined, child: () => logger } as never;
-  const recordDepth = createDepthRecorder({ database, chain: config, rpc, reserve: spare, logger });
+  const recordDepth = createDepthRecorder({
+    database,
+    chain: config,
+    rpc,
+    reserve: spare,
+    wallClock: () => Date.now(),
+    logger,
+  });
   const { timestamp } = await world.chain.client.getBlock();
   const kept = { ...HistoryConfig.parse({}), depthPools };
   await recordQuotes({ database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));

@@ -13,6 +13,7 @@ import { createPoolReader } from '../../quoting/reads/create-pool-reader.ts';
 import type { PoolReader } from '../../quoting/reads/pool-reader.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type HeadContext } from '../../quoting/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { encodeBigints } from '../../runtime/json.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
@@ -22,6 +23,8 @@ export interface DepthDeps {
   readonly rpc: ChainRpc;
   /** Takes a call from the read budget that price reads do not need soon. @returns false when there is none */
   readonly reserve: () => boolean;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
   readonly logger: Logger;
 }
 
@@ -48,7 +51,7 @@ const insertDepth = loadStatement('./insert-depth.sql', import.meta.url);
  *
  * A run throws errors of the nodes or of Postgres; what was read before is recorded.
  */
-export function createDepthRecorder({ database, chain, rpc, reserve, logger }: DepthDeps): RecordDepth {
+export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, logger }: DepthDeps): RecordDepth {
   const { chainId, multicall3 } = chain;
   const head = async (): Promise<HeadContext> => {
     const { block, endpoint } = await rpc.head();
@@ -62,6 +65,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, logger }: D
     readTimeoutMs: READ_TIMEOUT_MS,
     observer: {},
     logger,
+    wallClock,
   });
   return async (addresses) => {
     const pools = await servedPools(database, chain, addresses);

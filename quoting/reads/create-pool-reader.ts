@@ -7,7 +7,7 @@ import { PoolReader, type PoolReaderDeps } from './pool-reader.ts';
 /** What the reader of a chain's pools is made of. */
 export type PoolReaderOptions = Pick<
   PoolReaderDeps,
-  'target' | 'heads' | 'shared' | 'hasSource' | 'readTimeoutMs' | 'logger'
+  'target' | 'heads' | 'shared' | 'hasSource' | 'readTimeoutMs' | 'logger' | 'wallClock'
 > &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
     readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];

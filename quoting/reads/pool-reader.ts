@@ -3,6 +3,7 @@ import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
 import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
@@ -20,6 +21,8 @@ export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps,
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
   readonly logUnknown: LogUnknownError;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
 }
 
 /**
@@ -117,9 +120,9 @@ export class PoolReader {
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
-    const { hasSource, logger, logUnknown } = this.#deps;
+    const { hasSource, logger, logUnknown, wallClock } = this.#deps;
     logUnknown(read.pool.address, answers.prices?.[0]);
-    const found = decodePool(read, block, Math.floor(Date.now() / 1000), answers);
+    const found = decodePool(read, block, Math.floor(wallClock() / 1000), answers);
     if (!(found instanceof SnapshotError)) return hasSource ? { ...found, hasSource } : found;
     logger.warn({ err: found, pool: read.pool.address }, found.message);
     return found;

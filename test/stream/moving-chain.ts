@@ -105,6 +105,7 @@ async function readAlone(url: string, head: ReportedHead, pools: readonly Served
     simulatedPoolsPerRead: 0,
     readTimeoutMs: 30_000,
     logger,
+    wallClock: () => Date.now(),
   });
   const quotes = pools.map(async (pool) => {
     const quote = toQuote(await reader.depth(head, await reader.prices(head, { pool })));
