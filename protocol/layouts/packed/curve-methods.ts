@@ -7,7 +7,6 @@ import type {
   SearchChain,
   SearchEnd,
 } from '../../curve-search.ts';
-import { filledSwap } from '../../pool-errors.ts';
 import { decodeQuote } from '../create-adapter.ts';
 import { pricePool } from '../ladder.ts';
 import { poolCurve } from '../pool-side.ts';
@@ -17,7 +16,14 @@ import { furtherProbes, planFit } from './fit-plan.ts';
 import { agreeingFormulas, matchFormulas } from './formulas.ts';
 import { isTradableQuote, PACKED_QUOTE } from './quote.ts';
 import { isSameCode, readCode } from './read-code.ts';
-import { emptySidesGiveNothing, type PackedRead, type Search, type SimulatedSearch, simulate } from './search.ts';
+import {
+  emptySidesGiveNothing,
+  type PackedRead,
+  type Search,
+  SIDES,
+  type SimulatedSearch,
+  simulateSides,
+} from './search.ts';
 import { formSwaps, knownForm } from './searched-swaps.ts';
 import { packedSimulation, type SimulationForm } from './simulation.ts';
 import { type FoundSide, walkSide } from './walk.ts';
@@ -143,20 +149,6 @@ async function bySwaps(simulated: SimulatedSearch, before: CurveKnowledge): Prom
   if (context.known && context.known.readsWithoutFit === undefined)
     context.refuted({ priced, prices, probes, results });
   return bySimulation(simulated, { ...known, readsWithoutFit: READS_WITHOUT_FIT });
-}
-
-/** `zeroForOne` of both sides. */
-const SIDES = [true, false];
-
-/** Simulates swaps of both sides together. @returns what each took and gave, all and by side; null where it was refused */
-async function simulateSides(simulated: SimulatedSearch, amounts: readonly (readonly bigint[])[]) {
-  const probes = SIDES.flatMap((zeroForOne, side) =>
-    (amounts[side] ?? []).map((amountSpecified) => ({ zeroForOne, amountSpecified })),
-  );
-  const { results, isSilenced } = await simulate(simulated, probes);
-  const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
-  const ofSides = SIDES.map((zeroForOne) => fills.filter((_, index) => probes[index]?.zeroForOne === zeroForOne));
-  return { probes, results, isSilenced, fills, ofSides };
 }
 
 /** Keeps formulas for the code that they agreed with, if its hashes determine what it does. */

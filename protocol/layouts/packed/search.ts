@@ -31,10 +31,24 @@ export interface SimulatedSearch extends Search {
   readonly form: SimulationForm;
 }
 
+/** `zeroForOne` of both sides. */
+export const SIDES = [true, false];
+
 /** Simulates swaps of the pool, without its guards where the node can leave them out. */
-export async function simulate({ priced, form, context, chain }: SimulatedSearch, probes: readonly Probe[]) {
+async function simulate({ priced, form, context, chain }: SimulatedSearch, probes: readonly Probe[]) {
   if (probes.length === 0) return { results: [], isSilenced: true };
   return chain.simulate(searchedSwaps(priced, form, probes, context.isUnknownGuarded), context.guards);
+}
+
+/** Simulates swaps of both sides together. @returns what each took and gave, all and by side; null where it was refused */
+export async function simulateSides(simulated: SimulatedSearch, amounts: readonly (readonly bigint[])[]) {
+  const probes = SIDES.flatMap((zeroForOne, side) =>
+    (amounts[side] ?? []).map((amountSpecified) => ({ zeroForOne, amountSpecified })),
+  );
+  const { results, isSilenced } = await simulate(simulated, probes);
+  const fills = probes.map((probe, index) => filledSwap(probe, results[index]));
+  const ofSides = SIDES.map((zeroForOne) => fills.filter((_, index) => probes[index]?.zeroForOne === zeroForOne));
+  return { probes, results, isSilenced, fills, ofSides };
 }
 
 /**
@@ -42,9 +56,9 @@ export async function simulate({ priced, form, context, chain }: SimulatedSearch
  * it. A rejection shows nothing, except where guards run in the swap: they close the side then.
  */
 export async function emptySidesGiveNothing(simulated: SimulatedSearch): Promise<boolean> {
-  const probes = [true, false]
-    .filter((zeroForOne) => (feeFreeSide(simulated.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n)
-    .map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
+  const probes = SIDES.filter(
+    (zeroForOne) => (feeFreeSide(simulated.priced, zeroForOne).levels.at(-1)?.cumulativeOutput ?? 0n) === 0n,
+  ).map((zeroForOne) => ({ zeroForOne, amountSpecified: SMALLEST_SWAP }));
   const { results, isSilenced } = await simulate(simulated, probes);
   const mayReject = simulated.context.guards.length > 0 && !isSilenced;
   const givesNothing = (probe: Probe, result: CallResult | undefined) => {
