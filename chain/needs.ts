@@ -20,7 +20,7 @@ const LogsOfRange = z.tuple([z.object({ fromBlock: quantity, toBlock: quantity }
 const StateOfBlock = z.tuple([z.unknown(), quantity]);
 
 /** Nodes that are known to lack one of these are asked after the others: what they lack depends on the request. */
-const ASKED_LAST: readonly Ability[] = ['oldState', 'logRange'];
+const ASKED_LAST: readonly Ability[] = ['oldState', 'logRange', 'wholeLogs'];
 
 export const isAskedLast = ({ ability }: Need): boolean => ASKED_LAST.includes(ability);
 
@@ -52,7 +52,7 @@ function shownNeeds({ method, params }: NodeRequest): readonly Need[] {
     case 'eth_getLogs': {
       const range = LogsOfRange.safeParse(params).data?.[0];
       const blocks = range ? Number(range.toBlock - range.fromBlock) + 1 : 1;
-      return blocks > 1 ? [{ ability: 'logRange', size: blocks }] : [];
+      return [{ ability: 'wholeLogs' }, ...(blocks > 1 ? [{ ability: 'logRange', size: blocks } as const] : [])];
     }
     default:
       return [];

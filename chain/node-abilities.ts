@@ -5,7 +5,7 @@
  * - `quotes`, `transfers`: calls under overrides that run the code of untrusted providers or tokens;
  * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`; `liveAccessLists`: the latter under
  *   state overrides;
- * - `oldState`, `logRange`: the state of old blocks, the logs of many blocks.
+ * - `oldState`, `logRange`: the state of old blocks, the logs of many blocks; `wholeLogs`: to leave none of them out.
  */
 export type Ability =
   | 'stateOverrides'
@@ -17,7 +17,8 @@ export type Ability =
   | 'liveAccessLists'
   | 'traces'
   | 'oldState'
-  | 'logRange';
+  | 'logRange'
+  | 'wholeLogs';
 
 /** What a request needs of a node. */
 export interface Need {

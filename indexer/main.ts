@@ -23,6 +23,7 @@ import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
 import { contractsOfIndex } from './discovery.ts';
 import { openGateway } from './gateway/gateway.ts';
+import { logFaultCounter } from './gateway/log-fault-counter.ts';
 import type { StartOptions } from './ponder-command.ts';
 import { divertPonderLog } from './ponder-log.ts';
 import { endWithoutPort } from './ponder-port.ts';
@@ -97,7 +98,8 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   process.env.DATABASE_URL = actAs(settings.DATABASE_URL, 'ptd_indexer');
   const nodes = createRegistry('indexer');
   // Heads are pushed to Ponder, which has no pace of its own.
-  const gateway = await openGateway(measured, chainCallCounter(nodes), logger);
+  const counters = { countCall: chainCallCounter(nodes), countLogs: logFaultCounter(nodes) };
+  const gateway = await openGateway(measured, { ...counters, logger });
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });

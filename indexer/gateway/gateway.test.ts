@@ -62,9 +62,17 @@ function chainOf(rpcUrls: readonly string[], wsUrls: readonly string[] = []) {
 
 /** Ponder's client of a chain with these nodes, and what it logs. */
 async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] = [], timeoutMs = 5_000) {
+  const faults: Record<string, number> = {};
   const { chains } = parseChainsFile({ chains: [chainOf(rpcUrls, wsUrls)] }, 'test');
   const counted: string[] = [];
-  const gateway = await openGateway(chains, (_, method) => counted.push(method), silent, timeoutMs);
+  const gateway = await openGateway(chains, {
+    countCall: (_, method) => counted.push(method),
+    countLogs: (_, fault, logs) => {
+      faults[fault] = (faults[fault] ?? 0) + logs;
+    },
+    logger: silent,
+    timeoutMs,
+  });
   const log = vi.fn();
   const logger = { trace: nothing, debug: log, info: log, warn: log, error: log, child: () => logger };
   const common = {
@@ -80,7 +88,7 @@ async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] 
     gateway.close();
   });
   const logged = () => log.mock.calls.map(([line]) => line as { msg: string; error?: unknown });
-  return { rpc, gateway, logged, counted };
+  return { rpc, gateway, logged, counted, faults };
 }
 
 const blockOf = (number: number) => ({
@@ -242,6 +250,71 @@ test('of a new block whose logs its node lacks, they are read again, and so is t
   expect(await rpc.request({ method: 'eth_getBlockByHash', params: [hash, true] })).toEqual(block);
   const read = counted.filter((method) => method !== 'eth_getBlockByNumber');
   expect(read).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
+});
+
+/** Logs of blocks 5 to 8, two in each, in two transactions. */
+const chainLogs = [5, 6, 7, 8].flatMap((number) =>
+  [0, 1].map((index) => ({
+    address: pad('0xa', { size: 20 }),
+    topics: [pad('0xfeed')],
+    data: '0x01',
+    blockNumber: `0x${number}`,
+    blockHash: blockOf(number).hash,
+    transactionHash: pad(`0x${number}${index}`),
+    logIndex: `0x${index}`,
+    removed: false,
+  })),
+);
+type ChainLog = (typeof chainLogs)[0];
+const invented = { ...chainLogs[0], logIndex: '0x9', data: '0x02' } as ChainLog;
+const without = (...places: readonly number[]) => chainLogs.filter((_, place) => !places.includes(place));
+
+/** A node that gives these logs, and receipts of the chain up to a block. */
+function logNode(logs: () => readonly ChainLog[], highest = 8) {
+  return startNode(({ method, params = [] }) => {
+    if (method === 'eth_getLogs') return ok(logs());
+    const all = chainLogs.filter(({ transactionHash }) => transactionHash === params[0]);
+    const [first] = all;
+    return ok(first && Number(first.blockNumber) <= highest ? { blockHash: first.blockHash, logs: all } : null);
+  });
+}
+
+const range = { method: 'eth_getLogs', params: [{ fromBlock: '0x5', toBlock: '0x8' }] };
+
+test.each<[string, readonly ChainLog[], readonly ChainLog[], Record<string, number>]>([
+  ['the first leaves some out', without(1, 2, 6), chainLogs, { 'left out': 3 }],
+  ['the first leaves all out', [], chainLogs, { 'left out': 8 }],
+  ['the second leaves some out', chainLogs, without(3), { 'left out': 1 }],
+  ['both leave some out', without(0, 1), without(5), { 'left out': 3 }],
+  ['the first gives one twice, in another order', [...chainLogs, chainLogs[2] as ChainLog].reverse(), chainLogs, {}],
+  ['the first invents one', [...chainLogs, invented], chainLogs, { invented: 1 }],
+  ['the second invents one', chainLogs, [invented, ...chainLogs], { invented: 1 }],
+])('of two nodes %s: the index gets what the chain has', async (_, first, second, expected) => {
+  const { rpc, faults } = await openPonder([await logNode(() => first), await logNode(() => second)]);
+  expect(await rpc.request(range)).toEqual(chainLogs);
+  expect(faults).toEqual(expected);
+});
+
+test('a node that leaves logs out is asked last, also for logs that are not compared', async () => {
+  const asked: string[] = [];
+  const node = (name: string, logs: readonly ChainLog[]) =>
+    logNode(() => {
+      asked.push(name);
+      return logs;
+    });
+  const nodes = [await node('lossy', without(4)), await node('whole', chainLogs)];
+  const { rpc } = await openPonder(nodes);
+  await rpc.request(range);
+  expect([...asked].sort()).toEqual(['lossy', 'whole']);
+  asked.length = 0;
+  expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: blockOf(7).hash }] })).toEqual(chainLogs);
+  expect(asked[0]).toBe('whole');
+});
+
+test('what a node that lags does not give yet says nothing of it', async () => {
+  const { rpc, faults } = await openPonder([await logNode(() => chainLogs), await logNode(() => without(6, 7), 7)]);
+  expect(await rpc.request(range)).toEqual(chainLogs);
+  expect(faults).toEqual({ unclear: 2 });
 });
 
 test('the topics of logs that may be indexed are those of all contracts', async () => {

@@ -6,10 +6,13 @@ import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { type HeadFeed, openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type NodeQuestion, NodeRequest } from './answer-request.ts';
+import { answerRequest, type NodeAnswer, type NodeQuestion, NodeRequest } from './answer-request.ts';
+import type { LogFault } from './compare-logs.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
+import { LogsOfTwo } from './logs-of-two.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
 
@@ -21,8 +24,21 @@ interface ChainNodes {
   readonly chain: ChainConfig;
   readonly feed: HeadFeed | undefined;
   readonly blocks: NewBlocks;
+  readonly logsOfTwo: LogsOfTwo;
   /** One for each URL that Ponder gets. */
   readonly lanes: readonly ChainRpc[];
+}
+
+export interface GatewayDeps {
+  readonly countCall: CountChainCall;
+  /** Counts logs that one of two nodes did not give, or should not have. */
+  readonly countLogs: (chainId: number, fault: LogFault, logs: number) => void;
+  readonly logger: Logger;
+  /** Longest wait for the response of one node. */
+  readonly timeoutMs?: number;
+  readonly now?: Clock;
+  /** 0 to 1, at random. */
+  readonly random?: () => number;
 }
 
 export interface Gateway {
@@ -36,24 +52,21 @@ export interface Gateway {
 /**
  * Opens WebSockets on this machine, at `<URL>/<chain id>/<lane>`, which Ponder takes for the nodes of its chains.
  * Behind them are the nodes of the chains file, with our failover, timeouts and breakers, and heads pushed or polled.
- *
- * @param timeoutMs longest wait for the response of one node
  */
-export async function openGateway(
-  chains: readonly ChainConfig[],
-  countCall: CountChainCall,
-  logger: Logger,
-  timeoutMs = NODE_TIMEOUT_MS,
-): Promise<Gateway> {
+export async function openGateway(chains: readonly ChainConfig[], deps: GatewayDeps): Promise<Gateway> {
+  const { countCall, logger, timeoutMs = NODE_TIMEOUT_MS, now = () => performance.now(), random = Math.random } = deps;
   const nodesOf = new Map(
     chains.map((chain) => {
+      const { chainId } = chain;
       const lanes = openLanes(chain, timeoutMs, countCall);
-      const feed = openHeadFeed(chain, countCall, logger, { now: () => performance.now(), wallClock: Date.now });
-      return [String(chain.chainId), { chain, feed, blocks: new NewBlocks(), lanes }] as const;
+      const feed = openHeadFeed(chain, countCall, logger, { now, wallClock: Date.now });
+      const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
+      const logsOfTwo = new LogsOfTwo({ count, logger: logger.child({ chainId }), now, random });
+      return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
   );
   const logCounts = new Map(chains.map(({ chainId }) => [chainId, 0]));
-  const countLogs = (chainId: number, logs: number) => logCounts.set(chainId, (logCounts.get(chainId) ?? 0) + logs);
+  const countGiven = (chainId: number, logs: number) => logCounts.set(chainId, (logCounts.get(chainId) ?? 0) + logs);
   const path = `/${randomUUID()}`;
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   await once(server, 'listening');
@@ -61,7 +74,7 @@ export async function openGateway(
     const [chainId = '', lane = ''] = url.startsWith(`${path}/`) ? url.slice(path.length + 1).split('/') : [];
     const nodes = nodesOf.get(chainId);
     const rpc = nodes?.lanes[Number(lane)];
-    if (nodes && rpc) serve(socket, { ...nodes, rpc }, countLogs, logger.child({ chainId: Number(chainId) }));
+    if (nodes && rpc) serve(socket, { ...nodes, rpc }, countGiven, logger.child({ chainId: Number(chainId) }));
     else socket.terminate();
   });
   return {
@@ -83,7 +96,7 @@ function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainC
 
 function serve(
   socket: WebSocket,
-  { chain, feed, blocks, rpc }: Omit<ChainNodes, 'lanes'> & { readonly rpc: ChainRpc },
+  { chain, feed, blocks, logsOfTwo, rpc }: Omit<ChainNodes, 'lanes'> & { readonly rpc: ChainRpc },
   countLogs: (chainId: number, logs: number) => void,
   logger: Logger,
 ): void {
@@ -92,9 +105,13 @@ function serve(
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
+  const ask = async (question: NodeQuestion): Promise<NodeAnswer> => {
+    const logs = question.method === 'eth_getLogs' ? await logsOfTwo.answer(rpc, question) : undefined;
+    return logs ? { result: logs } : answerRequest(rpc, question);
+  };
   const answer = async (question: NodeQuestion) => {
     if (question.method !== 'eth_subscribe') {
-      const answered = await blocks.answer(rpc, question);
+      const answered = await blocks.answer(ask, question);
       if (question.method === 'eth_getLogs' && 'result' in answered && Array.isArray(answered.result)) {
         countLogs(chain.chainId, answered.result.length);
       }

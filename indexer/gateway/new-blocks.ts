@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type Hex, zeroHash } from 'viem';
 import { z } from 'zod';
-import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
-import { answerRequest, blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
+import { blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
 import { INDEXED_TOPICS } from './indexed-topics.ts';
 
 const Text = z.custom<Hex>((value) => typeof value === 'string');
@@ -17,6 +16,9 @@ export const PonderHeader = z.looseObject({
 });
 
 export type PonderHeader = z.infer<typeof PonderHeader>;
+
+/** Asks the nodes of the chain. */
+type Ask = (question: NodeQuestion) => Promise<NodeAnswer>;
 
 /** More heads than Ponder reads at a time. */
 const REMEMBERED_HEADS = 64;
@@ -45,12 +47,12 @@ export class NewBlocks {
     if (!this.#heads.has(header.hash)) this.#heads.set(header.hash, header);
   }
 
-  async answer(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
+  async answer(ask: Ask, question: NodeQuestion): Promise<NodeAnswer> {
     const head = this.#heads.get(blockOfLogs(question) ?? wholeBlock(question) ?? zeroHash);
-    if (!head) return answerRequest(rpc, question);
-    const { answer, indexed } = await this.#logs.get(head.hash, () => readLogs(rpc, head), keepKnown);
+    if (!head) return ask(question);
+    const { answer, indexed } = await this.#logs.get(head.hash, () => readLogs(ask, head), keepKnown);
     if (question.method === 'eth_getLogs') return indexed ? { result: indexed } : answer;
-    if (indexed?.length !== 0) return answerRequest(rpc, question);
+    if (indexed?.length !== 0) return ask(question);
     return { result: { ...head, logsBloom: NO_LOGS_BLOOM, transactions: [] } };
   }
 }
@@ -58,8 +60,8 @@ export class NewBlocks {
 /** Logs that are still unknown are not kept, so that they are requested again. */
 const keepKnown = ({ indexed }: LogsAnswer): number => (indexed ? Number.POSITIVE_INFINITY : 0);
 
-async function readLogs(rpc: ChainRpc, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
-  const answer = await answerRequest(rpc, { method: 'eth_getLogs', params: [{ blockHash: hash }] });
+async function readLogs(ask: Ask, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
+  const answer = await ask({ method: 'eth_getLogs', params: [{ blockHash: hash }] });
   const logs = 'result' in answer ? Logs.safeParse(answer.result).data : undefined;
   // A node that lags may return no logs. Ponder detects that by the bloom filter and asks again.
   const isIncomplete = logs?.length === 0 && logsBloom !== NO_LOGS_BLOOM;

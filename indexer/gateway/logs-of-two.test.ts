@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { fakeNodes } from '../../chain/fake-nodes.fixture.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { COMPARED_SHARE, LogsOfTwo, WATCHED_MS } from './logs-of-two.ts';
+
+const QUESTION = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x1' }] };
+const HASH = `0x${'1'.repeat(64)}`;
+const log = (index: number) => ({
+  address: `0x${'a'.repeat(40)}`,
+  topics: [],
+  data: '0x',
+  blockHash: HASH,
+  blockNumber: '0x1',
+  transactionHash: HASH,
+  logIndex: `0x${index}`,
+});
+
+/** Two nodes of a block with two logs, of which the first gives one, while it is lossy. */
+function openWorld() {
+  const world = { now: 0, random: 1, isLossy: false, isRefusing: false, asked: [0, 0] as [number, number], leftOut: 0 };
+  const node = (place: 0 | 1) => async (method: string) => {
+    if (method === 'eth_getTransactionReceipt') return { blockHash: HASH, logs: [log(0), log(1)] };
+    world.asked[place] += 1;
+    if (world.isRefusing && place === 1) throw new RpcFailure('refused', 'too wide');
+    return world.isLossy && place === 0 ? [log(0)] : [log(0), log(1)];
+  };
+  const rpc = fakeNodes([node(0), node(1)], () => world.now);
+  const logs = new LogsOfTwo({
+    count: (fault, count) => {
+      if (fault === 'left out') world.leftOut += count;
+    },
+    logger: { warn: () => undefined },
+    now: () => world.now,
+    random: () => world.random,
+  });
+  return { world, ask: () => logs.answer(rpc, QUESTION) };
+}
+
+test('all answers of a node are compared in its first hour, then a share of them', async () => {
+  const { world, ask } = openWorld();
+  for (const now of [0, WATCHED_MS - 1]) {
+    world.now = now;
+    expect(await ask()).toHaveLength(2);
+  }
+  world.now = WATCHED_MS;
+  expect(await ask()).toBeUndefined();
+  world.random = COMPARED_SHARE - 0.01;
+  expect(await ask()).toHaveLength(2);
+  expect(world.asked).toEqual([3, 3]);
+});
+
+test('a node that left logs out is compared for another hour, and asked last for a minute', async () => {
+  const { world, ask } = openWorld();
+  await ask();
+  Object.assign(world, { now: WATCHED_MS, random: 0, isLossy: true });
+  expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 1]);
+  world.random = 1;
+  // The other one is new as the first one.
+  expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 2]);
+  world.now += 2 * WATCHED_MS - 1;
+  expect(await ask()).toBeUndefined();
+});
+
+test('where the second node gives no logs, those of the first are the answer', async () => {
+  const { world, ask } = openWorld();
+  Object.assign(world, { isLossy: true, isRefusing: true });
+  expect([await ask(), world.leftOut]).toEqual([[log(0)], 0]);
+});
