@@ -43,7 +43,7 @@ export class HeadTracker<H extends Headed> {
   #state = noHeads<H>();
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
-  /** Resolves when other processes are told of the head. */
+  /** Resolves when other processes know of the head. */
   #told: Promise<unknown> = Promise.resolve();
   #heardAt = Number.NEGATIVE_INFINITY;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
