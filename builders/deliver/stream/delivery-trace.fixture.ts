@@ -43,7 +43,7 @@ export const step = fc.oneof(
   { weight: 24, arbitrary: ofDo('admit', { at: fc.nat(), admission }) },
   { weight: 8, arbitrary: ofDo('acknowledge', { at: fc.nat(), answer }) },
   { weight: 1, arbitrary: ofDo('garbage', {}) },
-  { weight: 12, arbitrary: ofDo('wait', { ms: fc.constantFrom(1, 1, 20, 20, 400, 400, 3_300) }) },
+  { weight: 12, arbitrary: ofDo('wait', { ms: fc.constantFrom(1, 1, 20, 20, 300, 400, 3_300) }) },
   { weight: 10, arbitrary: ofDo('open', {}) },
   { weight: 2, arbitrary: ofDo('break', {}) },
   { weight: 1, arbitrary: fc.oneof(ofDo('lose', {}), ofDo('expire', {}), ofDo('stop', {}), ofDo('stop', {})) },

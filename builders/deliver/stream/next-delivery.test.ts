@@ -99,6 +99,8 @@ test('property 4: each attempt ends once, and what is in flight ends by its time
       }
       const late = inFlight(after).filter((each) => moment.now - deadlineMs(each) >= LATE_MS);
       expect(late).toEqual([]);
+      for (const { submission, end } of effectsOf(effects, 'note'))
+        if (end === 'unanswered' && !after.isClosed) expect(moment.now).toBeGreaterThanOrEqual(deadlineMs(submission));
       const ended = effects.flatMap((each) =>
         each.kind === 'publish' || each.kind === 'note' ? [each.submission] : [],
       );
@@ -116,9 +118,9 @@ test('property 5: a connection is replaced when an update ends unanswered and th
     let [signAt, count] = [START, 0];
     for (const { event, moment, before, effects } of entries) {
       if (event.kind === 'opened' || event.kind === 'heard') signAt = moment.now;
-      const isLate = inFlight(before).some((each) => moment.now - deadlineMs(each) >= LATE_MS) && event.kind === 'time';
+      const isLate = effectsOf(effects, 'note').some(({ end }) => end === 'unanswered') && before.closeAt === null;
       const isDue = isLate && moment.isOpen && moment.now - signAt >= ACKNOWLEDGE_WITHIN_MS;
-      if (event.kind === 'time') expect(effectsOf(effects, 'reconnect')).toHaveLength(isDue ? 1 : 0);
+      if (before.closeAt === null) expect(effectsOf(effects, 'reconnect')).toHaveLength(isDue ? 1 : 0);
       count += isDue ? 1 : 0;
     }
     return count;

@@ -17,6 +17,8 @@ export interface DeliveryState {
   readonly waiting: readonly Submission[];
   /** What waits for an acknowledgement, by {@link updateKey}. One serves all submissions of the same update. */
   readonly outstanding: ReadonlyMap<string, readonly Submission[]>;
+  /** The earliest time at which some of that may be late. */
+  readonly lateFrom: number;
   /** What the builder answered on this connection, kept for jobs that the queue runs again. */
   readonly answers: KnownAnswers;
   /** When the connection opened, or the builder last sent something. */
@@ -56,14 +58,18 @@ type Step = readonly [DeliveryState, readonly DeliveryEffect[]];
 
 /** An update with less time left than this is dropped instead of sent. */
 export const DROP_BELOW_MS = 500;
-/** How long after its deadline an update still gets its acknowledgement. */
+/** An update ends as unanswered within this time after its deadline, so that many that are late end together. */
 export const LATE_MS = 250;
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** What a new connection begins with. */
+const NOTHING_SENT = { outstanding: new Map(), answers: new Map(), lateFrom: NEVER } satisfies Partial<DeliveryState>;
 
 /** The state of a delivery that has just begun to dial. */
 export const newDelivery = (now: number): DeliveryState => ({
   waiting: [],
-  outstanding: new Map(),
-  answers: new Map(),
+  ...NOTHING_SENT,
   lastSignAt: now,
   closeAt: null,
   isClosed: false,
@@ -77,8 +83,8 @@ export const newDelivery = (now: number): DeliveryState => ({
  * 2. On one connection each update is in flight once, and what was answered is not sent again for the same job: the job
  *    gets the same answer.
  * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits.
- * 4. Each attempt ends, and each update in flight gets the builder's answer, or is `unanswered` `LATE_MS` after its
- *    deadline.
+ * 4. Each attempt ends. Each update in flight gets the builder's answer, or is `unanswered` after its deadline, `LATE_MS`
+ *    later at the latest.
  * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long as one may take.
  * 6. Once the lease is lost or the delivery stops, whatever waits is given back. The connection is closed when nothing is
  *    in flight, or after the grace.
@@ -92,11 +98,9 @@ export function nextDelivery(before: DeliveryState, event: DeliveryEvent, moment
 }
 
 /** When a delivery needs a `time`; infinite if only events change it. */
-export function wakeAt({ waiting, outstanding, closeAt, isClosed }: DeliveryState, { leaseUntil }: Moment): number {
-  let at = closeAt === null || isClosed ? Number.POSITIVE_INFINITY : closeAt;
-  for (const each of waiting) at = Math.min(at, leaseUntil, dropAt(each));
-  for (const all of outstanding.values()) for (const each of all) at = Math.min(at, lateAt(each));
-  return at;
+export function wakeAt({ waiting, lateFrom, closeAt, isClosed }: DeliveryState, { leaseUntil }: Moment): number {
+  const at = closeAt === null || isClosed ? lateFrom : Math.min(lateFrom, closeAt);
+  return waiting.reduce((earliest, each) => Math.min(earliest, leaseUntil, dropAt(each)), at);
 }
 
 const dropAt = (submission: Submission): number => deadlineMs(submission) - DROP_BELOW_MS;
@@ -114,8 +118,8 @@ function withEvent(state: DeliveryState, event: DeliveryEvent, moment: Moment): 
       return heard({ ...state, lastSignAt: moment.now }, event.acknowledgement, moment);
     case 'opened': {
       // The builder may not have read what it did not acknowledge.
-      const waiting = [...inFlight(state), ...state.waiting];
-      return [{ ...state, waiting, outstanding: new Map(), answers: new Map(), lastSignAt: moment.now }, []];
+      const waiting = [...inFlight(state.outstanding), ...state.waiting];
+      return [{ ...state, ...NOTHING_SENT, waiting, lastSignAt: moment.now }, []];
     }
     case 'stopping':
       return [{ ...state, closeAt: moment.now + event.graceMs }, []];
@@ -139,7 +143,8 @@ function admitted(state: DeliveryState, event: DeliveryEvent & { readonly kind: 
   const same = state.outstanding.get(key) ?? [];
   if (same.some(({ id }) => id === submission.id)) return [state, [done]];
   const outstanding = new Map(state.outstanding).set(key, [...same, submission]);
-  return [{ ...state, outstanding }, same.length > 0 ? [done] : [{ kind: 'send', submission }, done]];
+  const next = { ...state, outstanding, lateFrom: Math.min(state.lateFrom, lateAt(submission)) };
+  return [next, same.length > 0 ? [done] : [{ kind: 'send', submission }, done]];
 }
 
 function heard(state: DeliveryState, acknowledgement: Acknowledgement | null, { now }: Moment): Step {
@@ -159,11 +164,8 @@ function heard(state: DeliveryState, acknowledgement: Acknowledgement | null, { 
 function withWaiting(state: DeliveryState, moment: Moment): Step {
   const isWaiting = !moment.isOpen && maySend(state, moment);
   const effects = state.waiting.flatMap((submission): DeliveryEffect[] => {
-    if (moment.now >= dropAt(submission))
-      return [
-        { kind: 'note', submission, end: 'dropped' },
-        { kind: 'done', submission },
-      ];
+    const done = { kind: 'done', submission } as const;
+    if (moment.now >= dropAt(submission)) return [{ kind: 'note', submission, end: 'dropped' }, done];
     if (isWaiting) return [];
     return [{ kind: maySend(state, moment) ? 'admit' : 'giveBack', submission }];
   });
@@ -174,24 +176,23 @@ function withWaiting(state: DeliveryState, moment: Moment): Step {
 
 /** Ends late updates. When the builder sent nothing for as long as one may take, the connection is replaced. */
 function withoutLate(state: DeliveryState, { now, isOpen }: Moment): Step {
-  const late = inFlight(state).filter((submission) => now >= lateAt(submission));
-  if (late.length === 0) return [state, []];
-  const kept = [...state.outstanding].map(([key, all]) => [key, all.filter((each) => now < lateAt(each))] as const);
+  if (now < state.lateFrom) return [state, []];
+  const isLate = (submission: Submission) => now >= deadlineMs(submission);
+  const kept = [...state.outstanding].map(([key, all]) => [key, all.filter((each) => !isLate(each))] as const);
   const outstanding = new Map(kept.filter(([, all]) => all.length > 0));
-  const isTimedOut = isOpen && now - state.lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
-  return [
-    { ...state, outstanding },
-    [...late.map(unanswered), ...(isTimedOut ? [{ kind: 'reconnect' } as const] : [])],
-  ];
+  const lateFrom = inFlight(outstanding).reduce((at, each) => Math.min(at, lateAt(each)), NEVER);
+  const ends: DeliveryEffect[] = inFlight(state.outstanding).filter(isLate).map(unanswered);
+  const isTimedOut = ends.length > 0 && isOpen && now - state.lastSignAt >= ACKNOWLEDGE_WITHIN_MS;
+  return [{ ...state, outstanding, lateFrom }, isTimedOut ? [...ends, { kind: 'reconnect' }] : ends];
 }
 
 /** Closes the connection of a delivery that stops, once nothing is in flight or its grace is over. */
 function closed(state: DeliveryState, { now }: Moment): Step {
   const { closeAt, isClosed, outstanding } = state;
   if (isClosed || closeAt === null || (outstanding.size > 0 && now < closeAt)) return [state, []];
-  const effects = [{ kind: 'close' } as const, ...inFlight(state).map(unanswered)];
-  return [{ ...state, outstanding: new Map(), isClosed: true }, effects];
+  const effects = [{ kind: 'close' } as const, ...inFlight(outstanding).map(unanswered)];
+  return [{ ...state, ...NOTHING_SENT, isClosed: true }, effects];
 }
 
-const inFlight = ({ outstanding }: DeliveryState): Submission[] => [...outstanding.values()].flat();
+const inFlight = (outstanding: DeliveryState['outstanding']): Submission[] => [...outstanding.values()].flat();
 const unanswered = (submission: Submission) => ({ kind: 'note', submission, end: 'unanswered' }) as const;
