@@ -126,12 +126,12 @@ function readPrice(
   return readPoolPrice(results, layoutAdapter(layout), { bids: isClosed('bids'), asks: isClosed('asks') });
 }
 
-/** Stores the prices of pools. @returns the outcome of each */
+/** Stores the prices of pools. @returns the outcome of each; null where what was stored before stays */
 async function storePrices(
   deps: PriceCaptureDeps,
   read: readonly PriceResults[],
   liveReads: ReadonlyMap<Address, LiveAnswer | undefined>,
-): Promise<ReadOutcome[]> {
+): Promise<(ReadOutcome | null)[]> {
   const rows = read.map((each) => {
     const { pool, results, answer } = each;
     const [price, , balance0, balance1] = results;
@@ -161,9 +161,10 @@ async function storePrices(
     keepIf: isNewer(priceHealth),
   });
   return rows.map((row, index) => {
+    if (!row) return null;
     const gas = gasUsedBy(liveReads.get(read[index]?.pool.address as Address)?.ran ?? []);
     // What is usual is left out: calls at the committed head are packed by this.
-    return { gas: gas > MAX_READ_GAS ? gas : 0, isFailed: row?.sellPriceX64 === null };
+    return { gas: gas > MAX_READ_GAS ? gas : 0, isFailed: row.sellPriceX64 === null };
   });
 }
 

@@ -28,7 +28,7 @@ export type GuardProbeDeps = PoolSchedule<GuardedPool> & {
 const SIDES = 2;
 
 type QuotedPool = Pick<PoolResults<GuardedPool, BoundedAnswer>, 'pool' | 'results'>;
-type Outcome = readonly [pool: Address, outcome: ReadOutcome];
+type Outcome = readonly [pool: Address, outcome: ReadOutcome | null];
 
 /**
  * Makes a probe that finds the sides on which guards reject an output of one unit, as quotes do. It reads the
@@ -94,7 +94,7 @@ export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
             : [];
         const outcomes = new Map([...atHead, ...beingBuilt]);
         // Of a pool that was not probed, the last note stays.
-        return quoted.map(({ pool }) => outcomes.get(pool.address) ?? { gas: 0, isFailed: false });
+        return quoted.map(({ pool }) => outcomes.get(pool.address) ?? null);
       },
     };
   });
@@ -109,12 +109,12 @@ function noteProbe(
   answer: GroupAnswer | null,
   swaps: number | undefined,
   { closed, logUnknown }: Pick<GuardProbeDeps, 'logUnknown'> & { readonly closed: Map<Address, ClosedSides> },
-): ReadOutcome {
+): ReadOutcome | null {
   if (!swaps) {
     closed.delete(address);
     return { gas: 0, isFailed: true };
   }
-  if (!answer) return { gas: 0, isFailed: false };
+  if (!answer) return null;
   // An unknown extension may revert with anything.
   if (isKnown) for (const result of answer.results) logUnknown(address, result);
   const { isRejected, gasLimit } = layoutAdapter(layout).unitSwaps;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
-import { ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
+import { type ReadOutcome, ReadScheduler } from '../../chain/read-schedule/read-scheduler.ts';
 import { ReadBudgetConfig } from '../../config/read-budget-schema.ts';
 import { type BoundedCall, CALL_GAS_CAP } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { runs } from '../../test/harness/property-seed.ts';
@@ -65,7 +65,7 @@ function market(pools: readonly MarketPool[], callsPerMinute = 80) {
     callsOf: ({ address }: MarketPool) => [
       { target: address, data: '0x' as const, likelyGas: 250_000, gasLimit: GAS_LIMIT, keptBytes: 64 },
     ],
-    store: async (read: readonly { readonly pool: MarketPool }[]) => {
+    store: async (read: readonly { readonly pool: MarketPool }[]): Promise<(ReadOutcome | null)[]> => {
       reads.push(...read.map(({ pool }) => ({ at: clock.now, pool })));
       return read.map(({ pool: { isFailing } }) => ({ gas: 0, isFailed: isFailing }));
     },
@@ -208,4 +208,21 @@ test('pools of a call that the node did not answer are read behind the others, a
   expect(scheduler.backlog('remaining', clock.now)).toMatchObject({ oldestAgeMs: RUN_MS, backoff: 0, overdue: 150 });
   await read('remaining');
   expect(scheduler.backlog('remaining', clock.now).overdue).toBeLessThan(100);
+});
+
+test('a pool of which nothing was found out grows older, and has its turn in the next run', async () => {
+  const pools = [poolOf({ isFunded: true }), poolOf({ isFunded: true })];
+  const { scheduler, clock, deps, reads } = market(pools);
+  const store: typeof deps.store = async (read) => {
+    const outcomes = await deps.store(read);
+    return read.map(({ pool }, index) => (pool === pools[0] ? null : (outcomes[index] ?? null)));
+  };
+  for (let run = 0; run < 3; run += 1) {
+    await readDuePools('funded', { ...deps, store });
+    clock.now += RUN_MS;
+  }
+  expect(reads.map(({ pool }) => pools.indexOf(pool)).sort()).toEqual([0, 0, 0, 1, 1, 1]);
+  expect(scheduler.backlog('funded', clock.now)).toMatchObject({ oldestAgeMs: 3 * RUN_MS, overdue: 2 });
+  await readDuePools('funded', deps);
+  expect(scheduler.backlog('funded', clock.now).oldestAgeMs).toBe(0);
 });

@@ -32,8 +32,13 @@ export interface PoolReads<P, A extends BoundedAnswer> {
   readonly callsOf: (pool: P) => readonly BoundedCall[];
   /** Sends one `eth_call`. */
   readonly send: (calls: readonly BoundedCall[]) => Promise<A>;
-  /** Stores what was read. @returns the outcome of each pool; `gas` is what it took besides these calls */
-  readonly store: (results: readonly PoolResults<P, A>[]) => Promise<readonly ReadOutcome[]>;
+  /**
+   * Stores what was read.
+   *
+   * @returns the outcome of each pool; `gas` is what it took besides these calls. Null where nothing was found out: the pool
+   *   has its turn again after the others, and its age grows
+   */
+  readonly store: (results: readonly PoolResults<P, A>[]) => Promise<readonly (ReadOutcome | null)[]>;
 }
 
 /** Results of the calls of a pool. */
@@ -148,8 +153,9 @@ async function makeCall<P extends { readonly address: Address }, A extends Bound
   if (first && !answers[0]) scheduler.record(first.address, { gas: Number(CALL_GAS_CAP), isFailed: true });
   const outcomes = await store(read);
   for (const [index, { pool, results }] of read.entries()) {
-    const { gas, isFailed } = outcomes[index] ?? { gas: 0, isFailed: true };
-    scheduler.record(pool.address, { gas: gas + gasUsedBy(results), isFailed });
+    const outcome = outcomes[index];
+    if (outcome) scheduler.record(pool.address, { ...outcome, gas: outcome.gas + gasUsedBy(results) });
+    else scheduler.postpone(pool.address);
   }
   return read.length;
 }

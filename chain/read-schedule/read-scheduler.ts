@@ -105,7 +105,7 @@ export class ReadScheduler<T> {
     this.#put({ read: turn.read, readAt: now, triedAt: now, dueAt: now + pauseMs, failures, isBurning, gas });
   }
 
-  /** Puts a read behind all others, because the node did not answer the call in which it was. */
+  /** Puts a read behind all others, because it found nothing out: the node did not answer its call, or there was no budget. */
   postpone(key: string): void {
     const turn = this.#take(key);
     if (turn) this.#put({ ...turn, triedAt: this.#now() });
