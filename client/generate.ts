@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { ApiRoute } from '../api/declaration/api-route.ts';
-import { COMMON_FAILURES } from '../api/declaration/responses.ts';
+import { COMMON_FAILURES, type Failures } from '../api/declaration/responses.ts';
 import { asyncApiDocument } from '../api/reference/asyncapi-document.ts';
 import { openApiDocument } from '../api/reference/openapi-document.ts';
 import { ROUTES } from '../api/resources.ts';
@@ -51,10 +51,10 @@ ${entries.join('\n')}
 `;
 }
 
-/** Lists the statuses to retry after: their description ends with "retry" or names `Retry-After`. */
+/** Lists the statuses to retry after. */
 function retryStatuses({ failures = {} }: ApiRoute): string[] {
-  const responses: Readonly<Record<string, { readonly description: string }>> = { ...COMMON_FAILURES, ...failures };
-  return Object.keys(responses).filter((status) => /; retry$|Retry-After/.test(responses[status]?.description ?? ''));
+  const responses: Failures = { ...COMMON_FAILURES, ...failures };
+  return Object.keys(responses).filter((status) => responses[status]?.isRetried);
 }
 
 if (import.meta.main) {

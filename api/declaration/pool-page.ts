@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Integer } from '../request.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath } from './responses.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, PoolAddressPath, retriedResponse } from './responses.ts';
 
 /** Size of a page. */
 export const pageLimit = (usual: number, most: number) =>
@@ -18,5 +18,5 @@ export const poolParams = z.object({ chain_id: ChainIdPath, pool_address: PoolAd
 export const POOL_PAGE_FAILURES = {
   400: errorOrTextResponse('A parameter is malformed (plain text), or has a value that is not allowed (JSON)'),
   404: errorResponse('Unknown chain, or a pool that is not served on it'),
-  503: errorResponse('Service temporarily unavailable; retry'),
+  503: retriedResponse('Service temporarily unavailable'),
 } as const;

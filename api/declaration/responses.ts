@@ -32,6 +32,12 @@ const textContent = { 'text/plain': { schema: Text } };
 
 export const errorResponse = (description: string) => ({ description, content: jsonContent(ErrorBody) });
 
+/** A failure in JSON after which a client may retry, as its description says. */
+export const retriedResponse = (description: string) => ({
+  ...errorResponse(`${description}; retry`),
+  isRetried: true,
+});
+
 /** A failure whose body is plain text, since the request could not be parsed. */
 export const textErrorResponse = (description: string) => ({ description, content: textContent });
 
@@ -56,12 +62,12 @@ export const BlockHeaders = z.object({
   [TARGET_BLOCK_HEADER]: z.string().optional().openapi({ description: 'Number of the block that is being built.' }),
 } satisfies Record<(typeof BLOCK_HEADERS)[number] | typeof TARGET_BLOCK_HEADER, z.ZodType>);
 
-/** Responses other than 200, by status. */
-export type Failures = RouteConfig['responses'];
+/** Responses other than 200, by status. A client may retry after those that say so. */
+export type Failures = Readonly<Record<string, RouteConfig['responses'][string] & { readonly isRetried?: boolean }>>;
 
 /** Failures that every endpoint has. */
 export const COMMON_FAILURES = {
   401: errorResponse('Invalid API key'),
-  429: errorResponse('Rate limited; `Retry-After` gives the wait in seconds'),
-  500: errorResponse('Internal server error, with `Retry-After` while nodes do not answer; retry'),
+  429: { ...errorResponse('Rate limited; `Retry-After` gives the wait in seconds'), isRetried: true },
+  500: retriedResponse('Internal server error, with `Retry-After` while nodes do not answer'),
 } as const;

@@ -4,7 +4,13 @@ import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
-import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import {
+  BlockHeaders,
+  ChainIdPath,
+  errorOrTextResponse,
+  errorResponse,
+  retriedResponse,
+} from '../declaration/responses.ts';
 import { uint64 } from '../declaration/uint64.ts';
 import { RawListingQuery } from '../listing/query-string.ts';
 import { poolsQuery } from '../sockets/pool-lists.ts';
@@ -90,6 +96,6 @@ export const getPriceLevels = {
   failures: {
     400: errorOrTextResponse('Invalid chain id, address, number of pools or filter; bad syntax returns plain text'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('Not all pools can be read, or no further connection is accepted; retry'),
+    503: retriedResponse('Not all pools can be read, or no further connection is accepted'),
   },
 } as const satisfies ApiRoute;

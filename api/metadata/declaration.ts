@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { MetadataPage } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, retriedResponse } from '../declaration/responses.ts';
 import { RawCrossChainQuery, RawListingQuery } from '../listing/query-string.ts';
 import { PAGE_EXAMPLE } from './example.ts';
 
@@ -15,7 +15,7 @@ const listing = {
   failures: {
     400: errorOrTextResponse('A parameter is malformed (plain text) or has a value that is not allowed (JSON)'),
     404: errorResponse('Unknown chain or contract version'),
-    503: errorResponse('Service temporarily unavailable; retry'),
+    503: retriedResponse('Service temporarily unavailable'),
   },
 } as const satisfies Partial<ApiRoute>;
 

@@ -3,7 +3,7 @@ import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, retriedResponse } from '../declaration/responses.ts';
 import { RawListingQuery } from '../listing/query-string.ts';
 
 /** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
@@ -49,6 +49,6 @@ export const listTokens = {
   failures: {
     400: errorOrTextResponse('A parameter is malformed (plain text) or negative (JSON)'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('Service temporarily unavailable; retry'),
+    503: retriedResponse('Service temporarily unavailable'),
   },
 } as const satisfies ApiRoute;

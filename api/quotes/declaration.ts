@@ -2,7 +2,13 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { poolParams } from '../declaration/pool-page.ts';
 import { basisQuery, includeQuery } from '../declaration/quote-basis.ts';
-import { BlockHeaders, ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import {
+  BlockHeaders,
+  ChainIdPath,
+  errorOrTextResponse,
+  errorResponse,
+  retriedResponse,
+} from '../declaration/responses.ts';
 import { BATCH_REQUEST_EXAMPLE, BATCH_RESPONSE_EXAMPLE, QUOTE_EXAMPLE } from './examples.ts';
 import { BatchRequest, BatchResponse, Quote } from './quote-schema.ts';
 
@@ -41,8 +47,8 @@ export const getBidAsk = {
   failures: {
     400: errorOrTextResponse('Invalid chain id or address; a bad `depth` returns plain text'),
     404: errorResponse('Unknown chain, or a pool that is not served on it'),
-    500: errorResponse('The pool could not be read onchain; retry'),
-    503: errorResponse('A concurrent read timed out, or the price source was too slow; retry'),
+    500: retriedResponse('The pool could not be read onchain'),
+    503: retriedResponse('A concurrent read timed out, or the price source was too slow'),
   },
 } as const satisfies ApiRoute;
 
@@ -72,6 +78,6 @@ export const getBidAskBatch = {
   failures: {
     400: errorResponse('Invalid chain id, body or address'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('The batch took longer than 20 seconds; retry'),
+    503: retriedResponse('The batch took longer than 20 seconds'),
   },
 } as const satisfies ApiRoute;

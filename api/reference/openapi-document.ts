@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { COMMON_FAILURES, errorResponse, jsonContent } from '../declaration/responses.ts';
+import { COMMON_FAILURES, errorResponse, type Failures, jsonContent } from '../declaration/responses.ts';
 import { MAX_BODY_BYTES } from '../http/refusals.ts';
 
 export const API_TITLE = 'Pool Trading Data API';
@@ -66,12 +66,16 @@ function operationOf({ operationId, method, path, summary, description, key, ans
         ...(answer.headers && { headers: answer.headers }),
         content: route.streams ? eventContent(json) : json,
       },
-      ...COMMON_FAILURES,
+      ...shown(COMMON_FAILURES),
       ...(body && { 413: errorResponse(`Body larger than ${MAX_BODY_BYTES} bytes`) }),
-      ...route.failures,
+      ...shown(route.failures ?? {}),
     },
   });
 }
+
+/** The failures without what their descriptions say in words. */
+const shown = (failures: Failures) =>
+  Object.fromEntries(Object.entries(failures).map(([status, { isRetried: _, ...response }]) => [status, response]));
 
 /** What a stream reports: each event carries JSON. */
 const eventContent = (json: ReturnType<typeof jsonContent>) => ({ 'text/event-stream': json['application/json'] });

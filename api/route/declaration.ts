@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
-import { BlockHeaders, ChainIdPath, errorResponse, jsonContent } from '../declaration/responses.ts';
+import { BlockHeaders, ChainIdPath, errorResponse, jsonContent, retriedResponse } from '../declaration/responses.ts';
 import { RouteBody } from './route-request.ts';
 import { RoutePlan } from './route-response.ts';
 
@@ -66,7 +66,7 @@ export const findRouteDeclaration = {
     400: errorResponse('Invalid path or body'),
     404: errorResponse('Chain not served'),
     422: { description: 'No plan', content: jsonContent(NoPlanBody) },
-    502: errorResponse('Chain data is not available; retry'),
-    503: errorResponse('Deadline exceeded or database unavailable; retry'),
+    502: retriedResponse('Chain data is not available'),
+    503: retriedResponse('Deadline exceeded or database unavailable'),
   },
 } as const satisfies ApiRoute;

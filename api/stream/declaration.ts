@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 import { basisQuery } from '../declaration/quote-basis.ts';
-import { ChainIdPath, errorOrTextResponse, errorResponse } from '../declaration/responses.ts';
+import { ChainIdPath, errorOrTextResponse, errorResponse, retriedResponse } from '../declaration/responses.ts';
 import { QUOTE_EXAMPLE } from '../quotes/examples.ts';
 import { poolsQuery } from '../sockets/pool-lists.ts';
 import { STREAM_MESSAGES } from './message-schema.ts';
@@ -50,6 +50,6 @@ export const openStream = {
   failures: {
     400: errorOrTextResponse('Invalid chain id, address or number of pools; a bad `depth` returns plain text'),
     404: errorResponse('Unknown chain'),
-    503: errorResponse('The chain cannot be read, or no further connection is accepted; retry'),
+    503: retriedResponse('The chain cannot be read, or no further connection is accepted'),
   },
 } as const satisfies ApiRoute;

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { MAX_BARS } from '../bars/intervals.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
-import { errorResponse } from '../declaration/responses.ts';
+import { retriedResponse } from '../declaration/responses.ts';
 import {
   CONFIG,
   Config,
@@ -22,7 +22,7 @@ const UDF = {
   limit: 'history',
   key: 'optional',
   tag: 'Charts',
-  failures: { 503: errorResponse('Service temporarily unavailable; retry') },
+  failures: { 503: retriedResponse('Service temporarily unavailable') },
 } as const;
 
 export const getUdfConfig = {
