@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, type TestContext, test, vi } from 'vitest';
 import { startAnvil } from '../anvil.ts';
 import { connectDevChain, findReceipt } from '../dev-chain.ts';
 import { request } from '../json-rpc.ts';
@@ -10,7 +10,9 @@ const CHAIN_ID = 31_337;
 const BLOCKS = 12n;
 const EVENTUALLY = { timeout: 40_000, interval: 100 };
 
-async function startedMarket() {
+/* Each has a chain of its own, and waits for its blocks. */
+
+async function startedMarket({ onTestFinished }: TestContext) {
   const { url, stop } = await startAnvil({ chainId: CHAIN_ID, args: ['--order', 'fifo'] });
   onTestFinished(stop);
   const packed = packedVariant('sumOnEdges');
@@ -20,8 +22,10 @@ async function startedMarket() {
   return { url, part, chain: await connectDevChain(url) };
 }
 
-test('trades land right behind the updates that they need, and not in every block', { timeout: 60_000 }, async () => {
-  const { part, chain } = await startedMarket();
+test.concurrent('trades land right behind the updates that they need, and not in every block', {
+  timeout: 60_000,
+}, async (context) => {
+  const { part, chain } = await startedMarket(context);
   const first = await chain.client.getBlockNumber();
   await vi.waitFor(async () => expect(await chain.client.getBlockNumber()).toBe(first + BLOCKS), EVENTUALLY);
   const updaters = part.pools.map(({ maker }) => maker.address);
@@ -38,12 +42,12 @@ test('trades land right behind the updates that they need, and not in every bloc
   expect(new Set(perBlock)).toEqual(new Set([0, 2 * part.pools.length]));
 });
 
-test.each<[string, (url: string) => Promise<unknown>]>([
+test.concurrent.for<[string, (url: string) => Promise<unknown>]>([
   ['mines blocks', (url) => request(url, 'anvil_mine', ['0x5'])],
   ['mines into the future', (url) => request(url, 'anvil_mine', ['0x2', '0x258'])],
   ['reorganises the chain', (url) => request(url, 'anvil_reorg', [3, []])],
-])('when a user %s, trades go on to land', { timeout: 60_000 }, async (_, play) => {
-  const { url, part, chain } = await startedMarket();
+])('when a user %s, trades go on to land', { timeout: 60_000 }, async ([, play], context) => {
+  const { url, part, chain } = await startedMarket(context);
   const head = () => chain.client.getBlockNumber();
   const first = await head();
   await vi.waitFor(async () => expect(await head()).toBeGreaterThan(first + 4n), EVENTUALLY);
