@@ -270,4 +270,70 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['test/stream/live-resume.property.test.ts', 'a live price that the next process never saw does not stay'],
     mutation: ['api/stream/next-messages.ts', 'if (isLive(quote)) basis = latest.mark;', ''],
   },
+  {
+    holds: 'No client holds a live price for long that its source cancelled, or does not repeat any more.',
+    test: ['test/simulate/simulate.test.ts', 'whatever goes wrong, readers hold nothing for long that is not true'],
+    mutation: [
+      'quoting/live/next-live-head.ts',
+      'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];',
+      'return [before, NOTHING];',
+    ],
+  },
+  {
+    holds: 'Once nothing fails any more, all clients have the newest block and all live prices.',
+    test: ['test/simulate/simulate.test.ts', 'whatever goes wrong, readers hold nothing for long that is not true'],
+    mutation: [
+      'quoting/live/next-live-head.ts',
+      'const isNew = state.taken !== state.announced;',
+      'const isNew = false;',
+    ],
+  },
+  {
+    holds: 'The block that frames of price levels name goes back only when the chain does.',
+    test: [
+      'quoting/live/target-block.test.ts',
+      'whatever is read, the number of frames goes back only when the chain does',
+    ],
+    mutation: ['quoting/live/target-block.ts', 'isBelow ? highest :', 'isBelow && !highest ? highest :'],
+  },
+  {
+    holds: 'A frame of price levels has each healthy pool, or comes late as a whole.',
+    test: ['api/levels/frame-contents.test.ts', 'never leaves out a pool that waits for its turn'],
+    mutation: ['api/levels/frame-contents.ts', "if (unread.length > 0) return 'late';", ''],
+  },
+  {
+    holds: 'A pool that was not read because the chain advanced has not failed: frames wait for it.',
+    test: [
+      'quoting/reads/snapshot-cache.test.ts',
+      'a pool that was not read because the chain advanced has not failed',
+    ],
+    mutation: ['quoting/reads/snapshot-cache.ts', ' && error.cause !== undefined', ''],
+  },
+  {
+    holds: 'A client that takes frames gets them, or is sent away.',
+    test: ['api/levels/frame-schedule.test.ts', 'after two seconds when nothing of the chain is known'],
+    mutation: ['api/levels/frame-schedule.ts', 'knownAt) + MAX_SILENCE_MS', 'knownAt) + 2 * MAX_SILENCE_MS'],
+  },
+  {
+    holds: 'No client gets an old frame.',
+    test: ['api/levels/frame-schedule.test.ts', 'gets no old frame while all others are slow'],
+    mutation: ['api/levels/frame-schedule.ts', "event.kind === 'joined' && isLast", "event.kind === 'joined'"],
+  },
+  {
+    holds: 'Where calls are few, each requested pool has its turn.',
+    test: [
+      'chain/read-schedule/read-scheduler.test.ts',
+      'property: whose turn it is and how many wait is as if all reads were looked at',
+    ],
+    mutation: ['chain/read-schedule/read-scheduler.ts', 'lastTurn(a) - lastTurn(b)', 'lastTurn(b) - lastTurn(a)'],
+  },
+  {
+    holds:
+      'A client that goes to another process sees no older block there, while Redis answers and nodes are two seconds apart at most.',
+    test: [
+      'quoting/heads/heard-heads.test.ts',
+      'property: who is less than two seconds behind another process awaits its height',
+    ],
+    mutation: ['quoting/heads/heard-heads.ts', ' || last.number <= head', ' || last.number > head'],
+  },
 ];

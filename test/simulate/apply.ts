@@ -1,3 +1,4 @@
+import { READ_CLASSES } from '../../chain/read-schedule/call-budget.ts';
 import type { Action } from './action.ts';
 import type { ApiProcess } from './api-process.ts';
 import type { Faults } from './faults.ts';
@@ -10,8 +11,6 @@ type Doing<K extends Action['do']> = (world: World, action: Extract<Action, { do
 const processAt = ({ processes }: World, place: number): ApiProcess => processes[place] as ApiProcess;
 const sourcesAt = ({ sources }: World, place: number | 'all'): readonly VirtualSource[] =>
   place === 'all' ? sources : [sources[place] as VirtualSource];
-/** Classes of scheduled reads. */
-const CLASSES = ['keyed', 'funded', 'remaining'] as const;
 
 const DOING: { readonly [K in Action['do']]: Doing<K> } = {
   price: (world, { pool }) => world.sourceOf(pool).set(pool, world.newPrice()),
@@ -112,7 +111,9 @@ const DOING: { readonly [K in Action['do']]: Doing<K> } = {
   empty: (world, action, faults) => {
     const { machine, committed, live } = processAt(world, action.process);
     world.time.in(machine, () => {
-      for (const { schedule } of [committed, live]) for (const kind of CLASSES) for (; schedule.budget.reserve(kind); );
+      for (const { budget } of [committed.schedule, live.schedule])
+        for (const kind of READ_CLASSES)
+          for (let calls = 0; calls <= budget.callsPerMinute && budget.reserve(kind); calls += 1);
     });
     faults.last(action, () => undefined);
   },

@@ -32,7 +32,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'who joins gets an old frame first',
     file: 'api/levels/frame-schedule.ts',
-    text: "event.kind === 'joined' && !isNewerDue",
+    text: "event.kind === 'joined' && isLast",
     replacement: "event.kind === 'joined'",
   },
   {
@@ -94,5 +94,21 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'chain/read-schedule/read-scheduler.ts',
     text: 'lastTurn(a) - lastTurn(b)',
     replacement: 'lastTurn(b) - lastTurn(a)',
+  },
+  {
+    name: 'a process goes by its own nodes alone',
+    file: 'quoting/heads/next-heads.ts',
+    text: `? withPushed(step, event) : step;
+    case 'heard':
+      return withAnnounced({`,
+    replacement: `? step : step;
+    case 'heard':
+      return step ?? withAnnounced({`,
+  },
+  {
+    name: 'a pool fails because the chain advanced while it was read',
+    file: 'quoting/reads/snapshot-cache.ts',
+    text: "error.code === 'timed_out' && error.cause !== undefined",
+    replacement: "error.code === 'timed_out'",
   },
 ];

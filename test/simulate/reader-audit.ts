@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 /** A reader without a connection asks for batches this often. */
 const BATCH_MS = 2_500;
 /** With few calls, each pool still has a quote within this time. */
-const TURN_MS = 30_000;
+const TURN_MS = 15_000;
 
 /** For this long after a reorganisation the block may go back. */
 const REORGANISED_MS = 3_000;

@@ -57,26 +57,29 @@ export const ENOUGH_CALLS = 6_000;
 
 export function planOf(seed: number, durationMs: number): Plan {
   const random = Random.of(seed, 'plan');
+  const callsPerMinute = random.pick([FEW_CALLS, ENOUGH_CALLS, ENOUGH_CALLS, ENOUGH_CALLS]);
   return {
     seed,
     durationMs,
-    blockTimeMs: random.pick([1_000, 2_000, 4_000, 12_000]),
+    callsPerMinute,
+    blockTimeMs: random.pick(callsPerMinute === FEW_CALLS ? [1_000, 2_000] : [1_000, 2_000, 4_000, 12_000]),
     processes: random.pick([2, 2, 3, 3, 5]),
     nodes: random.int(1, 3),
     pools: random.int(3, 5),
     readers: random.int(2, 4),
     takers: random.int(1, 3),
-    callsPerMinute: random.pick([FEW_CALLS, ENOUGH_CALLS, ENOUGH_CALLS, ENOUGH_CALLS]),
     maxAgeMs: random.pick([null, 1_000]),
   };
 }
 
 /** What happens, in the order of time, the same for the same plan. */
 export function scriptOf(plan: Plan): readonly Action[] {
-  const { durationMs } = plan;
+  const { durationMs, callsPerMinute } = plan;
   const random = Random.of(plan.seed, 'script');
   const actions: Action[] = [];
   const { calmMs, faultyMs, quietMs, outages, outageMs, endMs } = durationMs < LONG_MS ? SHORT : LONG;
+  // Turns take long.
+  const calmFactor = callsPerMinute === FEW_CALLS ? 2 : 1;
   // Each minute is quieter or busier than others.
   for (let at = 0, meanMs = 600; at < durationMs; at += 1 + random.int(0, 2 * meanMs)) {
     if (random.chance(0.02)) meanMs = random.pick([200, 600, 2_000, 6_000]);
@@ -85,7 +88,7 @@ export function scriptOf(plan: Plan): readonly Action[] {
     const isEnd = action.do === 'hush' || action.do === 'flash';
     if (isEnd && random.chance(QUIET)) at += random.int(...quietMs);
   }
-  for (let at = random.int(...calmMs); ; at += random.int(...calmMs)) {
+  for (let at = random.int(...calmMs); ; at += calmFactor * random.int(...calmMs)) {
     const isOutage = random.chance(outages);
     const end = Math.min(at + random.int(...(isOutage ? outageMs : faultyMs)), durationMs - endMs);
     if (at >= end) break;
