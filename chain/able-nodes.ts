@@ -1,4 +1,4 @@
-import { isAskedLast, type NodeRequest, needsOf } from './needs.ts';
+import { isAskedLast, isTrust, type NodeRequest, needsOf } from './needs.ts';
 import type { Ability } from './node-abilities.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { MissingAbility } from './rpc-failure.ts';
@@ -10,13 +10,16 @@ export interface AbleNodes {
 }
 
 /**
- * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last.
+ * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last; those that
+ * would answer wrongly, only where all would.
  *
  * @throws MissingAbility when every node is known to lack it
  */
-export function ableNodes(endpoints: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
+export function ableNodes(all: readonly RpcEndpoint[], request: NodeRequest): AbleNodes {
   const needs = needsOf(request);
-  if (needs.length === 0) return { endpoints };
+  if (needs.length === 0) return { endpoints: all };
+  const trusted = all.filter((endpoint) => !needs.some((need) => isTrust(need) && endpoint.isLacking(need)));
+  const endpoints = trusted.length > 0 ? trusted : all;
   const lacked = endpoints.map((endpoint) => needs.find((need) => endpoint.isLacking(need)));
   const able = endpoints.filter((_, index) => !lacked[index]);
   if (needs.every(isAskedLast)) return { endpoints: [...able, ...endpoints.filter((_, index) => lacked[index])] };

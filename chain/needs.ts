@@ -24,6 +24,9 @@ const ASKED_LAST: readonly Ability[] = ['oldState', 'logRange', 'wholeLogs'];
 
 export const isAskedLast = ({ ability }: Need): boolean => ASKED_LAST.includes(ability);
 
+/** Whether a node that lacks this answers as if it had it. */
+export const isTrust = ({ ability }: Need): boolean => ability === 'wholeLogs';
+
 const isProgram = (call: unknown): boolean => (call as { readonly to?: unknown }).to === undefined;
 
 const hasOverrides = (tracer: unknown): boolean =>

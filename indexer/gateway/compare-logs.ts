@@ -17,28 +17,59 @@ export type NodeLog = z.infer<typeof Log>;
 /** The logs of an answer; undefined when it is none. */
 export const logsOf = (result: unknown): NodeLog[] | undefined => z.array(Log).safeParse(result).data;
 
-/** The part of a receipt that shows which logs a transaction has. */
+/** The part of a receipt that shows which logs a transaction has; null where a node has none. */
 export const Receipt = z.object({ blockHash: Text, logs: z.array(Log) }).nullable();
 
-/** What is wrong with a log that one node gave and another did not; `unclear` where receipts do not show it. */
-export type LogFault = 'left out' | 'invented' | 'unclear';
+export type Receipt = z.infer<typeof Receipt>;
 
 /**
- * Says by the receipt at the node that did not give a log, whether it left the log out or the other one invented it.
- *
- * @param receipt of the log's transaction; null where the node has none, as while it lags or is on another branch
+ * What is wrong with a log that one node gave and another did not. `disputed`: each has receipts that agree with it; since
+ * nodes rather lack logs than invent any, it counts as left out, but no node is blamed. `unclear`: receipts say nothing.
  */
-export function faultOf(log: NodeLog, receipt: z.infer<typeof Receipt>): LogFault {
-  if (receipt?.blockHash !== log.blockHash) return 'unclear';
-  return receipt.logs.some((other) => isSame(log, other)) ? 'left out' : 'invented';
+export type LogFault = 'left out' | 'invented' | 'disputed' | 'unclear';
+
+/** Logs by what is wrong with them. */
+export type Doubted = Readonly<Record<LogFault, readonly NodeLog[]>>;
+
+/** Receipts by transaction, null where the node has none, as while it lags or is on another branch. */
+type Receipts = ReadonlyMap<string, Receipt>;
+
+/**
+ * Says by receipts, whether the node that did not give a log left it out or the other one invented it. A log of a transaction
+ * without receipts here is as the others, if these agree.
+ *
+ * @param atOther receipts at the node that did not give the logs: they prove a log that they have
+ * @param atGiver receipts at the node that gave them: a log that they lack as well is invented
+ */
+export function sortByFault(logs: readonly NodeLog[], atOther: Receipts, atGiver: Receipts): Doubted {
+  const asked = logs.filter(({ transactionHash }) => atOther.has(transactionHash));
+  const found = asked.map((log) => faultOf(log, atOther, atGiver));
+  const [all = 'unclear'] = new Set(found).size === 1 ? found : [];
+  const faults: Record<LogFault, NodeLog[]> = { 'left out': [], invented: [], disputed: [], unclear: [] };
+  for (const [index, log] of asked.entries()) faults[found[index] ?? 'unclear'].push(log);
+  faults[all].push(...logs.filter(({ transactionHash }) => !atOther.has(transactionHash)));
+  return faults;
+}
+
+function faultOf(log: NodeLog, atOther: Receipts, atGiver: Receipts): LogFault {
+  const [other, giver] = [atOther, atGiver].map((receipts) => has(receipts.get(log.transactionHash), log));
+  if (other) return 'left out';
+  if (other === undefined || giver === undefined) return 'unclear';
+  return giver ? 'disputed' : 'invented';
+}
+
+/** Whether a receipt has a log; undefined where it is none of the log's block. */
+function has(receipt: Receipt | undefined, log: NodeLog): boolean | undefined {
+  if (receipt?.blockHash !== log.blockHash) return undefined;
+  return receipt.logs.some((other) => isSame(log, other));
 }
 
 const isSame = (one: NodeLog, other: NodeLog): boolean =>
   nameOf(one) === nameOf(other) && one.data === other.data && `${one.topics}` === `${other.topics}`;
 
 /** Names a log: the same place on a branch, and the same contract. */
-const nameOf = ({ blockHash, logIndex, address }: NodeLog): string =>
-  `${blockHash} ${logIndex} ${address.toLowerCase()}`;
+const nameOf = ({ blockHash, transactionHash, logIndex, address }: NodeLog): string =>
+  `${blockHash} ${transactionHash} ${Number(logIndex)} ${address.toLowerCase()}`;
 
 /** The logs that are in the first list alone. */
 export function missingIn(logs: readonly NodeLog[], others: readonly NodeLog[]): NodeLog[] {

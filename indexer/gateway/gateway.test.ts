@@ -269,11 +269,12 @@ type ChainLog = (typeof chainLogs)[0];
 const invented = { ...chainLogs[0], logIndex: '0x9', data: '0x02' } as ChainLog;
 const without = (...places: readonly number[]) => chainLogs.filter((_, place) => !places.includes(place));
 
-/** A node that gives these logs, and receipts of the chain up to a block. */
-function logNode(logs: () => readonly ChainLog[], highest = 8) {
+/** A node that gives these logs, and receipts of these up to a block. */
+function logNode(logs: () => readonly ChainLog[], highest = 8, receipts: readonly ChainLog[] = chainLogs) {
   return startNode(({ method, params = [] }) => {
     if (method === 'eth_getLogs') return ok(logs());
-    const all = chainLogs.filter(({ transactionHash }) => transactionHash === params[0]);
+    if (receipts.length === 0) return { status: 403, body: 'no receipts' };
+    const all = receipts.filter(({ transactionHash }) => transactionHash === params[0]);
     const [first] = all;
     return ok(first && Number(first.blockNumber) <= highest ? { blockHash: first.blockHash, logs: all } : null);
   });
@@ -295,7 +296,7 @@ test.each<[string, readonly ChainLog[], readonly ChainLog[], Record<string, numb
   expect(faults).toEqual(expected);
 });
 
-test('a node that leaves logs out is asked last, also for logs that are not compared', async () => {
+test('a node that leaves logs out is not asked, also for logs that are not compared', async () => {
   const asked: string[] = [];
   const node = (name: string, logs: readonly ChainLog[]) =>
     logNode(() => {
@@ -305,10 +306,36 @@ test('a node that leaves logs out is asked last, also for logs that are not comp
   const nodes = [await node('lossy', without(4)), await node('whole', chainLogs)];
   const { rpc } = await openPonder(nodes);
   await rpc.request(range);
-  expect([...asked].sort()).toEqual(['lossy', 'whole']);
+  expect(new Set(asked)).toEqual(new Set(['lossy', 'whole']));
   asked.length = 0;
   expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: blockOf(7).hash }] })).toEqual(chainLogs);
-  expect(asked[0]).toBe('whole');
+  expect(asked).toEqual(['whole']);
+});
+
+test.each([
+  ['lack them too', chainLogs.map((log) => ({ ...log, logIndex: '0x7' })), 'disputed'],
+  ['cannot be read', [], 'unclear'],
+] as const)('a node whose receipts %s takes no logs from the other', async (_, receipts, fault) => {
+  const nodes = [await logNode(() => chainLogs), await logNode(() => [], 8, receipts)];
+  const { rpc, faults } = await openPonder(nodes);
+  // Whichever node Ponder asks first.
+  const answers = await Promise.all([1, 2].map(() => rpc.request(range)));
+  expect(answers).toContainEqual(chainLogs);
+  expect(Object.keys(faults)).toEqual([fault]);
+  if (fault === 'disputed') expect(answers).toEqual([chainLogs, chainLogs]);
+});
+
+test('indexes that nodes write in two ways, or count by transaction, name the same logs', async () => {
+  const padded = chainLogs.map((log) => ({ ...log, logIndex: log.logIndex.replace('0x', '0x0') }));
+  const { rpc, faults } = await openPonder([await logNode(() => chainLogs), await logNode(() => padded)]);
+  const [answer, again] = (await Promise.all([1, 2].map(() => rpc.request(range)))) as [ChainLog[], ChainLog[]];
+  for (const logs of [answer, again]) {
+    expect(logs.map((log) => ({ ...log, logIndex: `0x${Number(log.logIndex)}` }))).toEqual(chainLogs);
+  }
+  const byTransaction = chainLogs.map((log) => ({ ...log, logIndex: '0x0' }));
+  const other = await openPonder([await logNode(() => byTransaction), await logNode(() => byTransaction)]);
+  expect(await other.rpc.request(range)).toHaveLength(chainLogs.length);
+  expect({ ...faults, ...other.faults }).toEqual({});
 });
 
 test('what a node that lags does not give yet says nothing of it', async () => {

@@ -105,9 +105,9 @@ function serve(
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
-  const ask = async (question: NodeQuestion): Promise<NodeAnswer> => {
-    const logs = question.method === 'eth_getLogs' ? await logsOfTwo.answer(rpc, question) : undefined;
-    return logs ? { result: logs } : answerRequest(rpc, question);
+  const ask = (question: NodeQuestion): Promise<NodeAnswer> => {
+    const asNodesDo = () => answerRequest(rpc, question);
+    return question.method === 'eth_getLogs' ? logsOfTwo.answer(rpc, question, asNodesDo) : asNodesDo();
   };
   const answer = async (question: NodeQuestion) => {
     if (question.method !== 'eth_subscribe') {

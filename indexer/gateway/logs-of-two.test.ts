@@ -33,36 +33,57 @@ function openWorld() {
     now: () => world.now,
     random: () => world.random,
   });
-  return { world, ask: () => logs.answer(rpc, QUESTION) };
+  const asNodesDo = async () => ({ result: await rpc.request(QUESTION.method, QUESTION.params, (result) => result) });
+  return { world, ask: async () => ((await logs.answer(rpc, QUESTION, asNodesDo)) as { result: unknown }).result };
 }
 
 test('all answers of a node are compared in its first hour, then a share of them', async () => {
   const { world, ask } = openWorld();
   for (const now of [0, WATCHED_MS - 1]) {
     world.now = now;
-    expect(await ask()).toHaveLength(2);
+    expect(await ask()).toEqual([log(0), log(1)]);
   }
+  expect(world.asked).toEqual([2, 2]);
   world.now = WATCHED_MS;
-  expect(await ask()).toBeUndefined();
+  await ask();
+  expect(world.asked).toEqual([3, 2]);
   world.random = COMPARED_SHARE - 0.01;
-  expect(await ask()).toHaveLength(2);
-  expect(world.asked).toEqual([3, 3]);
+  await ask();
+  expect(world.asked).toEqual([4, 3]);
 });
 
-test('a node that left logs out is compared for another hour, and asked last for a minute', async () => {
+test('a node that left logs out is compared for another hour, and not asked for a minute', async () => {
   const { world, ask } = openWorld();
   await ask();
   Object.assign(world, { now: WATCHED_MS, random: 0, isLossy: true });
   expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 1]);
-  world.random = 1;
-  // The other one is new as the first one.
+  const [asked] = world.asked;
+  await ask();
+  expect(world.asked[0]).toBe(asked);
+  Object.assign(world, { now: WATCHED_MS + 60_000, random: 1 });
   expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 2]);
-  world.now += 2 * WATCHED_MS - 1;
-  expect(await ask()).toBeUndefined();
+  Object.assign(world, { now: 2 * WATCHED_MS + 120_000, isLossy: false });
+  const [, second] = world.asked;
+  await ask();
+  expect(world.asked[1]).toBe(second);
 });
 
 test('where the second node gives no logs, those of the first are the answer', async () => {
   const { world, ask } = openWorld();
   Object.assign(world, { isLossy: true, isRefusing: true });
   expect([await ask(), world.leftOut]).toEqual([[log(0)], 0]);
+});
+
+test('a node that gets a block between two requests left nothing out', async () => {
+  const { world, ask } = openWorld();
+  world.isLossy = true;
+  const answer = ask();
+  world.isLossy = false;
+  expect([await answer, world.leftOut]).toEqual([[log(0), log(1)], 0]);
+});
+
+test('at most two answers at a time are compared with those of a node', async () => {
+  const { world, ask } = openWorld();
+  await Promise.all(Array.from({ length: 10 }, ask));
+  expect(world.asked).toEqual([10, 2]);
 });

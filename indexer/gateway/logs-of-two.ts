@@ -3,8 +3,17 @@ import { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { NodeQuestion } from './answer-request.ts';
-import { faultOf, inOrder, type LogFault, logsOf, missingIn, type NodeLog, Receipt } from './compare-logs.ts';
+import type { NodeAnswer, NodeQuestion } from './answer-request.ts';
+import {
+  type Doubted,
+  inOrder,
+  type LogFault,
+  logsOf,
+  missingIn,
+  type NodeLog,
+  Receipt,
+  sortByFault,
+} from './compare-logs.ts';
 
 export interface LogsOfTwoDeps {
   /** Counts logs that one of two nodes did not give, or should not have. */
@@ -19,41 +28,63 @@ export interface LogsOfTwoDeps {
 export const WATCHED_MS = 3_600_000;
 /** Share of the answers of other nodes that are compared. */
 export const COMPARED_SHARE = 0.05;
-/** Most transactions whose receipts are asked for after one answer. */
-const MAX_RECEIPTS = 50;
+/** Most comparisons at a time at one node, beyond which answers are not compared: it may have a limit of requests. */
+const MAX_AT_A_TIME = 2;
+/** An answer waits for the second node for this long. */
+const SECOND_MS = 2_000;
+/** Most transactions whose receipts are asked for after one answer, and how many at a time. */
+const MAX_RECEIPTS = 20;
+const RECEIPTS_AT_A_TIME = 4;
 
 /**
- * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts of the node that
- * does not give a log decide. What both together have is the answer, and a node that was wrong is asked last.
+ * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts decide. The answer
+ * is that of the nodes as they are asked for anything, with what it lacks and without what was invented. A node that was wrong
+ * is not asked for a while. What the second node fails to do costs nothing but its part of the comparison.
  */
 export class LogsOfTwo {
   readonly #deps: LogsOfTwoDeps;
   /** Until when all answers of a node are compared. */
   readonly #watchedUntil = new Map<RpcEndpoint, number>();
+  readonly #comparing = new Map<RpcEndpoint, number>();
 
   constructor(deps: LogsOfTwoDeps) {
     this.#deps = deps;
   }
 
-  /**
-   * Answers `eth_getLogs` by two nodes, if a comparison is due.
-   *
-   * @returns undefined when it is not, or the first node gives no logs: the nodes are then to be asked as for any request
-   */
-  async answer(rpc: ChainRpc, question: NodeQuestion): Promise<readonly NodeLog[] | undefined> {
+  /** Answers `eth_getLogs`. @param ask asks the nodes, in their order */
+  async answer(rpc: ChainRpc, question: NodeQuestion, ask: () => Promise<NodeAnswer>): Promise<NodeAnswer> {
     const nodes = ableNodes(rpc.endpoints, question).endpoints.filter(({ breaker }) => !breaker.isOpen);
     const [first, second] = nodes;
-    if (!first || !second || !this.#isDue(first)) return undefined;
-    const [logs, others] = await Promise.all([first, second].map((node) => requestLogs(node, question)));
-    if (!logs || !others) return logs && inOrder(logs);
+    const comparing = (second && this.#comparing.get(second)) ?? 0;
+    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) return ask();
+    this.#comparing.set(second, comparing + 1);
+    try {
+      return await this.#compared(first, second, question, ask);
+    } finally {
+      this.#comparing.set(second, (this.#comparing.get(second) ?? 1) - 1);
+    }
+  }
+
+  async #compared(
+    first: RpcEndpoint,
+    second: RpcEndpoint,
+    question: NodeQuestion,
+    ask: () => Promise<NodeAnswer>,
+  ): Promise<NodeAnswer> {
+    const [answer, others] = await Promise.all([ask(), requestLogs(second, question)]);
+    const logs = 'result' in answer ? logsOf(answer.result) : undefined;
+    if (!logs || !others) return answer;
     const [lacking, surplus] = [missingIn(others, logs), missingIn(logs, others)];
-    if (lacking.length + surplus.length === 0) return inOrder(logs);
-    const [found, doubted] = await Promise.all([judge(first, lacking), judge(second, surplus)]);
-    this.#note(first, { leftOut: found['left out'], invented: doubted.invented });
-    this.#note(second, { leftOut: doubted['left out'], invented: found.invented });
-    const unclear = found.unclear.length + doubted.unclear.length;
-    if (unclear > 0) this.#deps.count('unclear', unclear);
-    return inOrder([...missingIn(logs, doubted.invented), ...found['left out']]);
+    if (lacking.length + surplus.length === 0) return { result: inOrder(logs) };
+    const [found, doubted] = [await judge(lacking, second, first), await judge(surplus, first, second)];
+    for (const fault of ['disputed', 'unclear'] as const) this.#count(fault, [...found[fault], ...doubted[fault]]);
+    await this.#blame(first, question, { leftOut: found['left out'], invented: doubted.invented });
+    await this.#blame(second, question, { leftOut: doubted['left out'], invented: found.invented });
+    return { result: inOrder([...missingIn(logs, doubted.invented), ...found['left out'], ...found.disputed]) };
+  }
+
+  #count(fault: LogFault, logs: readonly NodeLog[]): void {
+    if (logs.length > 0) this.#deps.count(fault, logs.length);
   }
 
   #isDue(node: RpcEndpoint): boolean {
@@ -63,11 +94,18 @@ export class LogsOfTwo {
     return now() < watchedUntil || random() < COMPARED_SHARE;
   }
 
-  #note(node: RpcEndpoint, { leftOut, invented }: Readonly<Record<'leftOut' | 'invented', readonly NodeLog[]>>): void {
+  async #blame(
+    node: RpcEndpoint,
+    question: NodeQuestion,
+    { leftOut, invented }: Readonly<Record<'leftOut' | 'invented', readonly NodeLog[]>>,
+  ): Promise<void> {
     if (leftOut.length + invented.length === 0) return;
-    const { count, logger, now } = this.#deps;
-    if (leftOut.length > 0) count('left out', leftOut.length);
-    if (invented.length > 0) count('invented', invented.length);
+    const { logger, now } = this.#deps;
+    // It may have got the block only now.
+    const again = leftOut.length > 0 ? await requestLogs(node, question) : [];
+    if (invented.length === 0 && again && missingIn(leftOut, again).length === 0) return;
+    this.#count('left out', leftOut);
+    this.#count('invented', invented);
     node.learn({ ability: 'wholeLogs' }, false);
     this.#watchedUntil.set(node, now() + WATCHED_MS);
     const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
@@ -76,24 +114,34 @@ export class LogsOfTwo {
   }
 }
 
+/** Fails without a word, and says nothing of the node. */
 async function requestLogs(node: RpcEndpoint, { method, params }: NodeQuestion): Promise<NodeLog[] | undefined> {
-  return new ChainRpc([node]).request(method, params, logsOf).catch(() => undefined);
+  const signal = AbortSignal.timeout(SECOND_MS);
+  return new ChainRpc([node]).requestOptional(method, params, logsOf, signal).catch(() => undefined);
 }
 
-/** Sorts logs of another node by what receipts of this one show. Of many transactions, the first ones stand for all if they agree. */
-async function judge(node: RpcEndpoint, logs: readonly NodeLog[]): Promise<Readonly<Record<LogFault, NodeLog[]>>> {
+/** Sorts logs that one node gave and another did not. Of many transactions, the first ones stand for all if they agree. */
+async function judge(logs: readonly NodeLog[], giver: RpcEndpoint, other: RpcEndpoint): Promise<Doubted> {
+  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))].slice(0, MAX_RECEIPTS);
+  const atOther = await readReceipts(other, hashes);
+  const doubted = sortByFault(logs, atOther, atOther);
+  if (doubted.invented.length === 0) return doubted;
+  // Only if its own receipts lack them too: receipts of one node alone are no proof.
+  return sortByFault(logs, atOther, await readReceipts(giver, hashes));
+}
+
+type Receipts = ReadonlyMap<string, Receipt>;
+
+async function readReceipts(node: RpcEndpoint, hashes: readonly string[]): Promise<Receipts> {
   const rpc = new ChainRpc([node]);
-  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
-  const read = async (hash: string) => {
-    const request = rpc.request('eth_getTransactionReceipt', [hash], (result) => Receipt.parse(result));
-    return [hash, await request.catch(() => null)] as const;
-  };
-  const receipts = new Map(await Promise.all(hashes.slice(0, MAX_RECEIPTS).map(read)));
-  const asked = logs.filter(({ transactionHash }) => receipts.has(transactionHash));
-  const found = asked.map((log) => faultOf(log, receipts.get(log.transactionHash) ?? null));
-  const [all = 'unclear'] = new Set(found).size === 1 ? found : [];
-  const faults: Record<LogFault, NodeLog[]> = { 'left out': [], invented: [], unclear: [] };
-  for (const [index, log] of asked.entries()) faults[found[index] ?? 'unclear'].push(log);
-  faults[all].push(...logs.filter(({ transactionHash }) => !receipts.has(transactionHash)));
-  return faults;
+  const receipts = new Map<string, Receipt>();
+  for (let begin = 0; begin < hashes.length; begin += RECEIPTS_AT_A_TIME) {
+    const read = async (hash: string) => {
+      const signal = AbortSignal.timeout(SECOND_MS);
+      const request = rpc.requestOptional('eth_getTransactionReceipt', [hash], (found) => Receipt.parse(found), signal);
+      receipts.set(hash, await request.catch(() => null));
+    };
+    await Promise.all(hashes.slice(begin, begin + RECEIPTS_AT_A_TIME).map(read));
+  }
+  return receipts;
 }

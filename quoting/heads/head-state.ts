@@ -49,6 +49,9 @@ export interface HeadState<H> {
   /** The highest block that nodes reported since the chain last went back. */
   readonly reached: bigint;
   readonly heard: HeardHeads;
+  /** When a socket last pushed a head, and when a head was last taken early. */
+  readonly pushedAt: number;
+  readonly earlyAt: number;
 }
 
 /** How long a head may be used without another poll, once the next poll is due. */
@@ -71,6 +74,8 @@ export const noHeads = <H>(): HeadState<H> => ({
   watchers: 0,
   reached: -1n,
   heard: new Map(),
+  pushedAt: Number.NEGATIVE_INFINITY,
+  earlyAt: Number.NEGATIVE_INFINITY,
 });
 
 /** The head that nodes reported recently, however old its block is. */
@@ -105,11 +110,15 @@ export const heightOf = <H extends Headed>({ current }: HeadState<H>): bigint =>
 export const awaited = <H extends Headed>(state: HeadState<H>, now: number): AwaitedHeight | null =>
   awaitedHeight(state.heard, heightOf(state), now);
 
-/** When the next head may be taken: at once if another process has come as far, so that all take the same heads. */
+/**
+ * When the next head may be taken: once in `minRefreshMs` as soon as another process has come as far, so that all take the
+ * same heads.
+ */
 export function takeAt<H extends Headed>(state: HeadState<H>, now: number, { minRefreshMs }: HeadPace): number {
-  const { current, next, takenAt } = state;
+  const { current, next, takenAt, earlyAt } = state;
+  if (!current) return Number.NEGATIVE_INFINITY;
   const isAwaited = next && next.head.block.number >= (awaited(state, now)?.number ?? Number.POSITIVE_INFINITY);
-  return current && !isAwaited ? takenAt + minRefreshMs : Number.NEGATIVE_INFINITY;
+  return isAwaited ? Math.min(takenAt, earlyAt) + minRefreshMs : takenAt + minRefreshMs;
 }
 
 /** The last head that was seen and is wanted. */

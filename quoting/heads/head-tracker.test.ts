@@ -192,9 +192,9 @@ test('a head that is too old is not renewed for those who do not wait', async ()
 test('a request waits for a block that another process took, for two seconds once', async () => {
   const { chain, tracker, advance } = watchedChain();
   await tracker.head();
-  expect([tracker.isShared, await tracker.caughtUp()]).toEqual([false, false]);
+  expect([tracker.isBehind, await tracker.caughtUp()]).toEqual([false, false]);
   tracker.hear('another', 2n);
-  expect(tracker.isShared).toBe(true);
+  expect(tracker.isBehind).toBe(true);
   const reached = tracker.caughtUp();
   await advance(600);
   chain.heads = [head(1), head(2)];
@@ -209,6 +209,17 @@ test('a request waits for a block that another process took, for two seconds onc
   await advance(1);
   expect([await notWaited, tracker.current?.block.number]).toEqual([false, 2n]);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a request waits no longer once the other process takes its block back', async () => {
+  const { tracker, advance } = watchedChain();
+  await tracker.head();
+  tracker.hear('another', 6n);
+  const waited = tracker.caughtUp();
+  await advance(100);
+  tracker.hear('another', 1n);
+  await advance(1);
+  expect(await waited).toBe(false);
 });
 
 test('a request waits until other processes know of the head, if there are any', async () => {
@@ -228,7 +239,7 @@ test('a request waits until other processes know of the head, if there are any',
     ]),
   ).toBe('waits');
   resolve();
-  expect(await waited).toBe(false);
+  expect([await waited, tracker.isBehind]).toEqual([false, false]);
 });
 
 test('the end of a watch counts once', async () => {

@@ -5,10 +5,19 @@ import type { Clock, Clocks } from '../../runtime/clock.ts';
 import { pause } from '../../runtime/pause.ts';
 import { BlockTooOldError } from '../snapshot-error.ts';
 import type { ChainTail } from './chain-tail.ts';
-import { announcedHead, awaited, type Headed, type HeadPace, isPollDue, isTooOld, noHeads } from './head-state.ts';
+import {
+  announcedHead,
+  awaited,
+  type Headed,
+  type HeadPace,
+  heightOf,
+  isPollDue,
+  isTooOld,
+  noHeads,
+} from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
 
-/** Another process reads the chain too for this long after it was heard. */
+/** For this long after another process was heard it counts as one that reads the chain too. */
 const SHARED_MS = 60_000;
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
@@ -44,8 +53,11 @@ export class HeadTracker<H extends Headed> {
   /** The poll in flight. */
   #poll: PromiseWithResolvers<H> | undefined;
   /** Resolves when other processes know of the head. */
-  #told: Promise<unknown> = Promise.resolve();
+  #announced: Promise<unknown> = Promise.resolve();
+  #isAnnounced = true;
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** Requests that wait for a height. */
+  readonly #waits = new Set<{ readonly number: bigint; readonly end: () => void }>();
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(source: HeadSource<H>, options: HeadTrackerOptions) {
@@ -133,34 +145,33 @@ export class HeadTracker<H extends Headed> {
     this.#take({ kind: 'heard', from, number });
   }
 
-  /** Whether another process reads the chain too, so that a request is to wait for {@link caughtUp}. */
-  get isShared(): boolean {
-    return this.#now() - this.#heardAt < SHARED_MS;
+  /** Whether a request is to wait for {@link caughtUp}. */
+  get isBehind(): boolean {
+    const now = this.#now();
+    const isShared = now - this.#heardAt < SHARED_MS;
+    return isShared && (!this.#isAnnounced || awaited(this.#state, now) !== null);
   }
 
   /**
-   * Waits for the nodes if another process has come to a higher block, which a reader may have seen there, and until others
-   * know of the head of this one.
+   * Waits, where other processes read the chain too: until they know of the head, and for the nodes, if another process has
+   * come to a higher block, which a reader may have seen there.
    *
    * @returns whether the nodes were behind, and have come as far
    */
   async caughtUp(): Promise<boolean> {
-    if (!this.isShared) return false;
-    // Messages that came with the request are read first.
-    await new Promise(setImmediate);
-    await this.#told;
+    if (!this.isBehind) return false;
+    await this.#announced;
     const now = this.#now();
     const height = awaited(this.#state, now);
     if (!height) return false;
-    const reached = new AbortController();
-    const stopListening = this.onHead(({ block }) => {
-      if (block.number >= height.number) reached.abort();
-    });
+    const over = new AbortController();
+    const wait = { number: height.number, end: () => over.abort() };
+    this.#waits.add(wait);
     const stopWatching = this.watch();
-    await pause(height.until - now, reached.signal);
+    await pause(height.until - now, over.signal);
     stopWatching();
-    stopListening();
-    return reached.signal.aborted;
+    this.#waits.delete(wait);
+    return heightOf(this.#state) >= height.number;
   }
 
   /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */
@@ -186,9 +197,23 @@ export class HeadTracker<H extends Headed> {
       void header.then((found) => this.#take({ kind: 'header', header: found }));
     }
     // Last: a listener may ask for the head, which may start the next poll.
-    for (const { head, branch } of taken)
-      this.#told = Promise.all([...this.#listeners].map((listener) => listener(head, branch)));
+    for (const { head, branch } of taken) this.#announce(head, branch);
+    if (this.#waits.size > 0) this.#endWaits(now);
     return now;
+  }
+
+  #announce(head: H, branch: ChainTail): void {
+    const announced = Promise.all([...this.#listeners].map((listener) => listener(head, branch)));
+    this.#announced = announced;
+    this.#isAnnounced = false;
+    void announced.then(() => {
+      if (this.#announced === announced) this.#isAnnounced = true;
+    });
+  }
+
+  #endWaits(now: number): void {
+    const isAwaited = awaited(this.#state, now) !== null;
+    for (const { number, end } of this.#waits) if (!isAwaited || heightOf(this.#state) >= number) end();
   }
 
   #startPoll(width: 'one' | 'all'): void {

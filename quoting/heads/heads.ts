@@ -20,7 +20,7 @@ export type Heads = Pick<
   | 'fresh'
   | 'head'
   | 'isTooOld'
-  | 'isShared'
+  | 'isBehind'
   | 'caughtUp'
   | 'onHead'
   | 'watch'

@@ -82,6 +82,7 @@ export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
   const { next, seen } = state;
   if (!next || at < takeAt(state, now, pace)) return step;
   if (at >= next.dueAt + GRACE_MS) return { ...step, state: { ...state, next: undefined } };
+  const isEarly = state.current !== undefined && at < state.takenAt + pace.minRefreshMs;
   const head = { ...next.head, block: { ...next.head.block, parents: seen.parentsSince(state.taken) } };
   const taken = {
     ...state,
@@ -90,6 +91,7 @@ export function takeNext<H extends Headed>(step: Step<H>, at: number): Step<H> {
     current: head,
     taken: seen,
     takenAt: at,
+    earlyAt: isEarly ? at : state.earlyAt,
     dueAt: next.dueAt,
   };
   return { ...step, state: taken, effects: { ...effects, taken: [...effects.taken, { head, branch: seen }] } };

@@ -41,6 +41,8 @@ export type HeadEvent<H> =
 const NOTHING = { taken: [], polled: null, poll: null, lookUp: null, wakeAt: null };
 /** Timestamps of blocks count whole seconds. */
 const TIMESTAMP_MS = 1_000;
+/** Sockets of two processes push a block within this time of each other. */
+const PUSH_LAG_MS = 250;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
 
@@ -87,7 +89,7 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
       return { ...step, state: { ...state, poll: undefined } };
     case 'pushed': {
       const reached = maxBigint(state.reached, event.head.block.number);
-      return withPushed({ ...step, state: { ...state, reached } }, event);
+      return withPushed({ ...step, state: { ...state, reached, pushedAt: step.now } }, event);
     }
     case 'shared':
       return event.head.block.number > heightOf(state) ? withPushed(step, event) : step;
@@ -102,9 +104,12 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
 
 /** Makes a poll due for a height that is awaited, or takes the head that has it. */
 function withAnnounced<H extends Headed>(step: Step<H>): Step<H> {
-  const { state, now } = step;
+  const { state, now, pace } = step;
   if (!awaited(state, now)) return step;
-  return takeNext({ ...step, state: { ...state, dueAt: Math.min(state.dueAt, now) } }, now);
+  // A socket is likely to push it in a moment.
+  const isPushed = now - state.pushedAt < 2 * pace.blockTimeMs + TIMESTAMP_MS;
+  const dueAt = Math.min(state.dueAt, isPushed ? now + PUSH_LAG_MS : now);
+  return takeNext({ ...step, state: { ...state, dueAt } }, now);
 }
 
 /** What was heard, without what nodes have reported and was taken. */

@@ -101,8 +101,8 @@ export class LiveHeads implements Heads {
     };
   }
 
-  get isShared(): boolean {
-    return this.#deps.committed.isShared;
+  get isBehind(): boolean {
+    return this.#deps.committed.isBehind;
   }
 
   caughtUp(): Promise<boolean> {

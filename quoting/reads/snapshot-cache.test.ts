@@ -18,7 +18,7 @@ const cacheAt = (head: ReportedHead, read: (head: ReportedHead) => Promise<Price
   new SnapshotCache({
     heads: {
       current: head,
-      isShared: false,
+      isBehind: false,
       fresh: () => head,
       head: async () => head,
       caughtUp: async () => true,

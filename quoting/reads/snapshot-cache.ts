@@ -20,7 +20,7 @@ import { isGuarded, PoolEntries, readKind, type StartedRead, withoutLevels } fro
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
-  readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isShared' | 'caughtUp' | 'isTooOld'>;
+  readonly heads: Pick<Heads, 'current' | 'fresh' | 'head' | 'isBehind' | 'caughtUp' | 'isTooOld'>;
   readonly reader: Pick<PoolReader, 'prices' | 'depth'> & {
     /** Whether a pool is read already at a block where this cache has not read it. Default: no. */
     isRead?(kind: QuoteKind, head: HeadContext, pool: ServedPool): boolean;
@@ -65,7 +65,7 @@ export class SnapshotCache implements ChainSnapshots {
 
   #fresh(pool: ServedPool, kind: QuoteKind): Snapshot | undefined {
     const { heads } = this.#deps;
-    const head = heads.isShared ? undefined : heads.fresh();
+    const head = heads.isBehind ? undefined : heads.fresh();
     const entry = head && this.#entries.get(pool);
     if (!entry || stateOf(entry.head.block) !== stateOf(head.block)) return undefined;
     const outcome = entry.reads[readKind(pool, kind)]?.settled;
