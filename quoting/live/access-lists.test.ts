@@ -27,6 +27,8 @@ function openLists() {
   const world = {
     now: 0,
     read: [1],
+    /** In all storage, as a trace shows it. */
+    word: 99,
     reads: 0,
     failure: null as RpcFailure | null,
     held: null as Promise<void> | null,
@@ -40,7 +42,7 @@ function openLists() {
     const own = asked && world.read.length > 0 ? [{ address: asked.address, storageKeys: [slot(7)] }] : [];
     const accessList = [...own, { address: FEEDS, storageKeys: world.read.map(slot) }];
     if (method === 'eth_createAccessList') return { accessList };
-    const words = (keys: readonly Hex[]) => Object.fromEntries(keys.map((key) => [key, slot(1)]));
+    const words = (keys: readonly Hex[]) => Object.fromEntries(keys.map((key) => [key, slot(world.word)]));
     const read = accessList.map(({ address, storageKeys }) => [
       address,
       { balance: '0x0', storage: words(storageKeys) },
@@ -107,6 +109,20 @@ test('a list that was read with overrides is as one of a committed block', async
   world.failure = null;
   await lists.learn(flatPool(2), block(1), true);
   expect(world.reads).toBe(3);
+});
+
+test.each([
+  ['ignores overrides', { word: 1 }],
+  ['shows none', { read: [3] }],
+])('a trace that %s teaches nothing, and none is made for a minute', async (_, shown) => {
+  const { world, lists } = openLists();
+  Object.assign(world, shown);
+  for (const each of pools) await lists.learn(each, blockWith(1, 1), true);
+  expect([lists.isUntouched(pool, blockWith(2, 2)), world.reads]).toEqual([false, 1]);
+  world.now = 60_000;
+  Object.assign(world, { word: 99, read: [1] });
+  await lists.learn(pool, blockWith(1, 1), true);
+  expect(lists.isUntouched(pool, blockWith(2, 2))).toBe(true);
 });
 
 test('after a contradiction no list of the pool is trusted for five minutes', async () => {

@@ -110,7 +110,7 @@ export class AccessLists {
       const read = { pool, list, hash: block.hash, isWhole: hasPrice, readAt: now(), checkedAt: now() };
       // An empty list is no answer: the price is read from storage.
       if (list.get(address)?.size) this.#known.set(address, read);
-      this.#outage.worked();
+      if (!block.pending) this.#outage.worked();
     } catch (error) {
       // Few public nodes trace, and operators know it.
       if (!block.pending) this.#outage.failed(error);
