@@ -114,7 +114,7 @@ export class LogsOfTwo {
   }
 }
 
-/** Fails without a word, and says nothing of the node. */
+/** Undefined where the node fails, which says nothing of it. */
 async function requestLogs(node: RpcEndpoint, { method, params }: NodeQuestion): Promise<NodeLog[] | undefined> {
   const signal = AbortSignal.timeout(SECOND_MS);
   return new ChainRpc([node]).requestOptional(method, params, logsOf, signal).catch(() => undefined);
