@@ -23,6 +23,13 @@ export class BlockTooOldError extends SnapshotError {
   }
 }
 
+/** A read at a head that another one replaced meanwhile. */
+export class HeadReplacedError extends SnapshotError {
+  constructor() {
+    super('timed_out', 'the chain advanced');
+  }
+}
+
 /** Whether a scheduled read gave no snapshot because its budget had no calls left. */
 export const isExhausted = (outcome: unknown): boolean =>
   outcome instanceof SnapshotError && outcome.cause instanceof RpcFailure && outcome.cause.code === 'exhausted';

@@ -1,6 +1,6 @@
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { pause } from '../../runtime/pause.ts';
-import { SnapshotError } from '../snapshot-error.ts';
+import { HeadReplacedError, SnapshotError } from '../snapshot-error.ts';
 
 /** A read that several requests wait for. */
 export class CachedRead<T> {
@@ -16,9 +16,12 @@ export class CachedRead<T> {
     });
   }
 
-  /** Whether a retry may succeed, because the chain was not read. A pool's own failure stays for the block. */
+  /** Whether a retry may succeed, because the chain was not read there. A pool's own failure stays for the block. */
   get mayRetry(): boolean {
-    return this.settled instanceof SnapshotError && this.settled.cause instanceof RpcFailure;
+    const { settled } = this;
+    return (
+      settled instanceof HeadReplacedError || (settled instanceof SnapshotError && settled.cause instanceof RpcFailure)
+    );
   }
 }
 

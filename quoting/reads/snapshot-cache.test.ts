@@ -4,6 +4,7 @@ import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { pricedAt, withOneLevel } from '../snapshot.fixture.ts';
+import { HeadReplacedError } from '../snapshot-error.ts';
 import type { PriceSnapshot } from '../types.ts';
 import { SnapshotCache } from './snapshot-cache.ts';
 
@@ -43,6 +44,23 @@ test('a pool that was not read because the chain advanced has not failed', async
     throw outcome;
   });
   expect(await depthAt(live, headAt(1))).toMatchObject({ code: 'timed_out' });
+});
+
+test('a request that joined a read whose head was replaced reads by itself', async () => {
+  const head = headAt(1);
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let reads = 0;
+  const cache = cacheAt(head, async ({ block }) => {
+    reads += 1;
+    if (reads > 1) return pricedAt(1n, POOL, block);
+    await held;
+    throw new HeadReplacedError();
+  });
+  const [scheduled, asked] = [depthAt(cache, head), cache.depths([POOL])];
+  release();
+  expect(await scheduled).toBeInstanceOf(HeadReplacedError);
+  expect((await asked).get(POOL.address)).toMatchObject({ status: 'healthy' });
+  expect(reads).toBe(2);
 });
 
 test('nodes that are slow fail the read that called them', async () => {

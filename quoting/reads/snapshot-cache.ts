@@ -3,7 +3,7 @@ import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { Heads } from '../heads/heads.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
-import { BlockTooOldError, isExhausted, SnapshotError } from '../snapshot-error.ts';
+import { BlockTooOldError, HeadReplacedError, isExhausted, SnapshotError } from '../snapshot-error.ts';
 import type { SnapshotObserver } from '../snapshot-metrics.ts';
 import type {
   ChainSnapshots,
@@ -107,9 +107,9 @@ export class SnapshotCache implements ChainSnapshots {
     const { signal, at } = options;
     if (at) return outcomes;
     const again = { ...(signal && { signal }) };
-    // A request that joined a scheduled read reads by itself when the budget of that read is exhausted.
-    const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
-    if (unbudgeted.length > 0) for (const each of await this.read(kind, unbudgeted, again)) outcomes.set(...each);
+    // A request that joined a scheduled read reads by itself when that read had no budget, or its head was replaced.
+    const abandoned = pools.filter(({ address }) => isAbandoned(outcomes.get(address)));
+    if (abandoned.length > 0) for (const each of await this.read(kind, abandoned, again)) outcomes.set(...each);
     const { committed } = this.#deps;
     if (!committed) return outcomes;
     // Of blocks that landed during the read, the next one is tried once, then the committed head.
@@ -134,7 +134,7 @@ export class SnapshotCache implements ChainSnapshots {
     const head = at
       ? this.#isCurrent(at)
         ? at
-        : new SnapshotError('timed_out', 'the chain advanced')
+        : new HeadReplacedError()
       : (this.#deps.heads.fresh() ?? (await this.#awaitHead(signal)));
     if (head instanceof SnapshotError) return new Map(pools.map(({ address }) => [address, head]));
     const shared = pools.map((pool) => this.#entries.read(kind, head, pool));
@@ -184,3 +184,5 @@ export class SnapshotCache implements ChainSnapshots {
     return new SnapshotError('read_failed', error.message, { cause: error.cause });
   }
 }
+
+const isAbandoned = (outcome: unknown): boolean => isExhausted(outcome) || outcome instanceof HeadReplacedError;

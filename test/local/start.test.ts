@@ -130,7 +130,12 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
       async () => expect(await states()).toMatchObject([one, { name: 'added', firstSync: { logs: 0 } }]),
       EVENTUALLY,
     );
-    const { total } = await listing();
+    // The listing is read a moment after the chains.
+    const { total } = await vi.waitFor(async () => {
+      const listed = await listing();
+      expect(listed.total).toBeGreaterThan(0);
+      return listed;
+    }, EVENTUALLY);
     const setup = { chain: await connectDevChain(chain.anvil.url), ...chain.scenario };
     await buildPool(setup, TRADING_POOLS[0] as PoolPlan, 1_000);
     await vi.waitFor(async () => expect(await listing()).toMatchObject({ total: total + 1 }), EVENTUALLY);
