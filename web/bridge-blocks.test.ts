@@ -61,8 +61,8 @@ test('whatever comes: no committed price within a second of a live one, and the 
         return { at, kind, event };
       });
       vi.advanceTimersByTime(1_000);
-      for (const { at, kind } of shown) {
-        const before = brought.findLast((each) => each.kind !== 'committed' && each.at < at);
+      for (const { at, kind, event } of shown) {
+        const before = brought.findLast((each) => each.kind !== 'committed' && each.event < event);
         if (kind === 'committed' && before?.kind === 'live') expect(at - before.at).toBeGreaterThanOrEqual(1_000);
       }
       const last = brought.at(-1);

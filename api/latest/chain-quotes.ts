@@ -25,6 +25,8 @@ export class ChainQuotes {
   readonly prices = new LatestQuotes();
   readonly depths = new LatestQuotes();
   readonly #listeners = new Set<OnRead>();
+  /** Called after each result of the warmer. */
+  readonly #waits = new Set<() => void>();
 
   constructor(
     readonly chain: FollowedChain,
@@ -33,6 +35,7 @@ export class ChainQuotes {
     chain.warmer.onResult((read) => {
       if (read) this.#take(read);
       else for (const latest of [this.prices, this.depths]) latest.clear();
+      for (const check of this.#waits) check();
     });
   }
 
@@ -62,9 +65,10 @@ export class ChainQuotes {
     const isBelow = () => [this.prices, this.depths].some(({ block }) => block && block.number < height);
     if (!isBelow()) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = this.onRead(() => isBelow() || resolve());
+    const check = () => isBelow() || resolve();
+    this.#waits.add(check);
     await withTimeout(promise, READ_MS).catch(() => undefined);
-    stop();
+    this.#waits.delete(check);
   }
 
   #take(read: WarmResult): void {

@@ -133,7 +133,16 @@ class World {
 
   async connect(client: SimulatedClient, process: number): Promise<void> {
     const { stream } = this.processes[process] as (typeof this.processes)[number];
-    if (!client.isOpen) await client.connect(stream).catch(() => undefined);
+    if (client.isOpen) return;
+    let isOver = false;
+    const connected = client.connect(stream).catch(() => undefined);
+    void connected.then(() => {
+      isOver = true;
+    });
+    for (let turn = 0; turn < 50 && !isOver; turn += 1) await settle(1);
+    // It may wait for a read at the head.
+    if (!isOver) await vi.advanceTimersByTimeAsync(3_000);
+    await connected;
   }
 
   /** Another process takes the place of one; all clients connect to the other. */
