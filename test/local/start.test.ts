@@ -124,21 +124,15 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     const started = startLocal(chain, ['--chains', both, '--data', data], { PORT: String(port) });
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}/public/v1${path}`)).json();
     const states = async () => ((await get('/status')) as { readonly chains: readonly object[] }).chains;
-    const listing = async () => (await get(`/evm/${chain.scenario.chainId}/metadata`)) as { readonly total: number };
+    const listing = async () => JSON.stringify(await get(`/evm/${chain.scenario.chainId}/metadata`));
     const one = { name: 'one', indexedBlock: expect.any(Number), firstSync: null };
     await vi.waitFor(
       async () => expect(await states()).toMatchObject([one, { name: 'added', firstSync: { logs: 0 } }]),
       EVENTUALLY,
     );
-    // The listing is read a moment after the chains.
-    const { total } = await vi.waitFor(async () => {
-      const listed = await listing();
-      expect(listed.total).toBeGreaterThan(0);
-      return listed;
-    }, EVENTUALLY);
     const setup = { chain: await connectDevChain(chain.anvil.url), ...chain.scenario };
-    await buildPool(setup, TRADING_POOLS[0] as PoolPlan, 1_000);
-    await vi.waitFor(async () => expect(await listing()).toMatchObject({ total: total + 1 }), EVENTUALLY);
+    const { address } = await buildPool(setup, TRADING_POOLS[0] as PoolPlan, 1_000);
+    await vi.waitFor(async () => expect((await listing()).toLowerCase()).toContain(address.toLowerCase()), EVENTUALLY);
     expect(await states()).toMatchObject([one, { name: 'added', firstSync: { logs: 0 } }]);
     logs.resolve();
     const run = await started;
