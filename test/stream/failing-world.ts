@@ -133,7 +133,7 @@ async function startFailingWorld(
     reorganise: (depth) => mining.reorganise(depth),
     follow: (clients, hasDepth) => Array.from({ length: clients }, (_, n) => follow(n, hasDepth)),
     allFollow: async (followers) => {
-      const { height } = truth;
+      const height = Number(await chain.world.chain.client.getBlockNumber({ cacheTime: 0 }));
       await vi.waitUntil(() => followers.every(({ completeAt }) => completeAt > height), RECOVERY);
     },
   };
