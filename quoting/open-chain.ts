@@ -8,8 +8,8 @@ import { OutageLog } from '../runtime/outage-log.ts';
 import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
-import { openHeads } from './open-heads.ts';
-import { type ChainQuotes, openQuotes } from './open-quotes.ts';
+import { type HeadsOptions, openHeads } from './open-heads.ts';
+import { type ChainQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
@@ -31,7 +31,14 @@ export interface ChainDeps {
   /** The processes that share what they read. Default: none. */
   readonly sharing?: ReadSharing | undefined;
   readonly logger: Logger;
+  /** What reaches nodes, sources and contracts. Default: the network. */
+  readonly outside?: Partial<Outside>;
 }
+
+/** What reaches nodes, sources and contracts of a chain: simulations have their own. */
+export type Outside = Required<Pick<HeadsOptions, 'openSocket' | 'openSource'> & Pick<QuotesDeps, 'createReader'>> & {
+  readonly openRpc: typeof openChainRpc;
+};
 
 /** A chain of the configuration with what serves its quotes: those at the committed head, and live ones. */
 export interface Chain extends ChainConfig, ChainQuotes {
@@ -54,6 +61,7 @@ const wallClock = () => Date.now();
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { chainId } = config;
   const { quotes, directory, isFunded = () => true, observe, env, observeLive, sharing, countCall } = deps;
+  const { openRpc = openChainRpc, openSocket, openSource, createReader } = deps.outside ?? {};
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);
   const nodes = new OutageLog(logger, {
@@ -61,17 +69,19 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     end: 'nodes of the chain answer again',
     quietMs: bounds.nodesQuietMs,
   });
-  const rpc = openChainRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
+  const rpc = openRpc(config, bounds.rpcTimeoutMs, countCall, nodes);
   const chain: ChainContext = { config, bounds, rpc, countCall, logger, now, wallClock };
   const heads = openHeads(chain, {
     protectedAccounts: protectedAccounts(config, directory),
     observer: observeLive?.(chainId),
     env,
     listen: sharing && ((listener) => sharing.listen(chainId, listener)),
+    openSocket,
+    openSource,
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
-  const common = { ...chain, directory, isFunded, estimates, observer, sharing };
+  const common = { ...chain, directory, isFunded, estimates, observer, sharing, createReader };
   sharing?.shareHeads(config, heads.committed);
   const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);

@@ -1,5 +1,5 @@
 import type { ReportedHead } from '../chain/chain-rpc.ts';
-import { openHeadFeed } from '../chain/head-feed/head-feed.ts';
+import { type HeadFeedDeps, openHeadFeed } from '../chain/head-feed/head-feed.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
@@ -14,16 +14,18 @@ export interface OpenHeads {
   close(): void;
 }
 
+export type HeadsOptions = LiveHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
+
 /**
  * Opens the heads of a chain. Without sockets, the head is polled when it is requested.
  *
  * @throws ConfigError when the file of a key of a source cannot be read
  */
-export function openHeads(chain: ChainContext, options: LiveHeadsOptions): OpenHeads {
-  const { config, bounds, rpc, countCall, logger, now, wallClock } = chain;
+export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads {
+  const { config, bounds, rpc, now, wallClock } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs, now, wallClock });
   const live = openLiveHeads(chain, committed, options);
-  const pushed = openHeadFeed(config, countCall, logger, chain);
+  const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   return {
     committed,

@@ -5,7 +5,7 @@ import type { Clock, Clocks } from '../../runtime/clock.ts';
 import type { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { BlockRef } from '../read-context.ts';
-import { openHeadSocket, type PushedHead } from './head-socket.ts';
+import { type HeadSocketOptions, openHeadSocket, type PushedHead } from './head-socket.ts';
 import { isFeedLive, newPushState, nextPushed, type PushEvent, type PushState } from './next-pushed.ts';
 
 export interface HeadFeedOptions extends Clocks {
@@ -14,14 +14,19 @@ export interface HeadFeedOptions extends Clocks {
   readonly wsUrls: readonly string[];
   readonly count: (method: string, outcome: string) => void;
   readonly logger: Logger;
+  /** Opens the socket of a node. Default: over the network. */
+  readonly openSocket?: OpenHeadSocket | undefined;
 }
+
+/** Opens what pushes heads. */
+export type OpenHeadSocket = (options: HeadSocketOptions) => Pick<LiveSocket, 'reconnect' | 'close'>;
 
 /** The heads of one chain, as the sockets of its nodes push them: each block once, from the first socket that has it. */
 export class HeadFeed {
   readonly #options: HeadFeedOptions;
   readonly #now: Clock;
   readonly #listeners = new Set<(head: PushedHead) => void>();
-  readonly #sockets: readonly LiveSocket[];
+  readonly #sockets: readonly ReturnType<OpenHeadSocket>[];
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
   #state: PushState;
 
@@ -57,14 +62,14 @@ export class HeadFeed {
     for (const socket of this.#sockets) socket.close();
   }
 
-  #open(url: string, source: number): LiveSocket {
-    const { chainId, count, wallClock } = this.#options;
+  #open(url: string, source: number): ReturnType<OpenHeadSocket> {
+    const { chainId, count, wallClock, openSocket = openHeadSocket } = this.#options;
     const logger = this.#options.logger.child({ chainId, host: new URL(url).host });
     const onHead = (head: PushedHead) => {
       if (!this.#take({ kind: 'pushed', source, block: head.block, wallMs: wallClock() })) return;
       for (const listener of this.#listeners) listener(head);
     };
-    return openHeadSocket({ url, chainId, count, onHead, logger });
+    return openSocket({ url, chainId, count, onHead, logger });
   }
 
   /** @returns whether the event is a head to pass on */
@@ -80,15 +85,18 @@ export class HeadFeed {
 
 type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs' | 'wsUrls'>;
 
+/** What the sockets of a chain are opened with. */
+export type HeadFeedDeps = Pick<HeadFeedOptions, 'logger' | 'openSocket' | keyof Clocks> & {
+  readonly countCall: CountChainCall;
+};
+
 /** Opens the sockets of a chain; undefined when it has none. */
 export function openHeadFeed(
   { chainId, blockTimeMs, wsUrls = [] }: ChainOfFeed,
-  countCall: CountChainCall,
-  logger: Logger,
-  { now, wallClock }: Clocks,
+  { countCall, logger, openSocket, now, wallClock }: HeadFeedDeps,
 ): HeadFeed | undefined {
   const count = (method: string, outcome: string) => countCall(chainId, method, outcome);
   return wsUrls.length === 0
     ? undefined
-    : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger, now, wallClock });
+    : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger, openSocket, now, wallClock });
 }

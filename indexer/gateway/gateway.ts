@@ -59,7 +59,7 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
     chains.map((chain) => {
       const { chainId } = chain;
       const lanes = openLanes(chain, timeoutMs, countCall);
-      const feed = openHeadFeed(chain, countCall, logger, { now, wallClock: Date.now });
+      const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
       const logsOfTwo = new LogsOfTwo({ count, logger: logger.child({ chainId }), now, random });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;

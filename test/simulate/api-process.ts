@@ -2,24 +2,16 @@ import { Registry } from 'prom-client';
 import { followQuotes } from '../../api/latest/chain-quotes.ts';
 import { FrameFeeds } from '../../api/levels/frame-feed.ts';
 import { PriceLevels } from '../../api/levels/price-levels.ts';
-import type { LevelsChain } from '../../api/levels/write-levels.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
-import { newPushState, nextPushed } from '../../chain/head-feed/next-pushed.ts';
-import type { BlockHeader } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { type ChainContext, chainBounds } from '../../quoting/chain-bounds.ts';
-import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
-import type { LiveFeed } from '../../quoting/live/live-feed.ts';
-import { openHeads } from '../../quoting/open-heads.ts';
-import { type ChainQuotes, openQuotes } from '../../quoting/open-quotes.ts';
+import { type Outside, openChain } from '../../quoting/open-chain.ts';
+import type { ChainQuotes } from '../../quoting/open-quotes.ts';
 import type { PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { protectedAccounts } from '../../quoting/pools/protected-accounts.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { openOwnUpdates } from './own-updates-source.ts';
 import { createVirtualReader } from './pool-reader.ts';
-import type { VirtualBlock } from './virtual-chain.ts';
 import type { VirtualNode } from './virtual-node.ts';
 import type { VirtualRedis } from './virtual-redis.ts';
 import type { VirtualSource } from './virtual-source.ts';
@@ -42,7 +34,6 @@ export interface Surroundings {
 
 /** A process of the API, with all that serves live quotes. To be started in the context of its machine. */
 export class ApiProcess {
-  readonly feed: LiveFeed;
   readonly committed: ChainQuotes;
   readonly live: ChainQuotes;
   readonly levels: PriceLevels;
@@ -50,6 +41,7 @@ export class ApiProcess {
   readonly streams: ReturnType<typeof startStreams>;
   /** When budgets gave calls to scheduled reads, by basis of the budget. */
   readonly calls: Readonly<Record<'committed' | 'live', number[]>> = { committed: [], live: [] };
+  #openSources = 0;
 
   constructor(
     readonly machine: Machine,
@@ -61,7 +53,6 @@ export class ApiProcess {
     const logger = loggerOf(machine.name, surroundings.onError);
     const directory = { table: async () => table };
     const now = () => performance.now();
-    const wallClock = () => Date.now();
     const sharing = new ReadSharing({
       redisUrl: '',
       prefix: PREFIX,
@@ -70,39 +61,39 @@ export class ApiProcess {
       now,
       connect: () => redis.connect(machine),
     });
-    const bounds = chainBounds(config, { rpcTimeoutMs: 3_000, warmSecs: 30 });
-    const rpc = new ChainRpc(nodes.map((node) => node.endpoint()));
-    const chain: ChainContext = { config, bounds, rpc, countCall: () => undefined, logger, now, wallClock };
-    const heads = openHeads(chain, {
-      protectedAccounts: protectedAccounts(config, directory),
-      openSource: (source, onFrame) => {
-        const place = config.live?.sources.indexOf(source) ?? -1;
-        const listen = (listener: (text: string) => void) => sharing.listen(chainId, listener);
-        const close =
-          source.kind === 'own'
-            ? openOwnUpdates({ blockTimeMs, heads: heads.committed, listen, onFrame, canTrace })
-            : (sources[place] as VirtualSource).open(machine, onFrame);
-        return { close };
+    const openSource: Outside['openSource'] = (source, onFrame) => {
+      const place = config.live?.sources.indexOf(source) ?? -1;
+      const listen = (listener: (text: string) => void) => sharing.listen(chainId, listener);
+      const close =
+        source.kind === 'own'
+          ? openOwnUpdates({ blockTimeMs, heads: chain.heads, listen, onFrame, canTrace })
+          : (sources[place] as VirtualSource).open(machine, onFrame);
+      this.#openSources += 1;
+      return {
+        close: () => {
+          this.#openSources -= 1;
+          close();
+        },
+      };
+    };
+    const nodeOf = (url: string) => nodes[config.wsUrls?.indexOf(url) ?? -1] as VirtualNode;
+    const chain = openChain(config, {
+      quotes: { rpcTimeoutMs: 3_000, warmSecs: 30 },
+      directory,
+      countCall: () => undefined,
+      sharing,
+      logger,
+      outside: {
+        openRpc: () => new ChainRpc(nodes.map((node) => node.endpoint())),
+        openSocket: ({ url, onHead }) => nodeOf(url).openSocket(machine, onHead),
+        openSource,
+        createReader: createVirtualReader,
       },
     });
-    if (!heads.live) throw new Error('the chain has no sources');
-    this.feed = heads.live.feed;
-    const estimates = new ChainDepthEstimates(now);
-    const deps = {
-      ...chain,
-      directory,
-      isFunded: () => true,
-      estimates,
-      observer: {},
-      sharing,
-      createReader: createVirtualReader,
-    };
-    sharing.shareHeads(config, heads.committed);
-    const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
-    this.committed = openQuotes(deps, heads.committed, takeHead);
-    sharing.shareFeed(config, this.feed);
-    const live = { heads: heads.live.heads, committed: this.committed };
-    this.live = openQuotes(deps, heads.live.heads, () => undefined, live);
+    const { liveQuotes } = chain;
+    if (!liveQuotes) throw new Error('the chain has no sources');
+    this.committed = chain;
+    this.live = liveQuotes;
     for (const basis of ['committed', 'live'] as const) {
       const { budget } = this[basis].schedule;
       const reserve = budget.reserve.bind(budget);
@@ -112,36 +103,22 @@ export class ApiProcess {
         return isReserved;
       };
     }
-    const chains = new Map([[chainId, { ...config, ...this.committed, liveQuotes: this.live }]]);
-    const latest = followQuotes(chains, directory);
+    const latest = followQuotes(new Map([[chainId, chain]]), directory);
     const sockets = { countTermination: () => undefined };
     this.streams = startStreams({ latest, sockets, metrics: new Registry() });
     this.levels = new PriceLevels({
-      chain: { ...config, ...this.committed, liveQuotes: this.live, estimates } as unknown as LevelsChain,
+      chain,
       latest: latest.get(chainId) as NonNullable<ReturnType<typeof latest.get>>,
       choose: async () => table.ofChain(chainId),
       feeds: new FrameFeeds(logger, now),
       now,
-      wallClock,
+      wallClock: () => Date.now(),
     });
-    let pushed = newPushState(nodes.length, now());
-    const push = (source: number, { number, hash, parent, timestamp }: VirtualBlock) => {
-      const block = { number, hash, timestamp, parents: [parent] };
-      const [state, { isNews }] = nextPushed(
-        pushed,
-        { kind: 'pushed', source, block, wallMs: Date.now() },
-        now(),
-        blockTimeMs,
-      );
-      pushed = state;
-      if (isNews) heads.committed.push({ block, endpoint: null });
-    };
-    for (const [source, node] of nodes.entries()) node.onHead(machine, (block) => push(source, block));
   }
 
   /** Whether it reads sources now, for all or for itself. */
   get isReading(): boolean {
-    return !this.machine.isDead && !this.machine.isStopped && this.feed.isReading;
+    return !this.machine.isDead && !this.machine.isStopped && this.#openSources > 0;
   }
 }
 

@@ -1,4 +1,6 @@
 import { type Hex, numberToHex, toHex } from 'viem';
+import type { OpenHeadSocket } from '../../chain/head-feed/head-feed.ts';
+import type { HeadSocketOptions } from '../../chain/head-feed/head-socket.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Random } from './random.ts';
@@ -34,9 +36,12 @@ export class VirtualNode {
     this.#head = chain.head;
   }
 
-  /** Calls a process's listener with each head that its socket pushes. */
-  onHead(machine: Machine, listener: (block: VirtualBlock) => void): void {
-    this.#listeners.set(machine, listener);
+  /** Pushes heads to a process from now on. */
+  openSocket(machine: Machine, onHead: HeadSocketOptions['onHead']): ReturnType<OpenHeadSocket> {
+    this.#listeners.set(machine, ({ number, hash, parent, timestamp }) =>
+      onHead({ block: { number, hash, timestamp, parents: [parent] }, header: {} }),
+    );
+    return { reconnect: () => undefined, close: () => this.#listeners.delete(machine) };
   }
 
   /** Takes the chain's head as its own, once it has it. */

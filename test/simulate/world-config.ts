@@ -9,6 +9,7 @@ export const configOf = ({ blockTimeMs, nodes, callsPerMinute, maxAgeMs }: Plan)
   ChainConfig.parse({
     chainId: CHAIN,
     name: 'simulated',
+    wsUrls: Array.from({ length: nodes }, (_, node) => `ws://node${node}`),
     rpcUrls: Array.from({ length: nodes }, (_, node) => `http://node${node}`),
     blockTimeMs,
     warmBudget: { callsPerMinute },
