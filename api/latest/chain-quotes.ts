@@ -72,9 +72,9 @@ export class ChainQuotes {
   }
 
   #take(read: WarmResult): void {
-    const { kind, block, branch, outcomes } = read;
+    const { kind, block } = read;
     const isNewBlock = this[kind].block?.hash !== block.hash;
-    this[kind].take(block, branch, outcomes);
+    this[kind].take(read);
     for (const listener of this.#listeners) listener(read, isNewBlock);
   }
 }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Address, Hex } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { ChainTail } from '../../quoting/heads/chain-tail.ts';
+import type { WarmResult } from '../../quoting/requested/warm-result.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 
@@ -47,10 +48,11 @@ export class LatestQuotes {
     return this.#quotes.get(pool);
   }
 
-  /** Takes what was read at a block. A new block drops pools that are no longer requested. */
-  take(block: BlockRef, branch: ChainTail, outcomes: ReadonlyMap<Address, LatestQuote['outcome']>): void {
+  /** Takes what was read at a block, and drops pools that are no longer requested: they are not read again there. */
+  take({ block, branch, requested, outcomes }: Pick<WarmResult, 'block' | 'branch' | 'requested' | 'outcomes'>): void {
     const before = this.#quotes;
-    if (this.block?.hash !== block.hash) this.#quotes = new Map();
+    const isSameBlock = this.block?.hash === block.hash;
+    this.#quotes = new Map(isSameBlock ? [...before].filter(([pool]) => requested.has(pool)) : []);
     this.block = block;
     this.branch = branch;
     this.#follow(block);

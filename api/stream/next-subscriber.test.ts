@@ -74,7 +74,8 @@ class World {
         outcomeOf(pool, this.#sameAt(block, pool, price), block),
       ]),
     );
-    this.latest[kind].take(block, this.#branches.at(-1) as ChainTail, outcomes);
+    const branch = this.#branches.at(-1) as ChainTail;
+    this.latest[kind].take({ block, branch, requested: new Set(ADDRESSES), outcomes });
     if (this.state.hasDepth === (kind === 'depths')) this.take({ kind: 'read', isNewBlock });
   }
 

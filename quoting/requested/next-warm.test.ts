@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Address, toHex } from 'viem';
 import { expect, test } from 'vitest';
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { stateOf } from '../../chain/pending-state.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { ChainTail } from '../heads/chain-tail.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
@@ -15,9 +16,11 @@ import { ASLEEP, type WarmEvent, type WarmStep } from './warm-state.ts';
 const KEEP_MS = 2_000;
 const BRANCH = ChainTail.EMPTY;
 
-const headAt = (number: number): ReportedHead => {
+/** @param digest of what is pending on the block; undefined: nothing is */
+const headAt = (number: number, digest?: string): ReportedHead => {
   const [hash, parent] = [number, number - 1].map((each) => toHex(each, { size: 32 }));
-  const block = { number: BigInt(number), hash, parents: [parent], timestamp: BigInt(number) };
+  const pending = digest === undefined ? {} : { pending: { digest } };
+  const block = { number: BigInt(number), hash, parents: [parent], timestamp: BigInt(number), ...pending };
   return { block: block as ReportedHead['block'], endpoint: null as never };
 };
 const READS = (['prices', 'depths'] as const).flatMap((kind) =>
@@ -75,16 +78,41 @@ function start() {
 
 const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('step' as const), failing: fc.subarray([0, 1, 2, 3, 4, 5]) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('head' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('head' as const, 'state' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('request' as const), reads: fc.subarray(READS) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tick' as const), isOutdated: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('down' as const, 'fail' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('down' as const, 'fail' as const, 'settle' as const) }) },
 );
 
-test('property: one step at a time, no read twice at a state, results of their own block, then all is read', () => {
+/** What is held of results: those of one block and kind, as far as they are requested still. */
+class Held {
+  readonly #kinds = new Map<string, { readonly hash: string; readonly states: ReadonlyMap<Address, string> }>();
+
+  take(result: WarmResult | null): void {
+    if (!result) {
+      this.#kinds.clear();
+      return;
+    }
+    const { kind, block, requested, outcomes } = result;
+    const before = this.#kinds.get(kind);
+    const kept = before?.hash === block.hash ? [...before.states].filter(([address]) => requested.has(address)) : [];
+    const read = [...outcomes].map(([address, outcome]): [Address, string] => {
+      return [address, outcome instanceof SnapshotError ? outcome.code : stateOf(outcome.block)];
+    });
+    this.#kinds.set(kind, { hash: block.hash, states: new Map([...kept, ...read]) });
+  }
+
+  /** The state that a read is of, or why there is none. */
+  of({ kind, address }: WarmRead): string | undefined {
+    return this.#kinds.get(kind)?.states.get(address);
+  }
+}
+
+test('property: one step at a time, no read twice while it is requested, results of their own block, then all is read', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120 }), (actions) => {
       const { world, take, endStep, settle } = start();
+      const held = new Held();
       let number = 1;
       const made = new Set<string>();
       take({ kind: 'head', head: world.head, branch: BRANCH });
@@ -92,9 +120,9 @@ test('property: one step at a time, no read twice at a state, results of their o
         world.now += 100;
         const { step, results } = world;
         const reported = results.length;
-        if (each.do === 'head') {
-          number += 1;
-          world.head = headAt(number);
+        if (each.do === 'head' || each.do === 'state') {
+          if (each.do === 'head') number += 1;
+          world.head = headAt(number, each.do === 'state' ? `${world.now}` : undefined);
           take({ kind: 'head', head: world.head, branch: BRANCH });
         } else if (each.do === 'request') {
           world.requested = each.reads;
@@ -103,22 +131,28 @@ test('property: one step at a time, no read twice at a state, results of their o
         else if (each.do === 'fail' && step) {
           world.step = null;
           take({ kind: 'failed' });
-        } else if (each.do === 'down') endStep([], true);
+        } else if (each.do === 'settle') settle();
+        else if (each.do === 'down') endStep([], true);
         else if (each.do === 'step') {
           if (step?.kind === 'begin' && world.requested.length === 0) made.clear();
           endStep(each.failing);
         }
         if (step?.kind === 'list' && world.step?.kind === 'read') {
-          for (const { kind, address } of world.step.pending) {
-            expect(made).not.toContain(`${world.step.head.block.hash}${kind}${address}`);
-          }
+          const state = stateOf(world.step.head.block);
+          for (const { kind, address } of world.step.pending) expect(made).not.toContain(`${state}${kind}${address}`);
         }
         for (const result of results.slice(reported)) {
           if (result === null) expect(world.isWatching).toBe(false);
           for (const [address, outcome] of result?.outcomes ?? []) {
             if (outcome instanceof SnapshotError) continue;
             expect(outcome.block.hash).toBe(result?.block.hash);
-            made.add(`${result?.block.hash}${result?.kind}${address}`);
+            made.add(`${stateOf(outcome.block)}${result?.kind}${address}`);
+          }
+          held.take(result);
+          for (const read of READS) {
+            if (read.kind !== result?.kind || result.requested.has(read.address)) continue;
+            expect(held.of(read)).toBe(undefined);
+            made.delete(`${stateOf(result.block)}${read.kind}${read.address}`);
           }
         }
         // Without a head to read at, all reads begin again.
@@ -126,14 +160,17 @@ test('property: one step at a time, no read twice at a state, results of their o
         expect(world.step === null).toBe(world.state.run === null);
         if (world.state.ticks === null) expect(world.isWatching).toBe(false);
       }
-      // Once all is well, what is requested is read at the newest head, and nothing else follows.
+      // Once all is well, what is requested is read at the newest head and held, and nothing else follows.
+      const reported = world.results.length;
       settle();
       take({ kind: 'requested' });
       settle();
-      const { requested, state } = world;
+      const { requested, state, results } = world;
+      for (const result of results.slice(reported)) held.take(result);
+      for (const read of requested) expect(held.of(read)).toBe(stateOf(world.head.block));
       expect([world.isWatching, state.hasUndone]).toEqual([requested.length > 0, false]);
       expect(state.coverage).toEqual({ requested: new Set(requested.map(({ address }) => address)).size, unread: 0 });
-      if (requested.length > 0) expect(state.progress.state).toBe(world.head.block.hash);
+      if (requested.length > 0) expect(state.progress.state).toBe(stateOf(world.head.block));
       // Once closed, nothing starts.
       take({ kind: 'closed' });
       take({ kind: 'requested' });

@@ -24,7 +24,7 @@ const withStep = (state: WarmState, step: WarmStep): Next => [state, { ...NOTHIN
  * 1. One run is in progress at most, with one step in progress. Of heads that come during a run, the next one reads only
  *    the newest.
  * 2. A pool that becomes requested during a run is read by the next one.
- * 3. A read that succeeded at a state is not pending there again.
+ * 3. A read that succeeded at a state is not pending there again, as long as results show it as requested.
  * 4. Heads are watched, and ticks come, only while pools are requested.
  * 5. A snapshot is reported only at its own block.
  *
@@ -144,7 +144,7 @@ const endOf = ({ at, reads, isShared }: Reading): WarmStep => ({ kind: 'end', bl
 function withOutcomes(
   before: WarmState,
   { of: kind, outcomes }: EventOf<'outcomes'>,
-  { run: { at, pending }, now, keepMs }: InRun<Reading>,
+  { run: { at, reads, pending }, now, keepMs }: InRun<Reading>,
 ): Next {
   const { block } = at.head;
   const isOfBlock = (outcome: Snapshot | SnapshotError | undefined): outcome is Snapshot =>
@@ -155,7 +155,9 @@ function withOutcomes(
   });
   const progress = withReads(before.progress, made, before.progress.state === stateOf(block), now);
   const keeping = { keepMs, block, now, isSuperseded: before.isDue };
-  const result = resultOf({ ...at, kind, readyAt: now }, pending, (read) => {
+  const isPending = new Set(pending);
+  const result = resultOf({ ...at, kind, readyAt: now }, reads, (read) => {
+    if (!isPending.has(read)) return undefined;
     const outcome = outcomes.get(read.address);
     if (isOfBlock(outcome)) return outcome;
     const error = outcome instanceof SnapshotError && !isExhausted(outcome) ? outcome : notRead();

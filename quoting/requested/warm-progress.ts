@@ -46,10 +46,11 @@ export function withReads(
   return { state, done: isCurrent ? new Set([...done, ...keys]) : done, lastReads: new Map([...lastReads, ...added]) };
 }
 
-/** Forgets the last reads of pools that are not requested any more. */
+/** Forgets the reads of pools that are not requested any more. */
 export function withOnly(progress: WarmProgress, requested: readonly RequestedPool[]): WarmProgress {
   const keys = new Set(requested.map(warmKey));
-  return { ...progress, lastReads: new Map([...progress.lastReads].filter(([key]) => keys.has(key))) };
+  const lastReads = new Map([...progress.lastReads].filter(([key]) => keys.has(key)));
+  return { ...progress, done: progress.done.intersection(keys), lastReads };
 }
 
 /**

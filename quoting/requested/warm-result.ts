@@ -12,6 +12,8 @@ export interface WarmResult {
   /** The block and those below it. */
   readonly branch: ChainTail;
   readonly kind: QuoteKind;
+  /** The pools that are requested for this kind. */
+  readonly requested: ReadonlySet<Address>;
   /**
    * Snapshots of this block. A pool is `timed_out` if it is read for keys only, or the budget had no calls for it; it is
    * left out while its last read is young enough to be kept.
@@ -32,16 +34,21 @@ export interface SeenHead {
   readonly seenAt: number;
 }
 
-/** @param outcomeOf what became of a read of this kind; undefined: nothing new */
+/**
+ * @param reads all that are requested
+ * @param outcomeOf what became of a read of this kind; undefined: nothing new
+ */
 export function resultOf(
   { head: { block }, branch, seenAt, kind, readyAt }: SeenHead & Pick<WarmResult, 'kind' | 'readyAt'>,
   reads: readonly WarmRead[],
   outcomeOf: (read: WarmRead) => Snapshot | SnapshotError | undefined,
 ): WarmResult {
   const outcomes = new Map<Address, Snapshot | SnapshotError>();
-  for (const read of reads) {
-    const outcome = read.kind === kind ? outcomeOf(read) : undefined;
+  const ofKind = reads.filter((read) => read.kind === kind);
+  for (const read of ofKind) {
+    const outcome = outcomeOf(read);
     if (outcome) outcomes.set(read.address, outcome);
   }
-  return { block, branch, kind, outcomes, seenAt, readyAt };
+  const requested = new Set(ofKind.map(({ address }) => address));
+  return { block, branch, kind, requested, outcomes, seenAt, readyAt };
 }
