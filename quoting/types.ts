@@ -31,6 +31,8 @@ export interface Snapshot {
   readonly hasSource?: boolean;
   /** How old the overrides of sources were when the snapshot was read, milliseconds; absent at a committed block. */
   readonly sourceAgeMs?: number;
+  /** Set where the pool may have a live price that nodes did not give: it is read again in the block being built. */
+  readonly isProvisional?: boolean;
   /** Only a `healthy` pool trades. */
   readonly status: PriceProviderStatus;
   /** Best price for selling token0, fees included, Q64.64; `CLOSED_BID_X64` when it cannot be sold. */

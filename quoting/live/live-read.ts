@@ -9,12 +9,12 @@ export interface LiveRead {
   /** Names the overrides that the price depends on; null: unknown. */
   readonly touching: string | null;
   readonly readAt: number;
-  /** Null without a live price, or where nodes did not give it. Rejects when the budget is exhausted. */
-  readonly prices: Promise<PriceSnapshot | null>;
+  /** Null without a live price, undefined where nodes did not answer. Rejects when the budget is exhausted. */
+  readonly prices: Promise<PriceSnapshot | null | undefined>;
   /** Undefined until prices are read. */
   outcome?: PriceSnapshot | null;
-  /** Null where it could not be read. Undefined until it is needed. */
-  depth?: Promise<DepthSnapshot | null> | undefined;
+  /** Of the same values as prices. Undefined until it is needed. */
+  depth?: Promise<DepthSnapshot | null | undefined> | undefined;
 }
 
 /** What decides whether a read is used again. */

@@ -35,7 +35,7 @@ class OracleWorld {
   foreign = 0;
   /** Of the pool: reads in the block being built, depths there, access lists. */
   readonly counts = { prices: 0, depths: 0, lists: 0 };
-  failure: 'exhausted' | 'refused' | null = null;
+  failure: 'exhausted' | 'refused' | 'unreachable' | null = null;
   readonly suspensions: string[] = [];
   hasLists = true;
   readonly reader: LiveReader;
@@ -106,6 +106,7 @@ class OracleWorld {
 
   #depth(prices: PriceSnapshot): DepthSnapshot {
     this.counts.depths += 1;
+    if (this.failure) throw new RpcFailure(this.failure, 'the read failed');
     return withDepth(prices);
   }
 
@@ -243,6 +244,24 @@ test('a read that nodes did not give is made again at the next request, and says
   expect((await world.reader.prices(world.head, { pool: POOL })).bidX64).toBe(6n);
   world.foreign += 1;
   expect(world.reader.isRead('prices', world.head, POOL)).toBe(true);
+});
+
+test('what stands in for a read that nodes did not give is provisional, its depth too', async () => {
+  const world = await knownWorld();
+  const before = await world.reader.prices(world.head, { pool: POOL });
+  world.overrides = new Map([[1, 6]]);
+  world.failure = 'unreachable';
+  const prices = await world.reader.prices(world.head, { pool: POOL });
+  expect(prices).toMatchObject({ bidX64: 0n, isProvisional: true });
+  expect(await world.reader.depth(world.head, prices)).toMatchObject({ bidX64: 0n, isProvisional: true });
+  // Of prices that were read, too.
+  const read = { ...before, bidX64: 6n, fingerprint: '6', block: world.head.block };
+  expect(await world.reader.depth(world.head, read)).toMatchObject({ bidX64: 0n, isProvisional: true });
+  // Nodes that do not read the block being built give no more when they are asked again.
+  world.failure = 'refused';
+  expect(await world.reader.prices(world.head, { pool: POOL })).not.toHaveProperty('isProvisional');
+  world.failure = null;
+  expect(await world.reader.prices(world.head, { pool: POOL })).not.toHaveProperty('isProvisional');
 });
 
 test('a price that changes though no override in its list did makes the pool unknown', async () => {

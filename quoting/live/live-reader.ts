@@ -30,6 +30,7 @@ export interface LiveReaderDeps {
  *
  * 1. A pool whose price reads no override is not read there.
  * 2. While no override changes that its price reads, a pool is read there once in `reuseMs`.
+ * 3. Where nodes did not answer, the snapshot is provisional.
  */
 export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: LiveReaderDeps;
@@ -48,16 +49,16 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const { block } = head;
     if (!this.#mayBeLive(block, read.pool)) return this.#committed('prices', head, read.pool);
     const live = await (this.#lastRead(block, read.pool) ?? this.#start(head, read)).prices;
-    return live ? this.#atState(live, block) : this.#committed('prices', head, read.pool);
+    return live ? this.#atState(live, block) : this.#committed('prices', head, read.pool, live === undefined);
   }
 
   async depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
-    const { block, pool } = prices;
-    if (!block.pending) return this.#committed('depths', head, pool);
+    const { block, pool, isProvisional } = prices;
+    if (!block.pending) return this.#committed('depths', head, pool, isProvisional);
     const last = this.#lastRead(block, pool);
     const isSame = last?.outcome?.fingerprint === prices.fingerprint;
     const live = await (last && isSame ? this.#sharedDepth(last, head, prices) : this.#ownDepth(head, prices));
-    return live ? this.#atState(live, block) : this.#committed('depths', head, pool);
+    return live ? this.#atState(live, block) : this.#committed('depths', head, pool, live === undefined);
   }
 
   /** Whether a pool is read already, or being read, so that to read it at this block costs no call. */
@@ -97,13 +98,14 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     const forget = () => {
       if (reads.get(pool.address) === started) reads.delete(pool.address);
     };
-    const prices = this.#orNull(head, reader.prices(head, read)).then(
+    const prices = this.#unlessFailed(head, reader.prices(head, read)).then(
       (priced) => {
         // What nodes did not give is read again at the next request.
         if (!priced) forget();
         else this.#check(started, before, head.block, priced);
-        started.outcome = priced?.hasLivePrice ? { ...priced, ...heads.sourceAge(priced.block) } : null;
-        return started.outcome;
+        const live = priced?.hasLivePrice ? { ...priced, ...heads.sourceAge(priced.block) } : null;
+        started.outcome = live;
+        return priced === undefined ? undefined : live;
       },
       (error) => {
         forget();
@@ -136,7 +138,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return { ...snapshot, block, ...this.#deps.heads.sourceAge(block) };
   }
 
-  #sharedDepth(last: LiveRead, head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
+  #sharedDepth(last: LiveRead, head: HeadContext, prices: PriceSnapshot): NonNullable<LiveRead['depth']> {
     if (last.depth) return last.depth;
     const depth = this.#ownDepth(head, prices);
     last.depth = depth;
@@ -147,12 +149,15 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     return depth;
   }
 
-  #ownDepth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot | null> {
-    return this.#orNull(head, this.#deps.reader.depth(head, prices));
+  #ownDepth(head: HeadContext, prices: PriceSnapshot): NonNullable<LiveRead['depth']> {
+    return this.#unlessFailed(head, this.#deps.reader.depth(head, prices));
   }
 
-  /** Null for a pool that cannot be read in the block being built. Throws where the budget of a scheduled read is exhausted. */
-  #orNull<S>(head: HeadContext, read: Promise<S>): Promise<S | null> {
+  /**
+   * Null for a pool that cannot be read in the block being built, undefined where nodes did not answer. Throws where the
+   * budget of a scheduled read is exhausted.
+   */
+  #unlessFailed<S>(head: HeadContext, read: Promise<S>): Promise<S | null | undefined> {
     const unlessOwn = async () => {
       try {
         return await read;
@@ -161,16 +166,21 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
         throw error;
       }
     };
-    return tryLive(this.#deps.heads, head, unlessOwn, () => null);
+    return tryLive(this.#deps.heads, head, unlessOwn, (isUnreadable) => (isUnreadable ? null : undefined));
   }
 
-  async #committed<K extends QuoteKind>(kind: K, head: HeadContext, pool: ServedPool): Promise<Kinds[K]> {
+  async #committed<K extends QuoteKind>(
+    kind: K,
+    head: HeadContext,
+    pool: ServedPool,
+    isProvisional = false,
+  ): Promise<Kinds[K]> {
     // A scheduled read stays within its budget.
     const options = head.reserve ? { at: committedHead(head) } : {};
     const outcome = (await this.#deps.committed.read(kind, [pool], options)).get(pool.address);
     if (!outcome) throw new SnapshotError('read_failed', 'the pool was not read');
     if (outcome instanceof SnapshotError) throw outcome;
-    return outcome;
+    return isProvisional ? { ...outcome, isProvisional } : outcome;
   }
 }
 

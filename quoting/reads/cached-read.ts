@@ -16,14 +16,17 @@ export class CachedRead<T> {
     });
   }
 
-  /** Whether a retry may succeed, because the chain was not read there. A pool's own failure stays for the block. */
+  /** Whether a retry may give more, because the chain was not read there. A pool's own failure stays for the block. */
   get mayRetry(): boolean {
     const { settled } = this;
-    return (
-      settled instanceof HeadReplacedError || (settled instanceof SnapshotError && settled.cause instanceof RpcFailure)
-    );
+    if (settled instanceof SnapshotError)
+      return settled instanceof HeadReplacedError || settled.cause instanceof RpcFailure;
+    return isProvisional(settled);
   }
 }
+
+const isProvisional = (settled: unknown): boolean =>
+  typeof settled === 'object' && settled !== null && 'isProvisional' in settled && settled.isProvisional === true;
 
 /** Waits until all reads have outcomes, the signal aborts or the limit passes. The reads continue for others. */
 export async function waitFor(

@@ -72,7 +72,7 @@ export class PoolEntries {
 
   #pricesSoFar(pool: ServedPool): PriceSnapshot | undefined {
     const outcome = this.peek(pool)?.reads.prices?.settled;
-    return outcome instanceof SnapshotError ? undefined : outcome;
+    return outcome instanceof SnapshotError || outcome?.isProvisional ? undefined : outcome;
   }
 
   readonly #start: {

@@ -5,8 +5,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { pricedAt, withOneLevel } from '../snapshot.fixture.ts';
 import { HeadReplacedError } from '../snapshot-error.ts';
-import type { PriceSnapshot } from '../types.ts';
-import { SnapshotCache } from './snapshot-cache.ts';
+import { SnapshotCache, type SnapshotCacheDeps } from './snapshot-cache.ts';
 
 const POOL = flatPool(1);
 const headAt = (number: number): ReportedHead => ({
@@ -15,7 +14,7 @@ const headAt = (number: number): ReportedHead => ({
 });
 
 /** A cache of a chain at a head, where a slow node is a failure for the request that called it. */
-const cacheAt = (head: ReportedHead, read: (head: ReportedHead) => Promise<PriceSnapshot>) =>
+const cacheAt = (head: ReportedHead, read: SnapshotCacheDeps['reader']['prices']) =>
   new SnapshotCache({
     heads: {
       current: head,
@@ -61,6 +60,26 @@ test('a request that joined a read whose head was replaced reads by itself', asy
   expect(await scheduled).toBeInstanceOf(HeadReplacedError);
   expect((await asked).get(POOL.address)).toMatchObject({ status: 'healthy' });
   expect(reads).toBe(2);
+});
+
+test('a provisional snapshot is served until its pool is read again', async () => {
+  const head = headAt(1);
+  let price = 1n;
+  const befores: unknown[] = [];
+  const cache = cacheAt(head, async ({ block }, { before }) => {
+    befores.push(before);
+    return pricedAt(price, POOL, block, { isProvisional: price === 1n });
+  });
+  const read = () => depthAt(cache, head);
+  expect(await read()).toMatchObject({ bidX64: 1n });
+  expect(cache.cached(POOL, 'depths')).toMatchObject({ bidX64: 1n });
+  expect([cache.isRead(POOL, 'prices'), cache.isRead(POOL, 'depths')]).toEqual([false, false]);
+  price = 2n;
+  expect(await read()).toMatchObject({ bidX64: 2n });
+  expect([cache.isRead(POOL, 'prices'), cache.isRead(POOL, 'depths')]).toEqual([true, true]);
+  price = 3n;
+  expect(await read()).toMatchObject({ bidX64: 2n });
+  expect(befores).toEqual([undefined, undefined]);
 });
 
 test('nodes that are slow fail the read that called them', async () => {

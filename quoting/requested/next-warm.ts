@@ -26,7 +26,7 @@ const withStep = (state: WarmState, step: WarmStep): Next => [state, { ...NOTHIN
  * 2. A pool that becomes requested during a run is read by the next one.
  * 3. A read that succeeded at a state is not pending there again, as long as results show it as requested.
  * 4. Heads are watched, and ticks come, only while pools are requested.
- * 5. A snapshot is reported only at its own block.
+ * 5. A snapshot is reported only at its own block. After a provisional one its pool is read again.
  *
  * @param keepMs how long after its last read a pool that is not read is not reported
  */
@@ -151,7 +151,7 @@ function withOutcomes(
     outcome !== undefined && !(outcome instanceof SnapshotError) && outcome.block.hash === block.hash;
   const made = pending.flatMap((read) => {
     const outcome = read.kind === kind ? outcomes.get(read.address) : undefined;
-    return isOfBlock(outcome) ? [{ read, block: outcome.block }] : [];
+    return isOfBlock(outcome) ? [{ read, snapshot: outcome }] : [];
   });
   const progress = withReads(before.progress, made, before.progress.state === stateOf(block), now);
   const keeping = { keepMs, block, now, isSuperseded: before.isDue };

@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../chain/read-context.ts';
+import type { Snapshot } from '../types.ts';
 import { type RequestedPool, warmKey } from './requested-pools.ts';
 
 /** Which requested pools were read, and when. All times are of one clock, milliseconds. */
@@ -34,15 +35,15 @@ export const progressAt = (progress: WarmProgress, state: string): WarmProgress 
 
 export const isDone = ({ done }: WarmProgress, read: RequestedPool): boolean => done.has(warmKey(read));
 
-/** Notes reads that succeeded at the state. @param isCurrent whether reads are still at it */
+/** Notes reads that succeeded: at the state, unless they are provisional. @param isCurrent whether reads are still at it */
 export function withReads(
   { state, done, lastReads }: WarmProgress,
-  reads: readonly { readonly read: RequestedPool; readonly block: BlockRef }[],
+  reads: readonly { readonly read: RequestedPool; readonly snapshot: Snapshot }[],
   isCurrent: boolean,
   now: number,
 ): WarmProgress {
-  const keys = reads.map(({ read }) => warmKey(read));
-  const added = reads.map(({ read, block }) => [warmKey(read), { at: now, block }] as const);
+  const keys = reads.flatMap(({ read, snapshot }) => (snapshot.isProvisional ? [] : [warmKey(read)]));
+  const added = reads.map(({ read, snapshot: { block } }) => [warmKey(read), { at: now, block }] as const);
   return { state, done: isCurrent ? new Set([...done, ...keys]) : done, lastReads: new Map([...lastReads, ...added]) };
 }
 
