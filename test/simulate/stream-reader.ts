@@ -40,7 +40,11 @@ export class StreamReader {
   /** Until then it may miss what others know: its connection ended, which it may not know yet. */
   troubledUntil = 0;
   readonly machine: Machine;
+  /** The process that it is connected to, or was. */
+  server: Machine | undefined;
   #socket: StreamSocket | undefined;
+  /** Fails the last request. */
+  #reset: (() => void) | undefined;
 
   constructor(readonly options: StreamReaderOptions) {
     const { name, time } = options;
@@ -48,15 +52,11 @@ export class StreamReader {
     void time.in(this.machine, () => this.#follow());
   }
 
-  /** The process that it is connected to, or was. */
-  get server(): Machine | undefined {
-    return this.#socket?.server;
-  }
-
   /** Its connection breaks. @param isSilent so that neither end sees that at once */
   leave(isSilent: boolean): void {
     const { time } = this.options;
     this.troubledUntil = time.now + (isSilent ? DEAD_MS : RECONNECTED_MS);
+    if (!isSilent) this.#reset?.();
     if (isSilent && this.#socket) this.#socket.isCut = true;
     else this.#socket?.break();
   }
@@ -71,6 +71,7 @@ export class StreamReader {
         super(time, random, process?.machine ?? UNREACHABLE, open, logger);
         reader.connections += 1;
         reader.#socket = this;
+        reader.server = this.server;
       }
     }
     const options = { url: 'http://api', chainId, pools, depth, basis, WebSocket: Socket, fetch: this.#fetch };
@@ -81,7 +82,7 @@ export class StreamReader {
   }
 
   /** Batches alone: a stream of events is refused. */
-  readonly #fetch = async (url: string | URL | Request): Promise<Response> => {
+  readonly #fetch: typeof fetch = async (url, init) => {
     const { time, random } = this.options;
     const client = time.machine;
     const over = (ms: number, machine: Machine) =>
@@ -90,14 +91,16 @@ export class StreamReader {
     const isBatch = String(url).endsWith('/bid_ask/batch');
     await over(random.int(1, 20), client);
     if (!process || process.machine.isDead) throw new TypeError('fetch failed');
-    const answer = new Promise<Response>((resolve) => {
-      const serve = async () => {
-        const response = isBatch ? await this.#batch(process) : responseOf(503, { error: 'Unavailable' });
-        time.after(random.int(1, 20), () => resolve(response), client);
-      };
-      time.after(0, () => void serve(), process.machine);
-    });
-    return answer;
+    this.server = process.machine;
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    this.#reset = () => reject(new TypeError('fetch failed'));
+    init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    const serve = async () => {
+      const response = isBatch ? await this.#batch(process) : responseOf(503, { error: 'Unavailable' });
+      time.after(random.int(1, 20), () => resolve(response), client);
+    };
+    time.after(0, () => void serve(), process.machine);
+    return promise;
   };
 
   async #batch(process: ApiProcess): Promise<Response> {
