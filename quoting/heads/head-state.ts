@@ -1,3 +1,4 @@
+import type { Hex } from 'viem';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import { ChainTail } from './chain-tail.ts';
 import { type AwaitedHeight, awaitedHeight, type HeardHeads } from './heard-heads.ts';
@@ -31,6 +32,10 @@ export interface HeadState<H> {
   /** The last head that was taken, and the one before it. */
   readonly current: H | undefined;
   readonly previous: H | undefined;
+  /** Hash of the last head that was read at. */
+  readonly readAt: Hex | undefined;
+  /** The head that gave way to the previous one, because nodes refused to read at it. */
+  readonly refused: H | undefined;
   /** A newer head, to be taken when the current one is `minRefreshMs` old. */
   readonly next: { readonly head: H; readonly dueAt: number } | undefined;
   /** Heads to be judged one after the other. The first one waits for a block below it, which is being looked up. */
@@ -63,6 +68,8 @@ export const noHeads = <H>(): HeadState<H> => ({
   taken: ChainTail.EMPTY,
   current: undefined,
   previous: undefined,
+  readAt: undefined,
+  refused: undefined,
   next: undefined,
   waiting: [],
   takenAt: Number.NEGATIVE_INFINITY,

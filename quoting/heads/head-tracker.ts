@@ -174,7 +174,12 @@ export class HeadTracker<H extends Headed> {
     return heightOf(this.#state) >= height.number;
   }
 
-  /** Goes back to the previous head and makes a poll due, because nodes refused to read at this head. */
+  /** Takes note that nodes gave what was read at a block. */
+  confirm(block: BlockRef): void {
+    if (this.#state.readAt !== block.hash) this.#take({ kind: 'read', block });
+  }
+
+  /** Makes a poll due, as nodes refused to read at this head. If nothing was read at it, goes back to the previous one. */
   reject({ block }: H): void {
     this.#take({ kind: 'rejected', block });
   }

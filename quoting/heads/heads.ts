@@ -24,5 +24,6 @@ export type Heads = Pick<
   | 'caughtUp'
   | 'onHead'
   | 'watch'
+  | 'confirm'
   | 'reject'
 >;

@@ -85,6 +85,7 @@ function chainOf(blockTimeMs: number) {
       take({ kind: 'pushed', head: pushed, wallMs: chain.wallMs });
     },
     hear: (number: number) => take({ kind: 'heard', from: 'another process', number: BigInt(number) }),
+    read: ({ block }: Head) => take({ kind: 'read', block }),
     reject: ({ block }: Head) => take({ kind: 'rejected', block }),
     watch: () => {
       take({ kind: 'watched' });
@@ -197,7 +198,7 @@ test('when the first node is stuck and a block is overdue, the highest of all no
   expect(numberAt(2_600)).toBe(8);
 });
 
-test('a rejected head gives way to the last one that was read at', () => {
+test('a rejected head that was never read gives way to the one before', () => {
   const { chain, tracked, numberAt } = chainOf(1_000);
   numberAt(0);
   chain.heads = [head(1_000_000, 'f')];
@@ -207,6 +208,39 @@ test('a rejected head gives way to the last one that was read at', () => {
   expect(tracked.announced).toBeUndefined();
   chain.heads = [head(2)];
   expect(numberAt(2_001)).toBe(2);
+});
+
+test('a rejected head that was read stays until a higher one, or another in its place, comes', () => {
+  const { chain, tracked, numberAt } = chainOf(1_000);
+  numberAt(0);
+  chain.heads = [head(2)];
+  numberAt(2_000);
+  tracked.read(head(2));
+  // The next node is behind.
+  chain.heads = [head(1)];
+  tracked.reject(head(2));
+  expect(tracked.announced).toBeUndefined();
+  for (const ms of [2_001, 2_600, 3_200]) expect(numberAt(ms)).toBe(2);
+  chain.heads = [head(2, 'b')];
+  numberAt(4_000);
+  expect(tracked.current?.block.hash).toBe('0xb2');
+});
+
+test('a rejected head comes back when a read at it arrives late, unless a higher one was taken', () => {
+  const { chain, tracked, numberAt } = chainOf(1_000);
+  numberAt(0);
+  chain.heads = [head(2)];
+  numberAt(2_000);
+  tracked.reject(head(2));
+  tracked.read(head(2));
+  expect(tracked.current?.block.number).toBe(2n);
+  chain.heads = [head(3)];
+  expect(numberAt(2_001)).toBe(3);
+  tracked.reject(head(3));
+  chain.heads = [head(4)];
+  expect(numberAt(2_002)).toBe(4);
+  tracked.read(head(3));
+  expect(tracked.current?.block.number).toBe(4n);
 });
 
 test('a listener gets each head that is taken, and from where blocks were replaced', () => {
@@ -405,10 +439,11 @@ const step = fc.record({
     { weight: 6, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
   ),
-  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'reject', 'hear', 'nothing'),
+  does: fc.constantFrom('push', 'ask', 'lag', 'fail', 'read', 'read late', 'reject', 'hear', 'nothing'),
 });
 
-test('property: heads keep their distance and age, and go back only with the chain, from the height at which branches part', () => {
+test('property: heads keep their distance and age, and go back only with the chain or unread, from where branches part', () => {
+  let kept = 0;
   const blockTimeMs = 1_000;
   fc.assert(
     fc.property(fc.boolean(), fc.array(step, { maxLength: 60 }), (isWatched, steps) => {
@@ -420,7 +455,10 @@ test('property: heads keep their distance and age, and go back only with the cha
       let first: bigint | undefined;
       let lastBranch = ChainTail.EMPTY;
       let heard = 1_000n;
+      let read: Head | undefined;
+      let rejected: Head | undefined;
       tracked.onTaken((next, branch, before) => {
+        if (before.behindSince !== undefined) read = undefined;
         const from = lastBranch.replacedFrom(branch);
         lastBranch = branch;
         if (next.block.number < heard) expect(tracked.takenAt - before.takenAt).toBeGreaterThanOrEqual(500);
@@ -457,10 +495,18 @@ test('property: heads keep their distance and age, and go back only with the cha
           heard = newest.block.number;
           tracked.hear(Number(heard));
         }
-        if (does === 'reject' && tracked.current && tracked.current.block.hash !== newest.block.hash) {
-          tracked.reject(tracked.current);
+        const { current } = tracked;
+        if (does === 'reject' && current) {
+          rejected = current;
+          tracked.reject(current);
         }
+        const answered = does === 'read' ? current : does === 'read late' ? rejected : undefined;
+        if (answered) tracked.read(answered);
+        if (answered && answered.block.hash === tracked.current?.block.hash) read = answered;
         if (does === 'ask' || does === 'lag') tracked.ask();
+        if (read && (tracked.current?.block.number ?? 0n) < read.block.number)
+          expect(blocks[Number(read.block.number) - 1]?.block.hash).not.toBe(read.block.hash);
+        if (rejected && read === rejected) kept += 1;
       }
       // Once the chain stands still, everyone gets to its head.
       chain.isDown = false;
@@ -476,4 +522,5 @@ test('property: heads keep their distance and age, and go back only with the cha
     }),
     { numRuns: runs(200) },
   );
+  expect(kept).toBeGreaterThan(3);
 });

@@ -35,8 +35,8 @@ export type HeadEvent<H> =
   | { readonly kind: 'heard'; readonly from: string; readonly number: bigint }
   /** The block that was looked up; undefined when no node gives it. */
   | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
-  /** Nodes refused to read at this block. */
-  | { readonly kind: 'rejected'; readonly block: BlockRef };
+  /** Nodes gave what was read at this block, or refused it. */
+  | { readonly kind: 'read' | 'rejected'; readonly block: BlockRef };
 
 const NOTHING = { taken: [], polled: null, poll: null, lookUp: null, wakeAt: null };
 /** Timestamps of blocks count whole seconds. */
@@ -52,7 +52,8 @@ const ROLLBACK_MS = 10_000;
  * 1. A head is used for at most one block time and a second after a poll or a push reported it.
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
  *    refused to read at the last one, or another process took one as high.
- * 3. The head never goes back to an older block unless the chain did, which shows as another hash at a known height.
+ * 3. A head that was read at never gives way to an older block unless the chain went back, which shows as another hash at a
+ *    known height. One that nodes refuse before they gave anything of it does, until they give it.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
  * 6. A height that another process took is awaited at most `FOLLOW_MS`, and changes no head: the nodes of this process give
@@ -97,6 +98,8 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
       return withAnnounced({ ...step, state: { ...state, heard: withHeard(state.heard, event, step.now) } });
     case 'header':
       return lookedUp(step, event.header);
+    case 'read':
+      return { ...step, state: withRead(state, event.block) };
     case 'rejected':
       return { ...step, state: withRejected(state, event.block) };
   }
@@ -174,10 +177,21 @@ function withPushed<H extends Headed>(step: Step<H>, { head, wallMs }: { head: H
   return takeNext(judge({ ...step, state: { ...state, dueAt } }, candidate), now);
 }
 
-/** Goes back to the previous head and makes a poll due. */
+/** Takes a head that was refused again, as readers may see what was read at it. */
+function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: BlockRef): HeadState<H> {
+  const { current, refused } = state;
+  if (current?.block.hash === hash) return { ...state, readAt: hash };
+  return refused?.block.hash === hash && number > heightOf(state)
+    ? { ...state, current: refused, refused: undefined, readAt: hash }
+    : state;
+}
+
+/** Makes a poll due, and goes back to the previous head if nobody can have seen this one. */
 function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
-  if (state.current?.block.hash !== hash) return state;
-  return { ...state, current: state.previous, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  const { current: refused, readAt } = state;
+  if (refused?.block.hash !== hash) return state;
+  const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  return readAt === hash ? due : { ...due, current: state.previous, refused };
 }
 
 function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {

@@ -109,6 +109,10 @@ export class LiveHeads implements Heads {
     return this.#deps.committed.caughtUp();
   }
 
+  confirm(block: BlockRef): void {
+    this.#deps.committed.confirm(block);
+  }
+
   reject(head: ReportedHead): void {
     this.#deps.committed.reject(head);
   }

@@ -14,7 +14,7 @@ import { UNSHARED } from './shared-reads.ts';
 import { type FoundCurve, SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 
 export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps, 'shared'> {
-  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'reject'>;
+  readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'confirm' | 'reject'>;
   /** Reads that processes share. Default: none. */
   readonly shared?: SidesReaderDeps['shared'] | undefined;
   readonly searcher: SidesReaderDeps['searcher'];
@@ -53,6 +53,7 @@ export class PoolReader {
   async prices(head: HeadContext, read: PoolRead): Promise<PriceSnapshot> {
     const answers = await this.#deps.shared.find('answers', head.block, read.pool.address);
     if (answers === undefined) return this.#ownPrices(head, read);
+    this.#deps.heads.confirm(head.block);
     const found = this.#decode(read, head.block, answers as PoolAnswers);
     if (found instanceof SnapshotError) throw found;
     return found;
@@ -69,7 +70,7 @@ export class PoolReader {
       return withDepth(prices, await this.#sides.read(atBlockOf(prices, head), prices));
     } catch (error) {
       if (head.block.pending) throw error;
-      const next = await this.#headAfter(head, prices.block, error);
+      const next = await this.#headAfter(head, error);
       const newer = await this.prices(next, { pool: prices.pool, before: prices });
       return withDepth(newer, await this.#sides.read(atBlockOf(newer, next), newer));
     }
@@ -90,24 +91,22 @@ export class PoolReader {
     } catch (error) {
       if (head.block.pending) throw error;
       if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
-      return this.#readPricesAt(await this.#headAfter(head, head.block, error), reads);
+      return this.#readPricesAt(await this.#headAfter(head, error), reads);
     }
   }
 
-  /** The head after one whose block nodes refused, or the same once they have it. @throws the error if it is neither */
-  async #headAfter({ reserve, ...head }: HeadContext, block: BlockRef, error: unknown): Promise<HeadContext> {
+  /** The head after one whose block nodes refused: the same, if some had it, as the others come to it. @throws any other error */
+  async #headAfter({ reserve, ...head }: HeadContext, error: unknown): Promise<HeadContext> {
     if (!isBlockRefusal(error)) throw error;
     const { heads } = this.#deps;
     heads.reject(head);
     // It may be the head of another process, to which nodes come a moment later.
-    const hasCaughtUp = await heads.caughtUp();
-    const next = await heads.head();
-    if (next.block.hash === block.hash && !hasCaughtUp) throw error;
-    return { ...next, reserve };
+    await heads.caughtUp();
+    return { ...(await heads.head()), reserve };
   }
 
   async #readPricesAt(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { shared, readTimeoutMs } = this.#deps;
+    const { heads, shared, readTimeoutMs } = this.#deps;
     const { block } = head;
     const pools = reads.map(({ pool }) => pool);
     const read = this.#answers.read({ ...head, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
@@ -116,6 +115,7 @@ export class PoolReader {
       read,
       JSON.stringify,
     );
+    heads.confirm(block);
     return reads.map((each, index) => this.#decode(each, block, answers[index] ?? {}));
   }
 

@@ -118,7 +118,7 @@ export async function startOwnWorld(
     env: {},
     redisUrl: pammUrl.href,
     queuePrefix: prefix,
-    responseTimeoutMs: 100,
+    responseTimeoutMs: 5_000,
     metrics: createMetrics('test'),
     logger,
   });
@@ -140,7 +140,9 @@ export async function startOwnWorld(
     });
   const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber, chainId = config.chainId }) => {
     const poolAddresses = market.pools.map(({ address }) => address);
-    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq, poolAddresses };
+    // No builder answers, so each waits this long; a busy machine has more time to queue it.
+    const wait = { responseTimeoutMs: 50 };
+    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq, poolAddresses, ...wait };
     const response = await post(`/public/v1/evm/${chainId}/pamm-quote`, key, body);
     return { status: response.status, text: await response.text() };
   };

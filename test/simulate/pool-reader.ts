@@ -31,6 +31,7 @@ export function createVirtualReader(options: PoolReaderOptions) {
     const of = { kind: 'answers', block: head.block, pools: pools.map(({ address }) => address) } as const;
     const read = new Promise<string[]>((resolve) => resolve(call(head, pools)));
     const prices = await shared.share(of, read, (price) => JSON.stringify(price));
+    heads.confirm(head.block);
     return pools.map((pool, index) => snapshotOf(head.block, pool, prices[index] as string, hasSource));
   };
   const readBatch = async (head: HeadContext, pools: readonly ServedPool[]): Promise<PriceSnapshot[]> => {
@@ -40,16 +41,17 @@ export function createVirtualReader(options: PoolReaderOptions) {
       if (head.block.pending || !isBlockRefusal(error)) throw error;
       if (target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
       heads.reject(head);
-      const next = await heads.head();
-      if (next.block.hash === head.block.hash) throw error;
-      return readAt({ ...next, reserve: head.reserve }, pools);
+      await heads.caughtUp();
+      return readAt({ ...(await heads.head()), reserve: head.reserve }, pools);
     }
   };
   const own = batched(readBatch);
   return {
     async prices(head: HeadContext, { pool }: { readonly pool: ServedPool }): Promise<PriceSnapshot> {
       const found = await shared.find('answers', head.block, pool.address);
-      return typeof found === 'string' ? snapshotOf(head.block, pool, found, hasSource) : own(head, pool);
+      if (typeof found !== 'string') return own(head, pool);
+      heads.confirm(head.block);
+      return snapshotOf(head.block, pool, found, hasSource);
     },
     depth: async (_head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> => withOneLevel(prices),
   };

@@ -3,7 +3,7 @@ import type { Faults } from './faults.ts';
 import type { Findings } from './findings.ts';
 import { ENOUGH_CALLS } from './script.ts';
 import { FIRST_LIVE_PRICE } from './virtual-chain.ts';
-import type { World } from './world.ts';
+import { PUSH_MS, type World } from './world.ts';
 
 /** When nothing goes wrong, a change reaches all readers within this time. */
 export const REACH_MS = 1_500;
@@ -48,7 +48,9 @@ export class PriceAudit {
     const sinceMs = now - Math.max(endedAt, calmAt);
     // A source that is silent withdraws nothing: its prices become too old. Few calls are saved by what is young enough.
     const isKept = claim.until === null || !this.hasEnoughCalls || !faults.isCalmFor(now - endedAt);
-    const usualMs = REACH_MS + extraMs + (isKept ? this.#maxAgeMs : 0);
+    // What a block ends holds until the block is pushed.
+    const pushMs = claim.untilBlock === null ? 0 : Math.max(...PUSH_MS);
+    const usualMs = REACH_MS + extraMs + pushMs + (isKept ? this.#maxAgeMs : 0);
     const mostMs = 2 * this.#maxAgeMs + FIRST_SILENCE_MS + RUN_MS + LATE_MS + extraMs + SILENCE_MS;
     if (sinceMs > usualMs || now - endedAt > mostMs)
       findings.found('withdrawn', `${name} holds ${price} of pool ${pool} ${now - endedAt} ms after its end`);

@@ -21,7 +21,7 @@ export type Watcher = Pick<StreamReaderOptions, 'onState'> &
   Pick<Surroundings, 'onError'>;
 
 /** How long pushed heads are on their way to a process: it may be behind another one. */
-const PUSH_MS = [5, 5, 300, 1_500] as const;
+export const PUSH_MS = [5, 5, 300, 1_500] as const;
 
 /** All that takes part in a simulation. */
 export class World {

@@ -95,6 +95,7 @@ async function readAlone(url: string, head: ReportedHead, pools: readonly Served
   const heads = {
     head: () => Promise.reject(new Error('the block was refused')),
     caughtUp: async () => false,
+    confirm: () => undefined,
     reject: () => undefined,
   };
   const logger = createLogger('test', 'silent');
