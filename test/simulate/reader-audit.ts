@@ -61,6 +61,7 @@ export class ReaderAudit {
         findings.found('not of the block', `${options.name} holds ${price} of pool ${index} at block ${block.number}`);
     }
     this.#checkHeld(reader);
+    this.#checkTurns(reader);
   }
 
   /** To be called a few times a second. */
@@ -72,10 +73,14 @@ export class ReaderAudit {
     while ((this.#heads[1]?.at ?? Number.POSITIVE_INFINITY) < now - REACH_MS - 500) this.#heads.shift();
     for (const reader of world.readers) {
       this.#checkHeld(reader);
-      const isDue = this.faults.isCalmFor(0) && now > reader.troubledUntil;
-      if (this.prices.hasEnoughCalls) this.#checkCurrent(reader, isDue);
-      else this.#checkTurns(reader, isDue);
+      this.#checkCurrent(reader);
+      this.#checkTurns(reader);
     }
+  }
+
+  /** Whether nothing keeps a reader from what others have. */
+  #isCalm({ troubledUntil }: StreamReader): boolean {
+    return this.faults.isCalmFor(0) && this.world.time.now > troubledUntil;
   }
 
   /** No price is held long after it was withdrawn. */
@@ -88,16 +93,19 @@ export class ReaderAudit {
   }
 
   /** Once nothing goes wrong, all is current. */
-  #checkCurrent(reader: StreamReader, isDue: boolean): void {
+  #checkCurrent(reader: StreamReader): void {
     const { state, options, server } = reader;
-    const why = isDue ? this.#whyLate(reader) : undefined;
+    const why = this.prices.hasEnoughCalls && this.#isCalm(reader) ? this.#whyLate(reader) : undefined;
     const lateMs = this.findings.lastsMs(options.name, why !== undefined);
     if (lateMs > REACH_MS + (state?.transport === 'batch' ? BATCH_MS : 0))
       this.findings.found('not current', `${options.name} (${state?.transport}, ${server?.name}) ${why}`);
   }
 
-  /** With few calls, each pool has its turn. */
-  #checkTurns({ state, options }: StreamReader, isDue: boolean): void {
+  /** With few calls, each pool has its turn, maybe until the next block alone. */
+  #checkTurns(reader: StreamReader): void {
+    if (this.prices.hasEnoughCalls) return;
+    const { state, options } = reader;
+    const isDue = this.#isCalm(reader);
     for (const pool of options.pools) {
       const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
       if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > TURN_MS)
