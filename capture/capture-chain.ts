@@ -15,6 +15,7 @@ import type { ReadSharing } from '../quoting/sharing/read-sharing.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { OnStop } from '../runtime/shutdown.ts';
+import type { OnAudit } from './audit/audit-report.ts';
 import { createBlockFinder, type FindBlockAt } from './blocks/block-finder.ts';
 import type { OnCalibration } from './calibration/calibration-report.ts';
 import { cacheList } from './read-schedule/cached-list.ts';
@@ -37,6 +38,7 @@ export interface CaptureDeps {
   readonly sharing?: ReadSharing | undefined;
   readonly onRead?: OnRead;
   readonly onCalibration?: OnCalibration;
+  readonly onAudit?: OnAudit;
   /** Registers what ends the sources of live prices. */
   readonly onStop?: OnStop;
   readonly logger: Logger;
@@ -93,8 +95,11 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
 export const poolsOf = async (chains: readonly CaptureChain[]): Promise<readonly KnownPool[]> =>
   (await Promise.all(chains.map(({ pools }) => pools()))).flat();
 
-/** Opens the nodes of a chain. With several, the timeout is shorter: a slow node must leave time to call the next. */
-function openRpc(chain: ChainConfig, { file: { quotes }, countCall }: CaptureDeps): ChainRpc {
+/** Opens the nodes of a chain, with circuit breakers of their own. With several, the timeout is shorter: a slow node must leave time to call the next. */
+export function openRpc(
+  chain: ChainConfig,
+  { file: { quotes }, countCall }: Pick<CaptureDeps, 'file' | 'countCall'>,
+): ChainRpc {
   const timeoutMs = chain.rpcUrls.length > 1 ? Math.min(quotes.rpcTimeoutMs, RPC_TIMEOUT_MS) : RPC_TIMEOUT_MS;
   return openChainRpc(chain, timeoutMs, countCall);
 }

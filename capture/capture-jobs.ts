@@ -1,3 +1,4 @@
+import { auditJobs } from './audit/audit-job.ts';
 import { calibrationJobs } from './calibration/calibration-job.ts';
 import { type CaptureDeps, openCaptureChain } from './capture-chain.ts';
 import { fiatJobs } from './fiat/fiat-jobs.ts';
@@ -8,7 +9,7 @@ import { storageJobs } from './pool-storage/capture-storage.ts';
 import { priceJobs } from './price-health/price-jobs.ts';
 
 /** The jobs of each chain. Each folder wires its own. */
-const OF_CHAIN = [priceJobs, chainHistoryJobs, storageJobs, calibrationJobs];
+const OF_CHAIN = [priceJobs, chainHistoryJobs, storageJobs, calibrationJobs, auditJobs];
 /** The jobs of all chains together. */
 const OF_ALL_CHAINS = [fiatJobs, listingJobs, historyJobs];
 

@@ -17,6 +17,7 @@ import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { runMain } from '../runtime/run-main.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
+import { auditGauges } from './audit/audit-report.ts';
 import { calibrationGauge } from './calibration/calibration-report.ts';
 import { now } from './capture-chain.ts';
 import { captureJobs } from './capture-jobs.ts';
@@ -74,6 +75,7 @@ runMain(async () => {
       sharing,
       onRead: readGauges(metrics),
       onCalibration: calibrationGauge(metrics),
+      onAudit: auditGauges(metrics),
       onStop,
       logger,
     }),

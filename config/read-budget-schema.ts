@@ -12,6 +12,13 @@ export const ReadBudgetConfig = z.strictObject({
     .positive()
     .default(1)
     .describe('A pool is funded that holds at least this in priced tokens.'),
+  auditCallsPerMinute: z
+    .int()
+    .min(MIN_CALLS)
+    .default(30)
+    .describe(
+      'Requests that compare the index with the chain ([audit](operate.md#audit-of-the-index)), besides; at least 20. By default 5,000 pools take ten minutes.',
+    ),
 });
 
 /** What reading requested pools at each new block may cost the nodes of one chain, for each API process. */

@@ -63,6 +63,6 @@ test('budgets of an old file load, with what is left of them', () => {
   const warmBudget = { callsPerMinute: 500, gasPerMinute: 1e9, wantedPct: 5 };
   const file = { chains: [{ ...chain, readBudget, warmBudget }], capture: { restPerWork: 4, listUsePerRead: 100 } };
   const [loaded] = ChainsFile.parse(withoutRemovedKeys(file)).chains;
-  expect(loaded?.readBudget).toEqual({ callsPerMinute: 100, minFundedUsd: 5 });
+  expect(loaded?.readBudget).toEqual({ callsPerMinute: 100, minFundedUsd: 5, auditCallsPerMinute: 30 });
   expect(loaded?.warmBudget).toEqual({ callsPerMinute: 500 });
 });

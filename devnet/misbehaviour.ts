@@ -11,6 +11,14 @@ export interface ProxiedRequest {
   readonly params: readonly unknown[];
 }
 
+/** A log as a node gives it, with the fields by which tests choose. */
+export interface NodeLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly blockNumber: string;
+  readonly transactionHash: string;
+}
+
 export type Request = ProxiedRequest & { readonly id: number };
 
 /** Ways in which a node can fail its clients. */
@@ -31,6 +39,8 @@ export type Misbehaviour =
   | { readonly kind: 'result'; readonly result: unknown }
   /** Answers with this JSON-RPC error, whatever was asked. */
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  /** Answers requests for logs with other logs than the node's, such as too few of them. */
+  | { readonly kind: 'otherLogs'; readonly of: (logs: readonly NodeLog[]) => readonly NodeLog[] }
   /** Passes requests to another node. */
   | { readonly kind: 'elsewhere'; readonly url: string }
   /** Answers calls, whatever block they are to be at, with the state after the next quiet work: of the block that it mined. */
@@ -74,6 +84,10 @@ export async function respond(
       return sendJson(response, request, { result: behaviour.result });
     case 'error':
       return sendJson(response, request, { error: { code: behaviour.code, message: behaviour.message } });
+    case 'otherLogs':
+      return request.method === 'eth_getLogs'
+        ? otherLogs(behaviour.of, upstream, request, response)
+        : forward(upstream, request, response);
     case 'elsewhere':
       return forward(behaviour.url, request, response);
     case 'ahead':
@@ -87,6 +101,17 @@ export async function respond(
     default:
       return forward(upstream, request, response);
   }
+}
+
+async function otherLogs(
+  of: (logs: readonly NodeLog[]) => readonly NodeLog[],
+  upstream: string,
+  request: Request,
+  response: ServerResponse,
+): Promise<void> {
+  const { text } = await sendRequest(upstream, { body: JSON.stringify(request), timeoutMs: TIMEOUT_MS });
+  const { result, error } = JSON.parse(text) as { result?: NodeLog[]; error?: object };
+  sendJson(response, request, result ? { result: of(result) } : { error });
 }
 
 function withHead(request: Request, block: string): Request {

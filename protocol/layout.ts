@@ -3,7 +3,7 @@ import type { CallResult } from './bounded-calls/bounded-calls.ts';
 import type { BidAsk, PoolCurve, SellAndBuyPrices } from './curve.ts';
 import type { CodeState, CurveSearch } from './curve-search.ts';
 import type { PoolEvent } from './pool-events.ts';
-import type { PoolImmutables } from './pool-state.ts';
+import type { BinRange, PoolImmutables, StoredPool } from './pool-state.ts';
 import type { PriceFailure } from './quote-status.ts';
 import type { StopLossMark, StopLossState } from './stop-loss/stop-loss.ts';
 import type { StoredLayout } from './stored-layout.ts';
@@ -21,6 +21,7 @@ export interface LayoutAdapter {
   readonly stopLoss: StopLossReader;
   readonly unitSwaps: UnitSwapProbe;
   readonly fills: FillProbe;
+  readonly storage: StorageReader;
   /** What capture reads from pools of this layout; null where their events report everything. */
   readonly stored: StoredLayout | null;
 }
@@ -71,6 +72,17 @@ export interface PriceReader {
   readonly providerQuoteCall: Hex;
   /** Bid and ask of that result, Q64.64; undefined when it is not a quote. */
   decodeQuote(result: CallResult): BidAsk | undefined;
+}
+
+/** Reads all of a pool's storage but the shares of positions. */
+export interface StorageReader {
+  /** Calldata for the pool, and the number of storage words that it reads. */
+  call(bins: BinRange): { readonly data: Hex; readonly words: number };
+  /**
+   * @returns null when the result is not an answer to the call
+   * @throws RangeError when the result is not a list of words
+   */
+  decode(bins: BinRange, result: CallResult): StoredPool | null;
 }
 
 export interface StateReader {

@@ -1,12 +1,17 @@
+import type { Address } from 'viem';
 import type { TokenScale } from './scaling.ts';
 
 /** Highest position inside a bin: the cursor runs from 0 (lower edge) to this (upper edge). */
 export const MAX_POSITION = (1n << 104n) - 1n;
 
-/** What a curve needs of a pool that never changes. */
-export interface PoolImmutables {
+/** The bins of a pool, which never change. */
+export interface BinRange {
   readonly lowestBin: number;
   readonly highestBin: number;
+}
+
+/** What a curve needs of a pool that never changes. */
+export interface PoolImmutables extends BinRange {
   readonly scale: TokenScale;
 }
 
@@ -39,6 +44,27 @@ export interface Slot0 {
   readonly spreadFeeE6: number;
   /** Fee on notional, 1e8 = all. */
   readonly notionalFeeE8: number;
+}
+
+/** Scaled amounts of both tokens. */
+export interface TokenPair {
+  readonly token0Scaled: bigint;
+  readonly token1Scaled: bigint;
+}
+
+/** What a pool's fixed slots hold. */
+export interface PoolHead extends Slot0 {
+  /** Balances of all bins together. */
+  readonly binTotals: TokenPair;
+  /** Notional fees accrued and not collected. */
+  readonly notionalFees: TokenPair;
+  /** The replaceable price provider; null when the provider is an immutable of the pool. */
+  readonly mutablePriceProvider: Address | null;
+}
+
+/** All of a pool's storage but the shares of positions. Bins from the lowest one upwards. */
+export interface StoredPool extends PoolHead {
+  readonly bins: readonly (BinState & { readonly shares: bigint })[];
 }
 
 /**

@@ -51,7 +51,7 @@ export async function readPoolValues(
  */
 export function markFunded<P extends { readonly valueUsd: number }>(
   list: readonly P[],
-  { callsPerMinute, minFundedUsd }: ReadBudgetConfig,
+  { callsPerMinute, minFundedUsd }: Pick<ReadBudgetConfig, 'callsPerMinute' | 'minFundedUsd'>,
 ): (P & { readonly isFunded: boolean })[] {
   const funded = list.filter(({ valueUsd }) => valueUsd >= minFundedUsd).sort((a, b) => b.valueUsd - a.valueUsd);
   const richest = new Set(funded.slice(0, callsPerMinute * FUNDED_PER_CALL));

@@ -133,6 +133,22 @@ export const poolListings = operator.table('pool_listing', {
   lpFeesFiat7d: doublePrecision('lp_fees_fiat_7d'),
 });
 
+/** What the comparison of the index with the chain found, by pool and factory. */
+export const indexAudits = operator.table('index_audit', {
+  chainId: int8('chain_id').notNull(),
+  address: checkedAddress('address').notNull(),
+  factory: checkedAddress('factory').notNull(),
+  indexSchema: text('index_schema').notNull(),
+  triedAt: instant('tried_at').notNull(),
+  auditedBlock: int8('audited_block'),
+  agreedBlock: int8('agreed_block'),
+  suspectedAtBlock: int8('suspected_at_block'),
+  differsSince: instant('differs_since'),
+  lastDifferenceAt: instant('last_difference_at'),
+  differences: text('differences').array().notNull(),
+  shown: text('shown').array().notNull(),
+});
+
 /** How the price of a funded pool moved in 24 hours, and its depth within 1 %. */
 export const poolTrends = operator.table('pool_trend', {
   chainId: int8('chain_id').notNull(),

@@ -21,8 +21,11 @@ export const factoryEvents = parseAbi([
   'event TokensCollected(address indexed token, address indexed to, uint256 amount)',
 ]);
 
-/** Functions of PoolFactory that list its pools by number. */
+/** Functions of PoolFactory that list its pools by number, and those that give a pool's settings. */
 export const factoryFunctions = parseAbi([
   'function idxToPool(uint256 poolIdx) view returns (address)',
   'function nextPoolIdx() view returns (uint256)',
+  'function poolFeeConfig(address pool) view returns (uint24 protocolSpreadFeeE6, uint24 adminSpreadFeeE6, uint24 protocolNotionalFeeE8, uint24 adminNotionalFeeE8)',
+  'function poolAdmin(address pool) view returns (address)',
+  'function poolAdminFeeDestination(address pool) view returns (address)',
 ]);

@@ -12,16 +12,17 @@ import type {
   PriceReader,
   StateReader,
   StopLossReader,
+  StorageReader,
   UnitSwapProbe,
 } from '../layout.ts';
 import { filledSwap, priceFailure, swapOutcome } from '../pool-errors.ts';
-import type { PoolState } from '../pool-state.ts';
+import type { PoolHead, PoolState } from '../pool-state.ts';
 import { toRawFloor } from '../scaling.ts';
 import type { StoredLayout } from '../stored-layout.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import type { ProviderQuote } from './ladder.ts';
 import { providerStub, type QuoteShape } from './provider-stub.ts';
-import { HEAD_BYTES, HEAD_DATA, type PoolHead, type PoolStorage, readHead, stateSlots } from './storage.ts';
+import { allSlots, HEAD_BYTES, HEAD_DATA, HEAD_SLOTS, type PoolStorage, readHead, stateSlots } from './storage.ts';
 
 /** What was read from a pool at one block, besides its state. */
 export interface ReadPrices {
@@ -82,6 +83,7 @@ export function createAdapter(parts: LayoutParts): LayoutAdapter {
     stopLoss,
     unitSwaps: unitSwapProbe(parts),
     fills: fillProbe(parts),
+    storage: storageReader(parts),
     stored,
   };
 }
@@ -132,6 +134,21 @@ function stateReader({ storage, quote, curve }: LayoutParts): StateReader {
         heldRaw: () => heldRaw(state),
         curve: (prices, result, code) => curve(state, head, { prices, quote: decodeQuote(quote, result), code }),
       };
+    },
+  };
+}
+
+function storageReader({ storage }: LayoutParts): StorageReader {
+  return {
+    call(bins) {
+      const slots = allSlots(bins);
+      return { data: encodeExtsload(slots), words: slots.length };
+    },
+    decode({ lowestBin, highestBin }, { success, data }) {
+      // A call to an address without code succeeds with no data.
+      if (!success || size(data) === 0) return null;
+      const words = decodeExtsload(data);
+      return words.length === HEAD_SLOTS.length + 2 * (highestBin - lowestBin + 1) ? storage.decodeAll(words) : null;
     },
   };
 }

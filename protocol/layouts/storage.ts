@@ -1,24 +1,17 @@
 import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters, size } from 'viem';
 import type { CallResult } from '../bounded-calls/bounded-calls.ts';
-import type { BinState, PoolImmutables, PoolState, Slot0 } from '../pool-state.ts';
+import type {
+  BinRange,
+  BinState,
+  PoolHead,
+  PoolImmutables,
+  PoolState,
+  Slot0,
+  StoredPool,
+  TokenPair,
+} from '../pool-state.ts';
 import { decodeExtsload, encodeExtsload } from './extsload.ts';
 import { hexReader, type WordShape } from './words.ts';
-
-/** Scaled amounts of both tokens. */
-export interface TokenPair {
-  readonly token0Scaled: bigint;
-  readonly token1Scaled: bigint;
-}
-
-/** What a pool's fixed slots hold. */
-export interface PoolHead extends Slot0 {
-  /** Balances of all bins together. */
-  readonly binTotals: TokenPair;
-  /** Notional fees accrued and not collected. */
-  readonly notionalFees: TokenPair;
-  /** The replaceable price provider; null when the provider is an immutable of the pool. */
-  readonly mutablePriceProvider: Address | null;
-}
 
 /** How the pools of a layout are stored. Slots and the words of bins are the same in every layout. */
 export interface PoolStorage {
@@ -29,6 +22,8 @@ export interface PoolStorage {
   decodeHead(words: readonly Hex[]): PoolHead;
   /** @throws RangeError when the words are not those of {@link stateSlots} */
   decodeState(immutables: PoolImmutables, words: readonly Hex[]): PoolState;
+  /** @param words of {@link allSlots} */
+  decodeAll(words: readonly Hex[]): StoredPool;
 }
 
 type Slot0Field = 'pauseLevel' | 'curBin' | 'posInBin' | 'curBinDistE6' | 'spreadFeeE6' | 'notionalFeeE8';
@@ -68,11 +63,18 @@ export function decodeBin(word: Hex): BinState {
 }
 
 /** Slots of everything that `decodeState` needs: head, then every bin from lowest to highest. */
-export function stateSlots({ lowestBin, highestBin }: PoolImmutables): Hex[] {
+export function stateSlots({ lowestBin, highestBin }: BinRange): Hex[] {
   return [
     ...HEAD_SLOTS,
     ...Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => binSlot(lowestBin + index)),
   ];
+}
+
+/** Slots of everything that `decodeAll` needs: those of {@link stateSlots}, then the total shares of each bin. */
+export function allSlots(immutables: BinRange): Hex[] {
+  const { lowestBin, highestBin } = immutables;
+  const shares = Array.from({ length: highestBin - lowestBin + 1 }, (_, index) => binSharesSlot(lowestBin + index));
+  return [...stateSlots(immutables), ...shares];
 }
 
 /** @param binBits width of the current bin in slot 0, which moves the fields above it */
@@ -95,18 +97,27 @@ export function poolStorage(binBits: 8 | 16): PoolStorage {
       notionalFeeE8: Number(slot.notionalFeeE8),
     };
   };
+  const decodeHead = ([word, totals, fees, provider]: readonly Hex[]): PoolHead => {
+    if (word === undefined || totals === undefined || fees === undefined || provider === undefined) {
+      throw new RangeError(`a pool's head takes ${HEAD_SLOTS.length} words`);
+    }
+    return {
+      ...decodeSlot0(word),
+      binTotals: tokenPair(BigInt(totals)),
+      notionalFees: tokenPair(BigInt(fees)),
+      mutablePriceProvider: addressOf(BigInt(provider)),
+    };
+  };
   return {
     slot0,
     decodeSlot0,
-    decodeHead([word, totals, fees, provider]) {
-      if (word === undefined || totals === undefined || fees === undefined || provider === undefined) {
-        throw new RangeError(`a pool's head takes ${HEAD_SLOTS.length} words`);
-      }
+    decodeHead,
+    decodeAll(words) {
+      const bins = words.slice(HEAD_SLOTS.length);
+      const count = bins.length / 2;
       return {
-        ...decodeSlot0(word),
-        binTotals: tokenPair(BigInt(totals)),
-        notionalFees: tokenPair(BigInt(fees)),
-        mutablePriceProvider: addressOf(BigInt(provider)),
+        ...decodeHead(words),
+        bins: bins.slice(0, count).map((word, bin) => ({ ...decodeBin(word), shares: BigInt(bins[count + bin] ?? 0) })),
       };
     },
     decodeState({ lowestBin, highestBin, scale }, words) {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type pg from 'pg';
+import pg from 'pg';
 import type { PublicClient } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
@@ -21,6 +21,7 @@ import { Q64 } from '../../protocol/fixed-point.ts';
 import { createDatabase } from '../harness/database.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { expectRejected, serveIndex } from '../metadata/served-index.ts';
+import { auditPools, differencesOf } from './audit-pools.ts';
 import { readChainPools } from './chain-pools.ts';
 import { expectPackedIndexed } from './expect-packed.ts';
 import { HostileTokens } from './hostile-tokens.ts';
@@ -194,4 +195,23 @@ test('a pool that a reorganisation creates earlier is followed from there', { ti
   // Beyond the replaced head: an index that stands there has seen the new branch.
   await mine(Math.max(15, replaced - (await head()) + 5));
   await expectIndexToEqualChain();
+});
+
+// Deltas of swaps are scaled in pools of one packed factory, and raw in those of the other.
+test('once all is final, the comparison with the chain finds no difference', { timeout: LIMIT_MS }, async () => {
+  await mine(FINAL_AFTER_BLOCKS);
+  await expectIndexToEqualChain();
+  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const audit = () => auditPools(pool, join(folder.path, 'chains.json'), CHAIN_ID);
+  for (let times = 0; times < 2; times += 1) {
+    await audit();
+    await mine(1);
+    await expectIndexToEqualChain();
+  }
+  const audited = await audit();
+  await pool.end();
+  expect(differencesOf(audited)).toEqual(new Map());
+  const shown = audited.map((row) => row.shown);
+  expect(shown.filter((facts) => facts.includes('swapsOfScaledUnits'))).not.toEqual([]);
+  expect(audited.filter(({ audited_block }) => audited_block === null)).toEqual([]);
 });

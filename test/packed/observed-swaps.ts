@@ -12,7 +12,8 @@ import { packedPoolEvents } from '../../protocol/layouts/packed/abi.ts';
 import type { ObservedSwap } from '../../protocol/layouts/packed/calibration/observe-swaps.ts';
 import { packedEvents } from '../../protocol/layouts/packed/events.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
-import { HEAD_SLOTS, type PoolHead } from '../../protocol/layouts/storage.ts';
+import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
+import type { PoolHead } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
 
 const Q64 = 1n << 64n;

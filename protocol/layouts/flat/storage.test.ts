@@ -87,7 +87,7 @@ describe('a whole pool', () => {
         state.bins.forEach((bin, index) => {
           storage.set(binSlot(lowestBin + index), encodeBin(bin));
         });
-        const slots = stateSlots({ lowestBin, highestBin, scale });
+        const slots = stateSlots({ lowestBin, highestBin });
         const words = slots.map((slot) => storage.get(slot) ?? '0x');
         expect(flatStorage.decodeState({ lowestBin, highestBin, scale }, words)).toEqual(state);
         expect(decodeHead(words)).toMatchObject({
@@ -106,7 +106,7 @@ describe('a whole pool', () => {
   });
 
   it('goes through the pool ABI unchanged', () => {
-    const slots = stateSlots({ lowestBin: -1, highestBin: 2, scale: { multiplier0: 1n, multiplier1: 1n } });
+    const slots = stateSlots({ lowestBin: -1, highestBin: 2 });
     const { args } = decodeFunctionData({ abi: flatPoolFunctions, data: encodeExtsload(slots) });
     expect(args).toEqual([slots]);
     const result = encodeAbiParameters(parseAbiParameters('bytes32[]'), [slots]);

@@ -1,5 +1,6 @@
+import type { TokenPair } from '../../pool-state.ts';
 import { NO_ARRANGEMENT, STORAGE, type StoredLayout } from '../../stored-layout.ts';
-import { HEAD_BYTES, HEAD_DATA, readHead, type TokenPair } from '../storage.ts';
+import { HEAD_BYTES, HEAD_DATA, readHead } from '../storage.ts';
 import { ARRANGEMENT, checkStorage } from './calibration/check-storage.ts';
 import { evaluateWords, WORDS } from './calibration/evaluate-words.ts';
 import { observeSwaps } from './calibration/observe-swaps.ts';

@@ -1,10 +1,11 @@
 import { decodeEventLog, type Hex } from 'viem';
 import type { CalibrationBlock, CalibrationChain, CalibrationPool, PoolLog } from '../../../calibration.ts';
 import type { PackedBinSwapped, PackedSwapped } from '../../../pool-events.ts';
+import type { PoolHead, TokenPair } from '../../../pool-state.ts';
 import type { TokenScale } from '../../../scaling.ts';
 import { type SingleSwap, singleSwaps } from '../../../single-swaps.ts';
 import { decodeExtsload, encodeExtsload } from '../../extsload.ts';
-import { HEAD_SLOTS, type PoolHead, type TokenPair } from '../../storage.ts';
+import { HEAD_SLOTS } from '../../storage.ts';
 import { packedPoolEvents } from '../abi.ts';
 import { packedEvents } from '../events.ts';
 import { packedStorage } from '../storage.ts';

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import type { Address } from 'viem';
+import { CHUNK_GAS, type ContractCall, type MulticallTarget, multicall } from '../../chain/multicall.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type AuditPace, type DueSubject, readDue, type Subject, writeAudits } from './audit-rows.ts';
+import { poolCalls, poolCountCall, readChainFacts, readPoolCount } from './chain-facts.ts';
+import { compareFacts, type FactName } from './facts.ts';
+import { type AuditEffect, nextAudit } from './next-audit.ts';
+
+/** What a comparison changed in what is known of a pool or factory. */
+export interface AuditChange {
+  readonly effect: Exclude<AuditEffect, null>;
+  readonly address: Address;
+  readonly facts: readonly string[];
+  readonly block: number | null;
+  /** Last final block at which both sides agreed; null without one. */
+  readonly agreedBlock: number | null;
+}
+
+export interface AuditDeps {
+  readonly database: pg.Pool;
+  /** Requests wait for the budget of the audit. */
+  readonly target: MulticallTarget;
+  /** Layouts of the factories that are compared. */
+  readonly layouts: () => Promise<ReadonlyMap<Address, string>>;
+  readonly pace?: AuditPace;
+  readonly onChange: (change: AuditChange) => void;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
+}
+
+/** A pool is compared at most once a minute when its events became final, and at least once a day. */
+const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50 };
+
+/**
+ * Compares due pools and factories of the served index with the chain, at the newest block that is final in the index. Where no
+ * node has the state of that block, or another block at its height, nothing is found out.
+ *
+ * @returns number of pools and factories compared
+ * @throws an error of Postgres
+ */
+export async function auditIndex(deps: AuditDeps): Promise<number> {
+  const { database, target, layouts, pace = PACE } = deps;
+  const { schema, subjects, proven } = await readDue(database, target.chainId, await layouts(), pace);
+  const [first] = subjects;
+  if (schema === null || first === undefined) return 0;
+  const answers = await readChain(target, first, subjects).catch((error: unknown) => {
+    if (error instanceof RpcFailure) return [];
+    throw error;
+  });
+  const now = deps.wallClock();
+  const audited = subjects.map((subject, index) => {
+    const event = { outcome: outcomeOf(subject, answers[index], proven), indexedBlock: subject.indexedBlock, now };
+    const { state, effect } = nextAudit(subject.before, event);
+    return { subject, state, effect };
+  });
+  await writeAudits(database, target.chainId, schema, audited);
+  for (const { subject, state, effect } of audited) {
+    const { agreedBlock, auditedBlock: block } = state;
+    const facts = effect === 'differs' ? state.differences : subject.before.differences;
+    if (effect !== null) deps.onChange({ effect, address: subject.address, facts, block, agreedBlock });
+  }
+  return answers.length;
+}
+
+function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven) {
+  if (results === undefined) return { kind: 'unknown' } as const;
+  const chain = subject.kind === 'pool' ? readChainFacts(subject, results) : readPoolCount(results[0]);
+  const isPublic = subject.layout === 'flat';
+  return compareFacts(subject.facts, chain, subject.block, isPublic ? null : (proven.get(subject.factory) ?? NOTHING));
+}
+
+type Proven = ReadonlyMap<string, ReadonlySet<string>>;
+
+const NOTHING: ReadonlySet<FactName> = new Set();
+
+/** @throws RpcFailure also when the nodes have another block there than the index */
+async function readChain(
+  target: MulticallTarget,
+  { block, blockTimestamp }: Pick<DueSubject, 'block' | 'blockTimestamp'>,
+  subjects: readonly Subject[],
+): Promise<CallResult[][]> {
+  const header = await target.rpc.blockAt(BigInt(block));
+  if (header.timestamp !== BigInt(blockTimestamp))
+    throw new RpcFailure('refused', `block ${block} is another one than in the index`);
+  return multicall(target, { block: header }, subjects.map(callsOf));
+}
+
+/** No calls for a pool with more bins than a node reads at once: nothing is found out of it. */
+function callsOf(subject: Subject): ContractCall[] {
+  const calls = subject.kind === 'pool' ? poolCalls(subject) : [poolCountCall(subject.address)];
+  return calls.reduce((sum, { gas }) => sum + gas, 0) > CHUNK_GAS ? [] : calls;
+}

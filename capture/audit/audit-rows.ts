@@ -1,0 +1,149 @@
+import { sql } from 'drizzle-orm';
+import type pg from 'pg';
+import type { Address } from 'viem';
+import { loadStatement } from '../../db/load-statement.ts';
+import { indexAudits } from '../../db/schema/operator.ts';
+import { servedSchema } from '../../db/served-schema.ts';
+import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { upsertRows } from '../../db/write-rows.ts';
+import type { BinRange } from '../../protocol/pool-state.ts';
+import { type IndexedFacts, plainFact } from './facts.ts';
+import { readIndexedPool } from './indexed-pool.ts';
+import { type AuditState, NEVER_AUDITED } from './next-audit.ts';
+
+/** When pools are compared: seconds between two comparisons, and most pools of a run. */
+export interface AuditPace {
+  readonly minSecs: number;
+  readonly maxSecs: number;
+  readonly pools: number;
+}
+
+/** What is compared, as the index had it. */
+export type Subject = {
+  readonly address: Address;
+  readonly factory: Address;
+  readonly layout: string;
+  readonly facts: IndexedFacts;
+} & (({ readonly kind: 'pool' } & BinRange) | { readonly kind: 'factory' });
+
+/** What is compared next, and what is known of it. All are at one block, the newest final one of the index. */
+export type DueSubject = Subject & {
+  readonly block: number;
+  /** Unix seconds. */
+  readonly blockTimestamp: number;
+  readonly indexedBlock: number;
+  readonly before: AuditState;
+};
+
+type Before = Omit<AuditState, 'differsSince' | 'lastDifferenceAt'> & {
+  readonly indexSchema: string;
+  readonly differsSince: string | null;
+  readonly lastDifferenceAt: string | null;
+};
+
+interface DueRow {
+  readonly address: Address;
+  readonly block: number;
+  readonly blockTimestamp: number;
+  readonly indexedBlock: number;
+  readonly before: Before | null;
+}
+
+type PoolDueRow = DueRow & { readonly pool: string; readonly state: string; readonly extensions: readonly string[] };
+
+const duePools = loadStatement<PoolDueRow>('./pools-to-audit.sql', import.meta.url);
+const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./factories-to-audit.sql', import.meta.url);
+
+/**
+ * Reads what is due for a comparison, from one state of the database: listed pools first, of these the ones that changed.
+ *
+ * @param layouts of the factories that are compared
+ * @returns also what agreed in pools of each factory; a null schema while no index is served
+ */
+export async function readDue(
+  database: pg.Pool,
+  chainId: number,
+  layouts: ReadonlyMap<Address, string>,
+  { minSecs, maxSecs, pools: most }: AuditPace,
+) {
+  return inTransaction(database, 'REPEATABLE READ', async (client) => {
+    const schema = await servedSchema(client);
+    if (schema === null) return { schema, subjects: [], proven: new Map<string, Set<string>>() };
+    const factories = [...layouts.keys()];
+    const pools = await duePools(client, [chainId, schema, factories, minSecs, maxSecs, most], { schema });
+    const counted = await dueFactories(client, [chainId, schema, factories, minSecs], { schema });
+    const subjects: DueSubject[] = [
+      ...pools.map(({ pool, state, extensions, ...row }) => {
+        const indexed = readIndexedPool(pool, state, extensions);
+        return {
+          ...row,
+          ...indexed,
+          kind: 'pool' as const,
+          ...layoutOf(layouts, indexed.factory),
+          ...stateOf(row, schema),
+        };
+      }),
+      ...counted.map(({ pools: count, ...row }) => {
+        const facts = { pools: plainFact('pools', String(count)) };
+        const factory = row.address;
+        return {
+          ...row,
+          facts,
+          kind: 'factory' as const,
+          factory,
+          ...layoutOf(layouts, factory),
+          ...stateOf(row, schema),
+        };
+      }),
+    ];
+    return { schema, subjects, proven: await readProven(client, chainId) };
+  });
+}
+
+const layoutOf = (layouts: ReadonlyMap<Address, string>, factory: Address) => ({ layout: layouts.get(factory) ?? '' });
+
+/** What was found of another index says nothing of this one. */
+function stateOf({ before }: DueRow, schema: string): { readonly before: AuditState } {
+  if (before === null) return { before: NEVER_AUDITED };
+  const lastDifferenceAt = before.lastDifferenceAt === null ? null : Date.parse(before.lastDifferenceAt);
+  const { indexSchema, shown, ...rest } = before;
+  if (indexSchema !== schema) return { before: { ...NEVER_AUDITED, lastDifferenceAt, shown } };
+  const differsSince = before.differsSince === null ? null : Date.parse(before.differsSince);
+  return { before: { ...rest, shown, differsSince, lastDifferenceAt } };
+}
+
+async function readProven(client: Queryable, chainId: number): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const { rows } = await client.query<{ factory: string; shown: string[] }>(
+    `SELECT factory, array_agg(DISTINCT fact) AS shown FROM operator.index_audit, unnest(shown) AS fact
+     WHERE chain_id = $1 GROUP BY factory`,
+    [chainId],
+  );
+  return new Map(rows.map(({ factory, shown }) => [factory, new Set(shown)]));
+}
+
+/** Stores what is known after comparisons of an index. */
+export async function writeAudits(
+  database: Queryable,
+  chainId: number,
+  schema: string,
+  audited: readonly { readonly subject: Subject; readonly state: AuditState }[],
+): Promise<void> {
+  const rows = audited.map(({ subject: { address, factory }, state }) => ({
+    chainId,
+    address,
+    factory,
+    indexSchema: schema,
+    ...state,
+    differences: [...state.differences],
+    shown: [...state.shown],
+    differsSince: dateOf(state.differsSince),
+    lastDifferenceAt: dateOf(state.lastDifferenceAt),
+  }));
+  await upsertRows(database, indexAudits, rows, {
+    key: ['chainId', 'address'],
+    computed: { triedAt: sql`now()` },
+    evenIfSame: true,
+  });
+}
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { compareFacts, FACTS, type FactName, type IndexedFacts, plainFact } from './facts.ts';
+
+const BLOCK = 7;
+const factsOf = (values: Partial<Record<FactName, string>>): IndexedFacts =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainFact(name as FactName, value)]));
+
+it('a value of zeros shows nothing', () => {
+  for (const value of ['0', '0 0', '0,0,0', '', '0x0000000000000000000000000000000000000000'])
+    expect(plainFact('totals', value).shows).toEqual([]);
+  for (const value of ['1', '0,10', '-20', '0x00a0']) expect(plainFact('totals', value).shows).toEqual(['totals']);
+});
+
+it('a difference of a layout that is not public counts once the fact agreed in a pool of the factory', () => {
+  const index = factsOf({ shares: '1,2', admin: '0xa' });
+  const chain = { shares: '1,3', admin: '0xa' };
+  expect(compareFacts(index, chain, BLOCK, new Set())).toEqual({ kind: 'agrees', block: BLOCK, shown: ['admin'] });
+  const found = { kind: 'differs', block: BLOCK, shown: ['admin'], facts: ['shares'] };
+  expect(compareFacts(index, chain, BLOCK, new Set(['shares']))).toEqual(found);
+  expect(compareFacts(index, chain, BLOCK, null)).toEqual(found);
+});
+
+it('exactly the facts that both sides have and that are unequal differ', () => {
+  const values = fc.dictionary(fc.constantFrom(...FACTS), fc.constantFrom('0', '1', '2'));
+  fc.assert(
+    fc.property(values, values, (index, chain) => {
+      const both = FACTS.filter((name) => index[name] !== undefined && chain[name] !== undefined);
+      const unequal = both.filter((name) => index[name] !== chain[name]);
+      const outcome = compareFacts(factsOf(index), chain, BLOCK, null);
+      const kind = both.length === 0 ? 'unknown' : unequal.length > 0 ? 'differs' : 'agrees';
+      expect(outcome.kind).toBe(kind);
+      if (outcome.kind === 'differs') expect(outcome.facts.toSorted()).toEqual(unequal.toSorted());
+    }),
+  );
+});

@@ -1,0 +1,81 @@
+/** What is compared of a pool, as text. The index has it from events, the chain from storage. */
+export const FACTS = [
+  'pauseLevel',
+  'cursor',
+  'spreadFee',
+  'notionalFee',
+  'totals',
+  'accruedNotionalFees',
+  'provider',
+  'binBalances0',
+  'binBalances1',
+  'binShapes',
+  'shares',
+  'factoryFees',
+  'admin',
+  'adminFeeDestination',
+  'extensions',
+] as const;
+
+/** `pools` is the number of pools of a factory. */
+export type FactName = (typeof FACTS)[number] | 'pools';
+
+/** A fact of the index. */
+export interface IndexedFact {
+  readonly value: string;
+  /** What agreement shows: that the chain is read as the index counts. Empty where the value shows nothing. */
+  readonly shows: readonly string[];
+  /** What must have been shown before a difference counts. */
+  readonly needs: string;
+}
+
+/** Facts of one side. One that the side does not have is missing. */
+export type IndexedFacts = Readonly<Partial<Record<FactName, IndexedFact>>>;
+export type ChainFacts = Readonly<Partial<Record<FactName, string>>>;
+
+/** What a comparison found. */
+export type Outcome =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'agrees'; readonly block: number; readonly shown: readonly string[] }
+  | {
+      readonly kind: 'differs';
+      readonly block: number;
+      readonly shown: readonly string[];
+      readonly facts: readonly FactName[];
+    };
+
+/** Makes a fact whose agreement shows something unless all of its numbers are zero. */
+export function plainFact(name: FactName, value: string): IndexedFact {
+  const isZero = /^(0x)?[0, ]*$/.test(value);
+  return { value, shows: isZero ? [] : [name], needs: name };
+}
+
+/**
+ * Compares both sides at a block.
+ *
+ * 1. A fact that one side does not have is not compared; without the facts of the chain the outcome is unknown.
+ * 2. A difference counts only where `proven` has what the fact needs. A layout that is not public may be read wrongly, and then
+ *    no pool of its factory agrees.
+ *
+ * @param proven what agreed in pools of the factory; null where the layout is public and all counts
+ */
+export function compareFacts(
+  index: IndexedFacts,
+  chain: ChainFacts,
+  block: number,
+  proven: ReadonlySet<string> | null,
+): Outcome {
+  const names = (Object.keys(chain) as FactName[]).filter((name) => index[name] !== undefined);
+  if (names.length === 0) return { kind: 'unknown' };
+  const shown = new Set<string>();
+  const facts: FactName[] = [];
+  for (const name of names) {
+    const fact = index[name];
+    if (fact === undefined) continue;
+    if (fact.value !== chain[name]) {
+      if (proven === null || proven.has(fact.needs)) facts.push(name);
+    } else for (const name of fact.shows) shown.add(name);
+  }
+  const found = { block, shown: [...shown] };
+  return facts.length > 0 ? { kind: 'differs', ...found, facts } : { kind: 'agrees', ...found };
+}

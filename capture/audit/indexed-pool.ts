@@ -1,0 +1,130 @@
+import type { Address } from 'viem';
+import { z } from 'zod';
+import { HexAddress } from '../../config/scalars.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
+
+const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
+const Small = z.int();
+const OptionalInteger = Integer.nullable();
+const Integers = z.array(Integer);
+
+/** The columns of `pool` that are compared, or that say what to read. */
+const PoolRow = z.object({
+  address: HexAddress,
+  factory: HexAddress,
+  admin: HexAddress,
+  admin_fee_destination: HexAddress,
+  protocol_spread_fee_e6: Small,
+  admin_spread_fee_e6: Small,
+  protocol_notional_fee_e8: Small,
+  admin_notional_fee_e8: Small,
+  price_provider: HexAddress,
+  lowest_bin: Small,
+  highest_bin: Small,
+  token0_scale_multiplier: Integer,
+  token1_scale_multiplier: Integer,
+  bin_lengths_e6: Integers,
+  bin_add_fees_buy_e6: Integers,
+  bin_add_fees_sell_e6: Integers,
+});
+
+/** The columns of `pool_state` that are compared. */
+const StateRow = z.object({
+  pause_level: Small,
+  cur_bin_idx: Small.nullable(),
+  cur_pos_in_bin: OptionalInteger,
+  cur_bin_dist_from_provided_price_e6: Small.nullable(),
+  spread_fee_e6: Small,
+  notional_fee_e8: Small,
+  total0_scaled: OptionalInteger,
+  total1_scaled: OptionalInteger,
+  notional_fee0_scaled: OptionalInteger,
+  notional_fee1_scaled: OptionalInteger,
+  bin_balances0_scaled: Integers,
+  bin_balances1_scaled: Integers,
+  bin_swap_deltas0: Integers.nullable(),
+  bin_swap_deltas1: Integers.nullable(),
+  bin_shares: Integers,
+});
+
+type PoolRow = z.output<typeof PoolRow>;
+type StateRow = z.output<typeof StateRow>;
+
+/** A pool as the index had it at a block. */
+export interface IndexedPool {
+  readonly address: Address;
+  readonly factory: Address;
+  readonly lowestBin: number;
+  readonly highestBin: number;
+  readonly facts: IndexedFacts;
+}
+
+/**
+ * Reads a pool from rows of the index.
+ *
+ * @param pool row of `pool`, as JSON
+ * @param state row of `pool_state`, as JSON
+ * @param extensions in the order of their positions
+ * @throws an error when they are not such rows
+ */
+export function readIndexedPool(pool: string, state: string, extensions: readonly string[]): IndexedPool {
+  const row = PoolRow.parse(parseJson(pool));
+  const facts = { ...factsOfPool(row, extensions), ...factsOfState(row, StateRow.parse(parseJson(state))) };
+  const { address, factory, lowest_bin: lowestBin, highest_bin: highestBin } = row;
+  return { address, factory, lowestBin, highestBin, facts };
+}
+
+function factsOfPool(row: PoolRow, extensions: readonly string[]): IndexedFacts {
+  const fees = [
+    row.protocol_spread_fee_e6,
+    row.admin_spread_fee_e6,
+    row.protocol_notional_fee_e8,
+    row.admin_notional_fee_e8,
+  ];
+  const shapes = row.bin_lengths_e6.map((length, bin) =>
+    [length, row.bin_add_fees_buy_e6[bin], row.bin_add_fees_sell_e6[bin]].join(' '),
+  );
+  return {
+    admin: plainFact('admin', row.admin),
+    adminFeeDestination: plainFact('adminFeeDestination', row.admin_fee_destination),
+    factoryFees: plainFact('factoryFees', fees.join(' ')),
+    provider: plainFact('provider', row.price_provider),
+    binShapes: plainFact('binShapes', shapes.join()),
+    extensions: plainFact('extensions', extensions.join()),
+  };
+}
+
+function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
+  const cursor = [state.cur_bin_idx, state.cur_pos_in_bin, state.cur_bin_dist_from_provided_price_e6];
+  const totals = [state.total0_scaled, state.total1_scaled];
+  const fees = [state.notional_fee0_scaled, state.notional_fee1_scaled];
+  const { bin_balances0_scaled: balances0, bin_balances1_scaled: balances1 } = state;
+  return {
+    pauseLevel: plainFact('pauseLevel', String(state.pause_level)),
+    spreadFee: plainFact('spreadFee', String(state.spread_fee_e6)),
+    notionalFee: plainFact('notionalFee', String(state.notional_fee_e8)),
+    shares: plainFact('shares', state.bin_shares.join()),
+    binBalances0: binBalances(balances0, state.bin_swap_deltas0, pool.token0_scale_multiplier),
+    binBalances1: binBalances(balances1, state.bin_swap_deltas1, pool.token1_scale_multiplier),
+    // Null for packed pools.
+    ...(cursor.includes(null) ? {} : { cursor: plainFact('cursor', cursor.join(' ')) }),
+    ...(totals.includes(null) ? {} : { totals: plainFact('totals', totals.join(' ')) }),
+    ...(fees.includes(null) ? {} : { accruedNotionalFees: plainFact('accruedNotionalFees', fees.join(' ')) }),
+  };
+}
+
+/** What balances of bins can show; each shows those before it as well. */
+const SHOWN_BY_BALANCES = ['liquidity', 'swapsOfEqualUnits', 'swapsOfScaledUnits'];
+
+/**
+ * What bins hold of a token. Of packed pools the index has liquidity and swaps apart, swaps in scaled or raw units: only a pool
+ * in which both differ shows that they are scaled.
+ */
+function binBalances(liquidity: readonly bigint[], swaps: readonly bigint[] | null, multiplier: bigint): IndexedFact {
+  const value = liquidity.map((amount, bin) => amount + (swaps?.[bin] ?? 0n)).join();
+  const isMoved = (amounts: readonly bigint[] | null) => amounts?.some((amount) => amount !== 0n) ?? false;
+  const needed = !isMoved(swaps) ? 'liquidity' : multiplier === 1n ? 'swapsOfEqualUnits' : 'swapsOfScaledUnits';
+  const shows = isMoved(liquidity) ? SHOWN_BY_BALANCES.slice(0, SHOWN_BY_BALANCES.indexOf(needed) + 1) : [];
+  return { value, shows, needs: needed };
+}

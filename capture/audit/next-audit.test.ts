@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from './facts.ts';
+import { type AuditEvent, type AuditState, NEVER_AUDITED, nextAudit } from './next-audit.ts';
+
+const differs = (block: number): Outcome => ({ kind: 'differs', block, shown: [], facts: ['totals'] });
+const agrees = (block: number): Outcome => ({ kind: 'agrees', block, shown: ['shares'] });
+
+const run = (events: readonly AuditEvent[], from: AuditState = NEVER_AUDITED) =>
+  events.reduce<{ state: AuditState; effects: string[] }>(
+    ({ state, effects }, event) => {
+      const next = nextAudit(state, event);
+      return { state: next.state, effects: next.effect === null ? effects : [...effects, next.effect] };
+    },
+    { state: from, effects: [] },
+  );
+
+it('a difference counts when it is seen again after a block, and ends when both sides agree', () => {
+  const first = run([
+    { outcome: agrees(100), indexedBlock: 140, now: 1 },
+    { outcome: differs(110), indexedBlock: 150, now: 2 },
+    { outcome: differs(110), indexedBlock: 150, now: 3 },
+  ]);
+  expect(first).toMatchObject({ state: { suspectedAtBlock: 150, differsSince: null, agreedBlock: 100 }, effects: [] });
+  const second = run([{ outcome: differs(110), indexedBlock: 151, now: 4 }], first.state);
+  expect(second.effects).toEqual(['differs']);
+  expect(second.state).toMatchObject({ differsSince: 4, differences: ['totals'], agreedBlock: 100, auditedBlock: 110 });
+  const last = run([{ outcome: agrees(120), indexedBlock: 160, now: 9 }], second.state);
+  expect(last.effects).toEqual(['agreesAgain']);
+  expect(last.state).toMatchObject({ differsSince: null, differences: [], agreedBlock: 120, lastDifferenceAt: 4 });
+});
+
+it('one difference between comparisons that agree, as while Ponder undoes blocks, does not count', () => {
+  const { state, effects } = run([
+    { outcome: differs(110), indexedBlock: 150, now: 2 },
+    { outcome: agrees(110), indexedBlock: 151, now: 3 },
+    { outcome: differs(111), indexedBlock: 152, now: 4 },
+  ]);
+  expect(effects).toEqual([]);
+  expect(state).toMatchObject({ suspectedAtBlock: 152, lastDifferenceAt: null });
+});
+
+describe('over random outcomes', () => {
+  const event = fc.record({
+    outcome: fc.oneof(fc.constant<Outcome>({ kind: 'unknown' }), fc.nat(1_000).map(agrees), fc.nat(1_000).map(differs)),
+    indexedBlock: fc.nat(1_000),
+    now: fc.nat(1_000_000),
+  });
+  const steps = (check: (before: AuditState, event: AuditEvent, after: ReturnType<typeof nextAudit>) => void) =>
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), (events) => {
+        let state = NEVER_AUDITED;
+        for (const each of events) {
+          const after = nextAudit(state, each);
+          check(state, each, after);
+          state = after.state;
+        }
+      }),
+    );
+
+  it('1: what was not found out changes nothing', () =>
+    steps((before, { outcome }, { state, effect }) => {
+      if (outcome.kind === 'unknown') expect([state, effect]).toEqual([before, null]);
+    }));
+
+  it('2: a difference counts only after an earlier one, and a later block', () =>
+    steps((before, { outcome, indexedBlock }, { state, effect }) => {
+      if (before.differsSince !== null || state.differsSince === null) return expect(effect).not.toBe('differs');
+      expect(effect).toBe('differs');
+      expect(outcome.kind).toBe('differs');
+      expect(before.suspectedAtBlock).toBeLessThan(indexedBlock);
+    }));
+
+  it('3, 4: agreement ends a difference; otherwise the block of agreement stays', () =>
+    steps((before, { outcome }, { state }) => {
+      if (outcome.kind !== 'agrees') return expect(state.agreedBlock).toBe(before.agreedBlock);
+      expect(state).toMatchObject({ agreedBlock: outcome.block, differsSince: null, suspectedAtBlock: null });
+      expect(state.differences).toEqual([]);
+    }));
+
+  it('5: differences that count, and they alone, set the time of the last one', () =>
+    steps((before, { outcome, now }, { state }) => {
+      const counts = outcome.kind === 'differs' && state.differsSince !== null;
+      expect(state.lastDifferenceAt).toBe(counts ? now : before.lastDifferenceAt);
+    }));
+});

@@ -1,0 +1,66 @@
+import type { Outcome } from './facts.ts';
+
+/** What is known of the comparison of a pool, or of a factory. Blocks are numbers, times Unix milliseconds. */
+export interface AuditState {
+  readonly auditedBlock: number | null;
+  /** Last final block at which both sides agreed. */
+  readonly agreedBlock: number | null;
+  /** Newest indexed block when a difference was first seen; null without one, and once it counts. */
+  readonly suspectedAtBlock: number | null;
+  /** Since when a difference counts. */
+  readonly differsSince: number | null;
+  readonly lastDifferenceAt: number | null;
+  /** Facts that differ. */
+  readonly differences: readonly string[];
+  /** What has agreed with a value other than zero. */
+  readonly shown: readonly string[];
+}
+
+/** The end of a comparison: its outcome, the newest indexed block when the index was read, and the time. */
+export interface AuditEvent {
+  readonly outcome: Outcome;
+  readonly indexedBlock: number;
+  readonly now: number;
+}
+
+/** What to report: a difference that counts from now on, or the end of one. */
+export type AuditEffect = 'differs' | 'agreesAgain' | null;
+
+export const NEVER_AUDITED: AuditState = {
+  auditedBlock: null,
+  agreedBlock: null,
+  suspectedAtBlock: null,
+  differsSince: null,
+  lastDifferenceAt: null,
+  differences: [],
+  shown: [],
+};
+
+/**
+ * Takes the outcome of a comparison.
+ *
+ * 1. A comparison that found nothing out changes nothing.
+ * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first: after a
+ *    reorganisation of another chain, Ponder takes final events of this one back until its next block.
+ * 3. One comparison in which both agree ends a difference.
+ * 4. `agreedBlock` is the block of the last comparison that agreed; a difference leaves it.
+ * 5. Each difference that counts sets `lastDifferenceAt`, which stays.
+ */
+export function nextAudit(
+  state: AuditState,
+  { outcome, indexedBlock, now }: AuditEvent,
+): { readonly state: AuditState; readonly effect: AuditEffect } {
+  if (outcome.kind === 'unknown') return { state, effect: null };
+  const shown = [...new Set([...state.shown, ...outcome.shown])].sort();
+  const audited = { ...state, auditedBlock: outcome.block, shown };
+  if (outcome.kind === 'agrees') {
+    const calm = { agreedBlock: outcome.block, suspectedAtBlock: null, differsSince: null, differences: [] };
+    return { state: { ...audited, ...calm }, effect: state.differsSince === null ? null : 'agreesAgain' };
+  }
+  const differing = { ...audited, differences: outcome.facts, lastDifferenceAt: now };
+  if (state.differsSince !== null) return { state: differing, effect: null };
+  if (state.suspectedAtBlock !== null && indexedBlock > state.suspectedAtBlock)
+    return { state: { ...differing, suspectedAtBlock: null, differsSince: now }, effect: 'differs' };
+  const suspectedAtBlock = state.suspectedAtBlock ?? indexedBlock;
+  return { state: { ...audited, suspectedAtBlock }, effect: null };
+}

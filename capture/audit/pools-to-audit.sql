@@ -1,0 +1,50 @@
+-- Pools that are due for a comparison, as the index had them at its newest final block: of a row that a later block changed,
+-- the first undo record since then has what it was before, as in a reorganisation. Nothing is due before the index is complete.
+-- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools.
+WITH point AS MATERIALIZED (
+  SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
+         substr(c.finalized_checkpoint, 1, 10)::int8 AS block_timestamp, substr(c.latest_checkpoint, 27, 16)::int8 AS indexed_block
+  FROM :"schema"._ponder_checkpoint c
+  JOIN :"schema"._ponder_meta m ON m.key = 'app' AND m.value ->> 'is_ready' = '1'
+  WHERE c.chain_id = $1
+), undone_pool AS MATERIALIZED (
+  SELECT DISTINCT ON (r.address) r.* FROM :"schema"._reorg__pool r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.address, r.operation_id
+), undone_state AS MATERIALIZED (
+  SELECT DISTINCT ON (r.pool) r.* FROM :"schema"._reorg__pool_state r, point
+  WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.pool, r.operation_id
+), due AS MATERIALIZED (
+  SELECT p.address, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
+         a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown,
+         listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at
+  FROM point
+  JOIN :"schema".pool p ON p.chain_id = $1 AND p.factory = ANY ($3)
+  JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = p.address
+  LEFT JOIN undone_pool up ON up.address = p.address
+  LEFT JOIN undone_state us ON us.pool = p.address
+  LEFT JOIN operator.index_audit a ON a.chain_id = $1 AND a.address = p.address
+  LEFT JOIN operator.listed_pool listed ON listed.chain_id = $1 AND listed.pool = p.address,
+  LATERAL (SELECT a.index_schema IS DISTINCT FROM $2 OR a.audited_block IS NULL OR a.suspected_at_block < point.indexed_block
+    OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number)) > a.audited_block
+    OR (a.differs_since IS NOT NULL AND a.audited_block < point.block) AS is_unseen) change
+  WHERE coalesce(up.operation, 1) <> 0 AND coalesce(us.operation, 1) <> 0
+    AND (a.tried_at IS NULL OR a.tried_at < now() - make_interval(secs => $5)
+      OR change.is_unseen AND a.tried_at < now() - make_interval(secs =>
+        CASE WHEN a.suspected_at_block IS NULL THEN $4::float8 ELSE least($4, 10) END))
+  ORDER BY is_listed DESC, change.is_unseen DESC, a.tried_at NULLS FIRST, p.address
+  LIMIT $6
+)
+SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "blockTimestamp",
+       due.indexed_block::float8 AS "indexedBlock", CASE WHEN due.was_audited THEN json_build_object(
+         'indexSchema', due.index_schema, 'auditedBlock', due.audited_block, 'agreedBlock', due.agreed_block,
+         'suspectedAtBlock', due.suspected_at_block, 'differsSince', due.differs_since, 'lastDifferenceAt', due.last_difference_at,
+         'differences', due.differences, 'shown', due.shown) END AS before,
+       coalesce(to_jsonb(up), to_jsonb(p))::text AS pool, coalesce(to_jsonb(us), to_jsonb(s))::text AS state,
+       ARRAY(SELECT e.address FROM :"schema".pool_extension e
+         WHERE e.chain_id = $1 AND e.pool = due.address ORDER BY e.position) AS extensions
+FROM due
+JOIN :"schema".pool p ON p.chain_id = $1 AND p.address = due.address
+JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = due.address
+LEFT JOIN undone_pool up ON up.address = due.address
+LEFT JOIN undone_state us ON us.pool = due.address
+ORDER BY due.is_listed DESC, due.is_unseen DESC, due.tried_at NULLS FIRST, due.address

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { auditIndex } from '../../capture/audit/audit-index.ts';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { loadChainsFile } from '../../config/load-chains.ts';
+
+/** What is stored of the comparison of a pool or factory. */
+export interface AuditRow {
+  readonly address: string;
+  readonly audited_block: string | null;
+  readonly agreed_block: string | null;
+  readonly differs_since: Date | null;
+  readonly differences: readonly string[];
+  readonly shown: readonly string[];
+}
+
+/** Compares all pools of a chain with what a node says, at once. */
+export async function auditPools(
+  database: pg.Pool,
+  chainsFile: string,
+  chainId: number,
+  url?: string,
+): Promise<AuditRow[]> {
+  const chain = loadChainsFile(chainsFile).chains.find((each) => each.chainId === chainId);
+  if (chain === undefined) throw new Error('no such chain');
+  const { multicall3, deployments } = chain;
+  const rpcUrls = url === undefined ? chain.rpcUrls : [url];
+  await auditIndex({
+    database,
+    target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
+    layouts: async () => new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
+    pace: { minSecs: 0, maxSecs: 0, pools: 1_000 },
+    onChange: () => undefined,
+    wallClock: () => Date.now(),
+  });
+  const { rows } = await database.query<AuditRow>(
+    `SELECT * FROM operator.index_audit
+     WHERE chain_id = $1 AND index_schema = read_model.served_schema() ORDER BY address`,
+    [chainId],
+  );
+  return rows;
+}
+
+/** Facts that differ, by pool. */
+export const differencesOf = (rows: readonly AuditRow[]): ReadonlyMap<string, readonly string[]> =>
+  new Map(rows.filter((row) => row.differs_since !== null).map((row) => [row.address, row.differences]));

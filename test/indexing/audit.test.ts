@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import type { Address } from 'viem';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { swap } from '../../devnet/actions.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { packedSwap } from '../../devnet/packed/actions.ts';
+import { createPackedPool } from '../../devnet/packed/random-pool.fixture.ts';
+import { stockTokens } from '../../devnet/random-pool.ts';
+import { buildPool } from '../../devnet/scenario/pool-builder.ts';
+import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
+import { backfill, killLeftCommands, startBackfillWorld } from '../backfill/backfill-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { serveIndex } from '../metadata/served-index.ts';
+import { ordinaryRecipe } from '../packed/observed-swaps.ts';
+import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
+import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
+
+/** Two chains with pools of both layouts. The node of the second one leaves logs out. */
+
+const LIMIT_MS = 300_000;
+/** First topics of swaps, flat and packed. */
+const SWAPS = [
+  '0x87d25816ca01843f551b4caa5eea03b5173c84c383573c63081fb7575378276e',
+  '0x9734819749a91fc3be03ea83205f924ee08479bd3f0da48efc91d94d050cac1e',
+];
+/** More blocks than an index may undo, twice. */
+const FINAL = '0x46';
+const [FIRST, SECOND] = [31_337, 31_338];
+
+const world = startedWorld(() => startBackfillWorld(60));
+let indexer: RunningIndexer;
+
+beforeAll(async () => {
+  for (const { url } of world.chains) await request(url, 'anvil_mine', [FINAL]);
+}, LIMIT_MS);
+
+afterAll(async () => {
+  killLeftCommands();
+  await indexer?.stop();
+});
+
+function chainOf(chainId: number) {
+  const chain = world.chains.find((each) => each.chainId === chainId);
+  if (chain === undefined) throw new Error('no such chain');
+  return chain;
+}
+
+async function catchUp(): Promise<void> {
+  const heads = await Promise.all(world.chains.map(async ({ chainId, head }) => [chainId, await head()] as const));
+  await waitUntilIndexed(indexer, new Map(heads), LIMIT_MS);
+}
+
+const mine = (chainId: number, blocks: string) => request(chainOf(chainId).url, 'anvil_mine', [blocks]);
+
+const audit = (chainId: number, url?: string): Promise<AuditRow[]> =>
+  auditPools(world.database, world.chainsFile, chainId, url ?? chainOf(chainId).url);
+
+/** Compares thrice, each after another block: the first finds out how a packed factory stores, the others find what differs. */
+async function auditToTheEnd(chainId: number): Promise<ReadonlyMap<string, readonly string[]>> {
+  for (let times = 0; times < 2; times += 1) {
+    await audit(chainId);
+    await mine(chainId, '0x1');
+    await catchUp();
+  }
+  return differencesOf(await audit(chainId));
+}
+
+/** The numbers of pools that were compared, at any time. */
+const audited = (rows: readonly AuditRow[]) => rows.filter(({ audited_block }) => audited_block !== null).length;
+
+/** Listings and the status show that these pools of the second chain differ, and no others. */
+async function expectShown(differing: readonly string[]): Promise<void> {
+  const file = JSON.parse(await readFile(world.chainsFile, 'utf8'));
+  const served = serveIndex(world.databaseUrl, { ...file, chains: file.chains.toReversed() });
+  try {
+    await vi.waitFor(async () => {
+      await served.capture();
+      const { data, sums } = await served.listing.page(SECOND, { include24h: true, count: 100 });
+      const marked = data.filter(({ indexState }) => indexState === 'differs');
+      expect(marked.map(({ poolAddress }) => poolAddress).sort()).toEqual(differing);
+      for (const pool of data) expect(pool.analytics24h === null, pool.poolAddress).toBe(marked.includes(pool));
+      expect(marked.every(({ tvlFiat }) => tvlFiat === null)).toBe(true);
+      const known = data.reduce((sum, { tvlFiat }) => sum + (tvlFiat ?? 0), 0);
+      expect(sums?.tvlFiat).toBeCloseTo(known, 3);
+    }, LIMIT_MS);
+    await vi.waitFor(() => {
+      const { auditedToBlock, differingPools, differingFactories, lastDifferenceAt } = served.ages(SECOND).audit;
+      expect(differingPools.map(({ poolAddress }) => poolAddress).sort()).toEqual(differing);
+      expect(differingFactories).toEqual([]);
+      expect(auditedToBlock).toBeGreaterThan(100);
+      expect(lastDifferenceAt).toBeGreaterThan(0);
+    }, LIMIT_MS);
+  } finally {
+    await served.stop();
+  }
+}
+
+/** Makes the transactions of `work` again, all of them in one block. */
+async function inOneBlock<T>(chainId: number, work: () => Promise<T>): Promise<T> {
+  const { url, head } = chainOf(chainId);
+  const snapshot = await request<string>(url, 'evm_snapshot', []);
+  const before = await head();
+  const done = await work();
+  const sent: { from: string; to: string | null; input: string; gas: string; value: string }[] = [];
+  for (let block = before + 1; block <= (await head()); block += 1) {
+    const found = await request<{ transactions: typeof sent }>(url, 'eth_getBlockByNumber', [
+      `0x${block.toString(16)}`,
+      true,
+    ]);
+    sent.push(...found.transactions);
+  }
+  await request(url, 'evm_revert', [snapshot]);
+  await request(url, 'evm_setAutomine', [false]);
+  for (const { from, to, input, value } of sent) {
+    const transaction = { from, ...(to !== null && { to }), input, value, gas: '0x989680' };
+    await request(url, 'eth_sendTransaction', [transaction]);
+  }
+  await mine(chainId, '0x1');
+  await request(url, 'evm_setAutomine', [true]);
+  const { transactions } = await request<{ transactions: string[] }>(url, 'eth_getBlockByNumber', ['latest', false]);
+  expect(transactions).toHaveLength(sent.length);
+  return done;
+}
+
+test('pools whose logs a node left out are found and named, and nothing else', { timeout: LIMIT_MS }, async () => {
+  const poolOf = (generation: 'flat' | 'packed') =>
+    chainOf(SECOND).scenario.pools.find((pool) => pool.busy && pool.generation === generation)?.address as Address;
+  const wrong = [poolOf('flat'), poolOf('packed')].sort();
+  // The first swap of each: the node gives no log of its transaction.
+  const left = new Map<string, string>();
+  world.secondNode.misbehave({
+    kind: 'otherLogs',
+    of: (logs) => {
+      for (const { address, topics, transactionHash } of logs) {
+        const isFirst = wrong.includes(address as Address) && SWAPS.includes(topics[0] ?? '') && !left.has(address);
+        if (isFirst) left.set(address, transactionHash);
+      }
+      return logs.filter(({ address, transactionHash }) => left.get(address) !== transactionHash);
+    },
+  });
+  indexer = await startIndexer(world);
+  world.secondNode.misbehave(null);
+  await catchUp();
+  expect([...left.keys()].sort()).toEqual(wrong);
+  expect(await auditToTheEnd(FIRST)).toEqual(new Map());
+  const found = await auditToTheEnd(SECOND);
+  expect([...found.keys()].sort()).toEqual(wrong);
+  await expectShown(wrong);
+  expect([...found.values()].every((facts) => facts.includes('binBalances0') && facts.includes('binBalances1'))).toBe(
+    true,
+  );
+});
+
+test('without faults nothing differs: with reorganisations, and pools made in the block of their first swaps', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { url, traffic, scenario } = chainOf(FIRST);
+  const chain = await connectDevChain(url);
+  const { deployment, tokens, packed } = scenario;
+  const [plan] = TRADING_POOLS;
+  if (plan === undefined || packed === undefined) throw new Error('no plan');
+  const { finish: _, ...quiet } = plan;
+  const shelf = await stockTokens(chain, packed);
+  const made = await inOneBlock(FIRST, async () => {
+    const flat = await buildPool({ chain, deployment, tokens }, quiet, 700);
+    await swap(chain, deployment, { pool: flat.address, zeroForOne: true, amountSpecified: 10n ** 12n });
+    const other = await createPackedPool({ chain, deployment: packed, shelf }, ordinaryRecipe(6, 18));
+    await packedSwap(chain, packed, { pool: other.address, zeroForOne: true, amountSpecified: 10n ** 6n });
+    return [flat.address, other.address.toLowerCase()];
+  });
+  for (let round = 0; round < 6; round += 1) {
+    for (let done = 0; done < 5; done += 1) await traffic.step();
+    await traffic.settle();
+    await mine(FIRST, '0xa');
+    if (round % 2 === 1) {
+      await request(url, 'anvil_reorg', [8, []]);
+      await mine(FIRST, '0x1');
+    }
+    await catchUp();
+    expect(differencesOf(await audit(FIRST))).toEqual(new Map());
+  }
+  await mine(FIRST, FINAL);
+  await catchUp();
+  expect(await auditToTheEnd(FIRST)).toEqual(new Map());
+  const rows = await audit(FIRST);
+  expect(audited(rows)).toBe(scenario.pools.length + made.length + 2);
+  for (const pool of made) {
+    const { rows: swaps } = await world.database.query('SELECT FROM live.swap WHERE pool = $1', [pool]);
+    expect(swaps).toHaveLength(1);
+    expect(rows.find(({ address }) => address === pool)?.shown).toContain('shares');
+  }
+});
+
+test('a node without the state of that block finds nothing out', { timeout: LIMIT_MS }, async () => {
+  const facts = (rows: readonly AuditRow[]) =>
+    rows.map(({ address, audited_block, differences }) => [address, audited_block, differences]);
+  const before = facts(await audit(SECOND));
+  await mine(SECOND, FINAL);
+  await catchUp();
+  const pruned = { kind: 'error', code: -32_000, message: 'missing trie node' } as const;
+  world.secondNode.misbehave(pruned, ({ method }) => method === 'eth_call');
+  expect(facts(await audit(SECOND, world.secondNode.url))).toEqual(before);
+  world.secondNode.misbehave(null);
+  expect(facts(await audit(SECOND, world.secondNode.url))).not.toEqual(before);
+});
+
+test('a difference ends when the index is whole again', { timeout: LIMIT_MS }, async () => {
+  expect(await backfill(world, ['--chains', String(SECOND)]).ended).toBe(0);
+  await indexer.ended;
+  indexer = await startIndexer(world);
+  await catchUp();
+  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
+  expect(audited(await audit(SECOND))).toBe(chainOf(SECOND).scenario.pools.length + 2);
+  await expectShown([]);
+});
