@@ -1,10 +1,26 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { EXAMPLE } from '../declaration/example-market.ts';
 
 const Block = z.int().nullable();
 const Age = z.int().nonnegative().nullable();
+
+const AgreedBlock = Block.describe('Last final block at which both agreed; null without one.');
+
+const Audit = documented('IndexAudit', 'How the index compares with the storage of the chain, at final blocks.', {
+  auditedToBlock: Block.describe('Newest block at which pools were compared; null before the first time.'),
+  differingPools: z
+    .array(z.strictObject({ poolAddress: Address.describe('The pool.'), agreedBlock: AgreedBlock }))
+    .readonly()
+    .describe('Pools whose index is not what the chain holds: their analytics are null, quotes continue.'),
+  differingFactories: z
+    .array(z.strictObject({ factory: Address.describe('The pool factory.'), agreedBlock: AgreedBlock }))
+    .readonly()
+    .describe('Factories of which the index has fewer or more pools than the chain.'),
+  lastDifferenceAt: z.int().nullable().describe('When a difference was last seen, Unix seconds; null if never.'),
+});
 
 const ChainStatus = documented('ChainStatus', 'How current the data of a chain is.', {
   chainId: z.int().describe('EVM chain id.'),
@@ -30,6 +46,7 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
   oldestPriceAgeSecs: Age.describe('Since the read of the least recently read pool; null without one.'),
   listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
   fiatPriceAgeSecs: Age.describe('Since the price source made its newest token price; null without one.'),
+  audit: Audit.describe('How the index compares with the storage of the chain, at final blocks.'),
   fiatPricesLost: z
     .boolean()
     .describe(
@@ -68,6 +85,7 @@ const STATUS_EXAMPLE: ServiceStatus = {
       listingAgeSecs: 2,
       fiatPriceAgeSecs: 45,
       fiatPricesLost: false,
+      audit: { auditedToBlock: 40043150, differingPools: [], differingFactories: [], lastDifferenceAt: null },
     },
   ],
 };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { NO_AUDIT } from '../../quoting/pools/chain-catalog.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
@@ -48,6 +49,7 @@ const NO_AGES = {
   listingAgeSecs: null,
   fiatPriceAgeSecs: null,
   fiatPricesLost: false,
+  audit: NO_AUDIT,
 };
 const AGES = {
   newestPriceAgeSecs: 5,
@@ -55,7 +57,13 @@ const AGES = {
   listingAgeSecs: 0,
   fiatPriceAgeSecs: 6000,
   fiatPricesLost: true,
-};
+  audit: {
+    auditedToBlock: 970,
+    differingPools: [{ poolAddress: `0x${'1'.repeat(40)}`, agreedBlock: 900 }],
+    differingFactories: [{ factory: `0x${'2'.repeat(40)}`, agreedBlock: null }],
+    lastDifferenceAt: 4_990,
+  },
+} as const;
 
 test('reports what runs, and head, index, lag, nodes that fail and the ages of prices and listing by chain; what is not known is null', async () => {
   const app = new Hono();

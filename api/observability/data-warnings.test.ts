@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { type IndexAudit, NO_AUDIT } from '../../quoting/pools/chain-catalog.ts';
 import type { ChainLag } from './chain-lag.ts';
-import { captureWarnings } from './data-warnings.ts';
+import { auditWarnings, captureWarnings } from './data-warnings.ts';
 
 const lagOf = (indexedBlock: number | null) => ({ chainId: 7, indexedBlock }) as ChainLag;
 const NONE = { newestPriceAgeSecs: null, listingAgeSecs: null };
@@ -25,4 +26,16 @@ test.each([
   ['a listing that never came', 5, {}, { 'capture-7': 'capture has not computed the listing yet' }],
 ])('warns of %s', (_name, indexedBlock, ages, expected) => {
   expect(captureWarnings([lagOf(indexedBlock)], () => ({ ...NONE, ...ages }))).toEqual(expected);
+});
+
+test('warns of an index that is not what the chain holds, and names ten pools and factories at most', () => {
+  const poolAt = (digit: number) => ({ poolAddress: `0x${digit}` as const, agreedBlock: 40 + digit });
+  const warn = (audit: IndexAudit) => auditWarnings([lagOf(5)], () => ({ audit }));
+  expect(warn({ ...NO_AUDIT, auditedToBlock: 5, lastDifferenceAt: 9 })).toEqual({});
+  const factory = { factory: '0xf', agreedBlock: null } as const;
+  expect(warn({ ...NO_AUDIT, differingPools: [poolAt(1)], differingFactories: [factory] })).toEqual({
+    'index-7': 'the index differs from the chain: pool 0x1 after block 41, pools of factory 0xf',
+  });
+  const many = Array.from({ length: 12 }, (_, index) => poolAt(index));
+  expect(warn({ ...NO_AUDIT, differingPools: many })['index-7']).toMatch(/pool 0x9 after block 49 and 2 more$/);
 });

@@ -5,6 +5,9 @@ import type { ChainLag } from './chain-lag.ts';
 /** A listing and prices that are older than this are not refreshed: the status of each pool is unknown by then. */
 const MAX_AGE_SECS = PRICE_STATUS_MAX_AGE_SECS;
 
+/** Most pools that a warning names. */
+const MAX_NAMES = 10;
+
 type CaptureAges = Pick<DataAges, 'listingAgeSecs' | 'newestPriceAgeSecs'>;
 
 /** Warns, by chain, when capture refreshes no listing or reads no price. Says nothing of a chain that is not indexed. */
@@ -36,3 +39,25 @@ export function nodeWarnings(
     failing.map(({ chainId }) => [`nodes-${chainId}`, 'calls to all nodes of the chain fail: quotes get 500 or 503']),
   );
 }
+
+/** Warns, by chain, when its index is not what the chain holds. */
+export function auditWarnings(
+  lags: readonly ChainLag[],
+  ages: (chainId: number) => Pick<DataAges, 'audit'>,
+): Readonly<Record<string, string>> {
+  const warnings = lags.flatMap(({ chainId }) => {
+    const { differingPools, differingFactories } = ages(chainId).audit;
+    const names = [
+      ...differingPools.map(({ poolAddress, agreedBlock }) => nameWith(`pool ${poolAddress}`, agreedBlock)),
+      ...differingFactories.map(({ factory, agreedBlock }) => nameWith(`pools of factory ${factory}`, agreedBlock)),
+    ];
+    if (names.length === 0) return [];
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    const named = names.slice(0, MAX_NAMES).join(', ');
+    return [[`index-${chainId}`, `the index differs from the chain: ${named}${more}`]];
+  });
+  return Object.fromEntries(warnings);
+}
+
+const nameWith = (name: string, agreedBlock: number | null): string =>
+  agreedBlock === null ? name : `${name} after block ${agreedBlock}`;

@@ -12,7 +12,7 @@ import { startServer } from '../../runtime/http-server.ts';
 import type { OutageLog } from '../../runtime/outage-log.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { ChainLag } from './chain-lag.ts';
-import { captureWarnings, nodeWarnings } from './data-warnings.ts';
+import { auditWarnings, captureWarnings, nodeWarnings } from './data-warnings.ts';
 import { IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
 const POLL_MS = 1_000;
@@ -80,6 +80,7 @@ export function startOperations({
   const allWarnings = async () => ({
     ...(await warnings()),
     ...captureWarnings(lags(), ages),
+    ...auditWarnings(lags(), ages),
     ...nodeWarnings(chains.values()),
   });
   const details = async () => ({ warnings: await allWarnings(), chains: lags() });

@@ -31,6 +31,16 @@ const DAYS_PER_WEEK = 7n;
 /** A pool's figures in USD and basis points; null is unknown. */
 export type Figures = ReturnType<typeof computeFigures>;
 
+/** Figures of a pool whose index is not what the chain holds. */
+export const UNKNOWN_FIGURES: Figures = {
+  tvlFiat: null,
+  volumeFiat: null,
+  lpFeesFiat: null,
+  lpFeesFiat7d: null,
+  aprBps: null,
+  aprBps7d: null,
+};
+
 /** Computes what pools are compared by. @param tokens prices and decimals in pool order */
 function computeFigures(day: PoolDay, tokens: readonly [PricedToken, PricedToken]) {
   const raw = [rawValuer(tokens[0]), rawValuer(tokens[1])] as const;

@@ -13,7 +13,8 @@ WITH extension AS (
 ), indexed AS (
   SELECT p.chain_id, p.address AS pool, p.token0, p.token1,
     ($1::text, p.xmin, state.xmin, t0.xmin, t1.xmin, provider.xmin, setting.xmin, extension.version, calibration.decided,
-     storage.cur_bin_idx, storage.total0_scaled, storage.total1_scaled, storage.refusal, curator.xmin, delisted.xmin)::text AS source
+     storage.cur_bin_idx, storage.total0_scaled, storage.total1_scaled, storage.refusal, curator.xmin, delisted.xmin,
+     audit.address IS NOT NULL)::text AS source
   FROM :"schema".pool p
   LEFT JOIN :"schema".pool_state state ON (state.chain_id, state.pool) = (p.chain_id, p.address)
   LEFT JOIN :"schema".token t0 ON (t0.chain_id, t0.address) = (p.chain_id, p.token0)
@@ -25,6 +26,8 @@ WITH extension AS (
   LEFT JOIN operator.pool_storage storage ON (storage.chain_id, storage.pool) = (p.chain_id, p.address)
   LEFT JOIN operator.curator curator ON (curator.chain_id, curator.address) = (p.chain_id, p.admin)
   LEFT JOIN operator.delisted_pool delisted ON (delisted.chain_id, delisted.pool) = (p.chain_id, p.address)
+  LEFT JOIN operator.index_audit audit ON (audit.chain_id, audit.address) = (p.chain_id, p.address)
+    AND audit.differs_since IS NOT NULL AND audit.index_schema = (SELECT read_model.served_schema())
 ), price AS (
   SELECT chain_id, token, usd, CASE WHEN priced_at > $4 THEN 0 WHEN priced_at > $5 THEN 1 ELSE 2 END AS age
   FROM operator.fiat_price

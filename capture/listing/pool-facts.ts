@@ -3,7 +3,7 @@ import { alias, type PgColumn } from 'drizzle-orm/pg-core';
 import type { Hex } from 'viem';
 import { type PoolId, poolRows } from '../../db/pool-id.ts';
 import { queriesOn } from '../../db/query-builder.ts';
-import { curators, delistedPools, poolStorages } from '../../db/schema/operator.ts';
+import { curators, delistedPools, indexAudits, poolStorages } from '../../db/schema/operator.ts';
 import { poolStates, pools, priceProviders, tokens } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { TOTAL_NAMES, type TotalName, type Totals, totalColumn } from '../../protocol/pool-totals.ts';
@@ -70,6 +70,8 @@ const COLUMNS = {
     SELECT json_object_agg(c.what, c.decided) FROM operator.layout_calibration c
     WHERE c.chain_id = ${pools.chainId} AND c.factory = ${pools.factory})`,
   delisted: sql<boolean>`${isNotNull(delistedPools.pool)}`,
+  /** Whether the index of the pool is not what the chain holds. */
+  indexDiffers: sql<boolean>`${isNotNull(indexAudits.address)}`,
   day: totalsOf('day'),
   week: totalsOf('week'),
 };
@@ -116,8 +118,11 @@ export function selectPoolFacts(database: Queryable, ids: readonly PoolId[], toT
     .leftJoin(priceProviders, isAt(pools.priceProvider, priceProviders))
     .leftJoin(poolStorages, and(isOfPool(poolStorages), isNull(poolStorages.refusal)))
     .leftJoin(curators, isAt(pools.admin, curators))
-    .leftJoin(delistedPools, isOfPool(delistedPools));
+    .leftJoin(delistedPools, isOfPool(delistedPools))
+    .leftJoin(indexAudits, and(isAt(pools.address, indexAudits), isNotNull(indexAudits.differsSince), isOfServedIndex));
 }
+
+const isOfServedIndex = sql`${indexAudits.indexSchema} = (SELECT read_model.served_schema())`;
 
 /** All that the listing needs to know of a pool. */
 export type PoolFacts = Readonly<ReturnType<typeof toFacts>>;

@@ -100,6 +100,7 @@ const BARE_FACTS: PoolFacts = {
   curBinIdx: -3,
   extensions: [],
   delisted: false,
+  indexDiffers: false,
   poolIdx: 1n,
   pair: '',
   token0Symbol: null,
@@ -463,4 +464,26 @@ test('a delisted pool is black and keeps its reasons; tiers rank from green to b
     listed({ delisted: true }).tierRank,
   ];
   expect(ranks).toEqual([4, 3, 2, 1, 0]);
+});
+
+test('a pool whose index differs from the chain has no figures but the TVL by which listings choose, and says why', () => {
+  const known = {
+    liquidity0Raw: 10n ** 18n,
+    tokens: [BARE_FACTS.tokens[0], { ...BARE_FACTS.tokens[0], address: ODD }],
+  } as const;
+  const [equal, differing] = [listed(known), listed({ ...known, indexDiffers: true })];
+  expect([equal.shownTvlFiat, equal.tvlFiat]).toEqual([2_000.5, 2_000.5]);
+  expect(differing).toMatchObject({
+    tvlFiat: 2_000.5,
+    volumeFiat: null,
+    aprBps: null,
+    aprBps7d: null,
+    shownTvlFiat: null,
+    shownVolumeFiat: null,
+    lpFeesFiat: null,
+    lpFeesFiat7d: null,
+    analytics: 'null',
+  });
+  expect(recordOf({ indexDiffers: true }).indexState).toBe('differs');
+  expect(recordOf({})).not.toHaveProperty('indexState');
 });

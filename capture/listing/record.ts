@@ -5,7 +5,7 @@ import type { listedPools, poolListings } from '../../db/schema/operator.ts';
 import type { Tier } from '../../protocol/classification.ts';
 import { stringifyJson, toJsonInteger } from '../../runtime/json.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
-import { computeAnalytics, sortFigures, type TokenAmounts } from './analytics.ts';
+import { computeAnalytics, sortFigures, type TokenAmounts, UNKNOWN_FIGURES } from './analytics.ts';
 import { extensionFields } from './extensions.ts';
 import { knownState } from './known-state.ts';
 import type { PoolFacts } from './pool-facts.ts';
@@ -36,7 +36,9 @@ export function listPool(
   if (!deployment || state === null) return null;
   const [token0, token1] = tokens;
   const shownTokens = [pricedToken(token0, PRICE_AGE.shown), pricedToken(token1, PRICE_AGE.shown)] as const;
-  const { figures: shown, analytics } = computeAnalytics(state, shownTokens);
+  const computed = computeAnalytics(state, shownTokens);
+  const shown = facts.indexDiffers ? UNKNOWN_FIGURES : computed.figures;
+  const sorted = sortFigures(state, tokens);
   // A delisted pool keeps the reasons that its tier had.
   const tier = facts.delisted ? 'black' : (classification?.tier ?? 'unclassified');
   const record: StoredRecord = {
@@ -47,6 +49,7 @@ export function listPool(
     aprBps7d: shown.aprBps7d === null ? undefined : toJsonInteger(shown.aprBps7d),
     pauseLevel: facts.pauseLevel,
     curBinIdx: state.curBinIdx,
+    indexState: facts.indexDiffers ? 'differs' : undefined,
     ...extensionFields(facts.extensions, deployment),
     classificationSummary: { tierQualification: tier, reasonCodes: [...(classification?.reasonCodes ?? [])] },
     ...contractFields(deployment),
@@ -59,11 +62,12 @@ export function listPool(
     createdBlockNumber: facts.createdBlockNumber,
     tier,
     tierRank: TIER_RANKS[tier],
-    ...figureColumns(sortFigures(state, tokens), shown),
+    // The last TVL keeps a pool whose index differs in listings: its quotes come from the chain.
+    ...figureColumns(facts.indexDiffers ? { ...UNKNOWN_FIGURES, tvlFiat: sorted.tvlFiat } : sorted, shown),
     lockedPricing: record.lockedPricing,
     depositAllowlist: record.depositWhitelistingEnabled,
     record: stringifyJson(record),
-    analytics: stringifyJson(analytics),
+    analytics: stringifyJson(facts.indexDiffers ? null : computed.analytics),
     searchTerms: searchTerms(record),
     token0: token0.address,
     token1: token1.address,

@@ -157,6 +157,12 @@ export const PoolRecord = z
     depositAllowlistAddress: deploymentAddress('Deposit allowlist'),
     oracleValueStopLossAddress: deploymentAddress('StopLoss extension'),
     priceVelocityGuardAddress: deploymentAddress('Price velocity guard'),
+    indexState: z
+      .literal('differs')
+      .optional()
+      .describe(
+        'The index of the pool is not what the chain holds: `analytics24h` is null, its figures are unknown and not in `sums`; quotes continue. Omitted while they agree.',
+      ),
     tvlFiat: FiatNumber.nullable().optional().openapi({
       description: 'Current TVL, USD, as in `analytics24h`; null when unknown. Only with include24h=true.',
     }),
@@ -166,7 +172,7 @@ export const PoolRecord = z
     trend24h: Trend.optional().describe(
       'How the price moved, of funded pools, as written once a minute; only with include24h=true.',
     ),
-    analytics24h: PoolAnalytics.optional(),
+    analytics24h: z.union([PoolAnalytics, z.null()]).optional(),
   })
   .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });
 export type PoolRecord = z.infer<typeof PoolRecord>;

@@ -12,6 +12,12 @@ test('the status follows the stored fields', () => {
   );
 });
 
+test('a pool whose index differs from the chain has no analytics', () => {
+  const day = { analytics: 'null', window, tvlFiat: null, executability, trend24h };
+  const shown = JSON.parse(showPool({ record, status: 'healthy', prices: [0.5, null], day }));
+  expect(shown).toMatchObject({ analytics24h: null, tvlFiat: null, executability });
+});
+
 test.each([
   ['1e+22', '"tvlFiat":1e+22'],
   [null, '"tvlFiat":null'],

@@ -31,7 +31,7 @@ export type PoolAtRead = {
   readonly prices: readonly [number | null, number | null];
   /** The 24-hour part; null when the client did not request it. */
   readonly day: {
-    /** {@link StoredAnalytics} as JSON. */
+    /** {@link StoredAnalytics} as JSON; `null` where the index of the pool is not what the chain holds. */
     readonly analytics: string;
     readonly window: AnalyticsWindow;
     /** USD, a JSON number as text; null when unknown. */
@@ -47,7 +47,8 @@ export function showPool({ record, status, prices, day }: PoolAtRead): string {
   const current = { token0FiatPrice, token1FiatPrice, priceProviderStatus: status };
   const shown = joinObjects(record, JSON.stringify(current));
   if (day === null) return shown;
-  const analytics24h = joinObjects(JSON.stringify(day.window), day.analytics);
+  const { analytics } = day;
+  const analytics24h = analytics === 'null' ? analytics : joinObjects(JSON.stringify(day.window), analytics);
   const { executability, trend24h } = day;
   const tvlFiat = new ReadyJson(String(day.tvlFiat));
   return joinObjects(

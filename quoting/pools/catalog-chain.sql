@@ -2,5 +2,11 @@ SELECT (SELECT block_number FROM read_model.indexed_block WHERE chain_id = $1)::
   extract(epoch FROM now() - (SELECT max(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS newest,
   extract(epoch FROM now() - (SELECT min(captured_at) FROM operator.price_health WHERE chain_id = $1))::float8 AS oldest,
   (extract(epoch FROM now()) - w.generated_at_ts)::float8 AS listing,
-  (extract(epoch FROM now()) - w.fiat_price_ts)::float8 AS "fiatPrice", coalesce(w.is_fiat_lost, false) AS "isFiatLost"
+  (extract(epoch FROM now()) - w.fiat_price_ts)::float8 AS "fiatPrice", coalesce(w.is_fiat_lost, false) AS "isFiatLost",
+  (SELECT max(a.audited_block) FROM operator.index_audit a
+    WHERE a.chain_id = $1 AND a.index_schema = (SELECT read_model.served_schema()))::float8 AS "auditedToBlock",
+  (SELECT extract(epoch FROM max(a.last_difference_at)) FROM operator.index_audit a WHERE a.chain_id = $1)::float8 AS "lastDifferenceAt",
+  (SELECT json_agg(json_build_object('address', a.address, 'factory', a.factory, 'agreedBlock', a.agreed_block) ORDER BY a.address)
+    FROM operator.index_audit a WHERE a.chain_id = $1 AND a.differs_since IS NOT NULL
+      AND a.index_schema = (SELECT read_model.served_schema())) AS differing
 FROM (SELECT) one LEFT JOIN operator.listing_window w ON w.chain_id = $1

@@ -155,6 +155,17 @@ export interface ChainRow {
   /** Age of the newest token price; null without one. */
   readonly fiatPrice: number | null;
   readonly isFiatLost: boolean;
+  /** What the comparison of the index with the chain found: the newest block compared, the last difference in Unix seconds. */
+  readonly auditedToBlock: number | null;
+  readonly lastDifferenceAt: number | null;
+  /** Pools and factories that differ, with the last block at which both agreed; null without any. */
+  readonly differing: readonly DifferingRow[] | null;
+}
+
+interface DifferingRow {
+  readonly address: Address;
+  readonly factory: Address;
+  readonly agreedBlock: number | null;
 }
 
 const chainRow = loadStatement<ChainRow>('./catalog-chain.sql', import.meta.url, 'catalog-chain');

@@ -20,7 +20,7 @@ import { PoolMaker } from './pool-maker.ts';
 /** The last read of a pool by capture. */
 export type PoolReport = Omit<ReportRow, 'address' | 'capturedUs' | 'isFunded'>;
 
-/** Ages in whole seconds; null when not known. */
+/** How current and how complete the data of a chain is: ages in whole seconds, null when not known. */
 export interface DataAges {
   readonly newestPriceAgeSecs: number | null;
   readonly oldestPriceAgeSecs: number | null;
@@ -29,6 +29,19 @@ export interface DataAges {
   readonly fiatPriceAgeSecs: number | null;
   /** Whether pools are listed, but no token price is new enough to be shown. False when not known. */
   readonly fiatPricesLost: boolean;
+  readonly audit: IndexAudit;
+}
+
+/** What the comparison of the index with the chain found. Blocks and times are null when not known. */
+export interface IndexAudit {
+  /** Newest block at which pools were compared. */
+  readonly auditedToBlock: number | null;
+  /** Pools whose index is not what the chain holds, with the last block at which both agreed. */
+  readonly differingPools: readonly { readonly poolAddress: Address; readonly agreedBlock: number | null }[];
+  /** Factories of which the index has more or fewer pools than the chain. */
+  readonly differingFactories: readonly { readonly factory: Address; readonly agreedBlock: number | null }[];
+  /** When a difference was last seen, Unix seconds. */
+  readonly lastDifferenceAt: number | null;
 }
 
 export interface ChainCatalogDeps {
@@ -40,6 +53,14 @@ export interface ChainCatalogDeps {
   readonly onReport: (pool: ServedPool, report: PoolReport) => void;
   readonly now: Clock;
 }
+
+/** Of a chain whose index was not compared. */
+export const NO_AUDIT: IndexAudit = {
+  auditedToBlock: null,
+  differingPools: [],
+  differingFactories: [],
+  lastDifferenceAt: null,
+};
 
 /** Ponder undoes at most this many blocks: two windows of finality, of at most 240 blocks each. */
 const MAX_UNDONE_BLOCKS = 480;
@@ -98,6 +119,7 @@ export class ChainCatalog {
       listingAgeSecs: age(known?.listing),
       fiatPriceAgeSecs: age(known?.fiatPrice),
       fiatPricesLost: known?.isFiatLost ?? false,
+      audit: known ? indexAudit(known) : NO_AUDIT,
     };
   }
 
@@ -145,4 +167,18 @@ export class ChainCatalog {
       });
     }
   }
+}
+
+function indexAudit({ auditedToBlock, differing, lastDifferenceAt }: ChainRow): IndexAudit {
+  const rows = differing ?? [];
+  return {
+    auditedToBlock,
+    differingPools: rows
+      .filter(({ address, factory }) => address !== factory)
+      .map(({ address: poolAddress, agreedBlock }) => ({ poolAddress, agreedBlock })),
+    differingFactories: rows
+      .filter(({ address, factory }) => address === factory)
+      .map(({ factory, agreedBlock }) => ({ factory, agreedBlock })),
+    lastDifferenceAt: lastDifferenceAt === null ? null : Math.floor(lastDifferenceAt),
+  };
 }

@@ -12,7 +12,7 @@ import {
   TOKEN0,
   TOKEN1,
 } from '../../test/harness/seed-pools.ts';
-import type { PoolReport } from './chain-catalog.ts';
+import { NO_AUDIT, type PoolReport } from './chain-catalog.ts';
 import { PoolCatalog } from './pool-catalog.ts';
 
 const WAIT = { timeout: 10_000, interval: 10 };
@@ -25,6 +25,7 @@ const NO_AGES = {
   listingAgeSecs: null,
   fiatPriceAgeSecs: null,
   fiatPricesLost: false,
+  audit: NO_AUDIT,
 };
 
 let home: IndexedDatabase;

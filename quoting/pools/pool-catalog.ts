@@ -7,7 +7,7 @@ import { OutageLog } from '../../runtime/outage-log.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 import { readDecisions } from './catalog-rows.ts';
-import { ChainCatalog, type DataAges, type PoolReport } from './chain-catalog.ts';
+import { ChainCatalog, type DataAges, NO_AUDIT, type PoolReport } from './chain-catalog.ts';
 import { type PoolDirectory, PoolsUnknownError, PoolTable, type ServedPool } from './pool-directory.ts';
 
 /** Takes each report of a served pool, once or more often, and null for a pool that is no longer served. */
@@ -31,6 +31,7 @@ const NO_AGES: DataAges = {
   listingAgeSecs: null,
   fiatPriceAgeSecs: null,
   fiatPricesLost: false,
+  audit: NO_AUDIT,
 };
 
 /**

@@ -8,6 +8,7 @@ import { bindResources } from '../../api/resources.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { evenBins } from '../../devnet/pools.ts';
+import { NO_AUDIT } from '../../quoting/pools/chain-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
@@ -74,6 +75,7 @@ export async function openExampleApp() {
         listingAgeSecs: 2,
         fiatPriceAgeSecs: 45,
         fiatPricesLost: false,
+        audit: NO_AUDIT,
       }),
       ...sockets,
       trustedProxies: 0,

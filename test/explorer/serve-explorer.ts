@@ -9,6 +9,7 @@ import { WEB_SOCKET_PATHS } from '../../api/sockets/open-socket.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import { openChain } from '../../quoting/open-chain.ts';
+import { NO_AUDIT } from '../../quoting/pools/chain-catalog.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -49,6 +50,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
         listingAgeSecs: 2,
         fiatPriceAgeSecs: 45,
         fiatPricesLost: false,
+        audit: NO_AUDIT,
       }),
     }),
     {

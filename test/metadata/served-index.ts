@@ -5,6 +5,7 @@ import { captureJobs } from '../../capture/capture-jobs.ts';
 import type { ChainsFile } from '../../config/chains-schema.ts';
 import { parseChainsFile } from '../../config/load-chains.ts';
 import { openDatabase } from '../../db/connection.ts';
+import type { DataAges } from '../../quoting/pools/chain-catalog.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { type QuoteApi, quoteApi } from '../quotes/quote-api.ts';
@@ -14,6 +15,8 @@ import { type listingReader, readListing, STATUS_MAX_AGE_SECS } from './listing-
 export interface ServedIndex {
   readonly listing: ReturnType<typeof listingReader>;
   readonly quotes: QuoteApi;
+  /** How current and complete the data of a chain is, as `/status` has it. */
+  readonly ages: (chainId: number) => DataAges;
   /** One round of all work that a status needs. */
   readonly capture: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -23,7 +26,7 @@ type ChainsInput = z.input<typeof ChainsFile>;
 
 const EVENTUALLY = { timeout: 120_000, interval: 500 };
 /** Work in an order in which each finds what it needs, by the beginnings of its names. */
-const KINDS = ['fiat-prices', 'calibration-', 'guards-', 'price-health-', 'pool-storage-', 'listing'];
+const KINDS = ['fiat-prices', 'calibration-', 'guards-', 'price-health-', 'pool-storage-', 'index-audit-', 'listing'];
 
 /** @param chainsFile as the file has it */
 export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): ServedIndex {
@@ -47,6 +50,7 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
   return {
     listing: readListing(database.$client, file),
     quotes: quoteApi({ chain, directory }),
+    ages: (chainId) => directory.ages(chainId),
     capture: async () => {
       for (const { run } of inOrder) await run();
     },
