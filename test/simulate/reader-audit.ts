@@ -47,7 +47,6 @@ export class ReaderAudit {
     const before = this.#positions.get(reader);
     const { now } = world.time;
     const isBack = before && block.number < before.block.number && world.chain.has(before.block.hash);
-    // A replaced block that a node pushes late looks like one that replaces.
     if (isBack && now - world.reorganisedAt > REORGANISED_MS) {
       // Another process knows of the block while Redis passes messages on, and nodes keep up.
       const isSure = before.connection === connections || this.faults.isCalmFor(now - before.at);

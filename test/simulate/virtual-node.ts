@@ -24,6 +24,8 @@ export interface PricesCall {
 export class VirtualNode {
   state: NodeState = 'well';
   lagMs = 0;
+  /** When a process last got a block from it that was replaced meanwhile. */
+  replacedPushAt = Number.NEGATIVE_INFINITY;
   #head: VirtualBlock;
   readonly #listeners = new Map<Machine, (block: VirtualBlock) => void>();
 
@@ -53,9 +55,14 @@ export class VirtualNode {
       if (this.state === 'down' || this.state === 'hangs') return;
       for (const [machine, listener] of this.#listeners) {
         if (machine.isDead) this.#listeners.delete(machine);
-        else this.time.after(machine.pushMs, () => listener(block), machine);
+        else this.time.after(machine.pushMs, () => this.#push(block, listener), machine);
       }
     });
+  }
+
+  #push(block: VirtualBlock, listener: (block: VirtualBlock) => void): void {
+    if (!this.chain.has(block.hash)) this.replacedPushAt = this.time.now;
+    listener(block);
   }
 
   /** The node as a process calls it. */

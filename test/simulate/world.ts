@@ -39,8 +39,7 @@ export class World {
   readonly places: number[] = [];
   readonly takerPlaces: number[] = [];
   canTrace = true;
-  /** When the chain was last reorganised. */
-  reorganisedAt = Number.NEGATIVE_INFINITY;
+  #reorganisedAt = Number.NEGATIVE_INFINITY;
   #lastPrice = FIRST_LIVE_PRICE;
   #trades = new Set<number>();
   #started = 0;
@@ -122,9 +121,14 @@ export class World {
     for (const pool of pools) this.#trades.add(pool);
   }
 
+  /** When the chain was last reorganised, or a block that it replaced came late and looked like one that replaces. */
+  get reorganisedAt(): number {
+    return Math.max(this.#reorganisedAt, ...this.nodes.map(({ replacedPushAt }) => replacedPushAt));
+  }
+
   reorganise(depth: number, others: number): void {
     const { time, chain } = this;
-    this.reorganisedAt = time.now;
+    this.#reorganisedAt = time.now;
     chain.reorganise(depth, others, [0], time.now, time.wallMs());
     for (const node of this.nodes) node.see(chain.head);
   }
