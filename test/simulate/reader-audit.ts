@@ -9,8 +9,14 @@ import type { World } from './world.ts';
 
 /** A reader without a connection asks for batches this often. */
 const BATCH_MS = 2_500;
-/** With few calls, each pool still has a quote within this time. */
+/**
+ * With few calls, each pool still has a quote within this time, or that of two rounds: a class has a call a second, and a
+ * pool without a live price costs two.
+ */
 const TURN_MS = 15_000;
+const TURNS_MS_PER_POOL = 2 * 2_000;
+/** How long it takes until the round begins and is read. */
+const ROUND_MS = 3_000;
 
 /** For this long after a reorganisation the block may go back. */
 const REORGANISED_MS = 3_000;
@@ -105,10 +111,10 @@ export class ReaderAudit {
     if (this.prices.hasEnoughCalls) return;
     const { state, options } = reader;
     const isDue = this.#isCalm(reader);
+    const mostMs = Math.max(TURN_MS, TURNS_MS_PER_POOL * this.world.plan.pools + ROUND_MS);
     for (const pool of options.pools) {
       const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
-      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > TURN_MS)
-        this.findings.found('starves', what);
+      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > mostMs) this.findings.found('starves', what);
     }
   }
 

@@ -47,6 +47,7 @@ export class VirtualSource {
       this.random.int(10, 60),
       () => {
         this.#listeners.add(listener);
+        if (!this.isSilent) this.#claim();
         this.#give(listener);
       },
       machine,
@@ -72,11 +73,15 @@ export class VirtualSource {
   /** Sends a frame to all who listen. */
   send(): void {
     if (this.isSilent) return;
-    for (const [pool, price] of this.#says) this.truth.say(price, pool, this.time.now);
+    this.#claim();
     for (const listener of this.#listeners) {
       if (listener.machine.isDead) this.#listeners.delete(listener);
       else this.#give(listener);
     }
+  }
+
+  #claim(): void {
+    for (const [pool, price] of this.#says) this.truth.say(price, pool, this.time.now);
   }
 
   #give(listener: Listener): void {
