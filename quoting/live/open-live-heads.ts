@@ -4,7 +4,7 @@ import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveFeed, type LiveFeedDeps } from './live-feed.ts';
 import { LiveHeads, type LiveHeadsDeps } from './live-heads.ts';
-import type { OwnSourceDeps } from './own-source.ts';
+import { type OwnSourceDeps, tracesBy } from './own-source.ts';
 import { watchTraces } from './trace-watch.ts';
 
 export interface LiveHeadsOptions
@@ -40,7 +40,8 @@ export function openLiveHeads(
   protectedAccounts(); // Begins to look for them: no overrides are used until they are known.
   const chain = { ...config, live };
   const watch = hasOwnSource(config) && listen ? watchTraces(rpc, logger) : undefined;
-  const own = watch && listen && { rpc, heads: committed, listen, canTrace: watch.isAvailable };
+  const find = tracesBy(rpc, config.chainId);
+  const own = watch && listen && { find, heads: committed, listen, canTrace: watch.isAvailable };
   // A head that was not reported for a while says nothing of frames: no request needed the chain's head since.
   const top = () => committed.announced && committed.top;
   const feed = new LiveFeed(chain, { top, observer, env, own, openSource, logger, now, wallClock });

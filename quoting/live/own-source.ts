@@ -13,7 +13,8 @@ import { traceableCall } from './traceable-call.ts';
 
 /** What the source of kind `own` needs of its chain. */
 export interface OwnSourceDeps {
-  readonly rpc: ChainRpc;
+  /** Gives what an update writes in the block being built; undefined where that cannot be found. */
+  readonly find: (trace: OwnTrace, signal: AbortSignal) => Promise<StateOverrides | undefined>;
   readonly heads: Pick<Heads, 'announced' | 'head'>;
   /** Passes on the messages of `ownUpdatesChannel`. @returns ends that */
   readonly listen: (listener: (text: string) => void) => () => void;
@@ -22,12 +23,19 @@ export interface OwnSourceDeps {
 }
 
 export interface OwnSourceOptions extends OwnSourceDeps, Clocks {
-  readonly chainId: number;
   readonly blockTimeMs: number;
   /** Takes a frame. Must not throw. */
   readonly onFrame: (frame: Frame) => void;
   readonly count: (fault: SourceFault) => void;
 }
+
+/** Finds what updates write by nodes of a chain that trace their transactions. */
+export const tracesBy =
+  (rpc: ChainRpc, chainId: number): OwnSourceDeps['find'] =>
+  async ({ update, hash, target }, signal) => {
+    const call = await traceableCall(update.tx, chainId);
+    return call && traceWrites(rpc, call, { hash, target, signal });
+  };
 
 /** At most one trace begins in each of these: 50 a second. */
 const TICK_MS = 20;
@@ -39,7 +47,8 @@ const TICK_MS = 20;
 export class OwnSource {
   readonly #options: OwnSourceOptions;
   readonly #stopListening: () => void;
-  readonly #timer: NodeJS.Timeout;
+  /** Runs while an update is known. */
+  #timer: NodeJS.Timeout | undefined;
   readonly #closed = new AbortController();
   #state = noUpdates;
 
@@ -47,10 +56,6 @@ export class OwnSource {
   constructor(options: OwnSourceOptions) {
     this.#options = options;
     this.#stopListening = options.listen((text) => this.#takeUpdate(text));
-    const tick = () => {
-      if (!isIdle(this.#state)) this.#take({ kind: 'time', canTrace: options.canTrace(), head: this.#head });
-    };
-    this.#timer = setInterval(tick, TICK_MS).unref();
   }
 
   /** Ends requests. No callback is called after that. */
@@ -71,10 +76,13 @@ export class OwnSource {
   }
 
   #take(event: OwnEvent): void {
-    const { now, blockTimeMs, heads, onFrame } = this.#options;
+    const { now, blockTimeMs, heads, onFrame, canTrace } = this.#options;
     const [state, { frame, trace, poll }] = nextOwn(this.#state, event, now(), blockTimeMs);
     this.#state = state;
     if (this.#closed.signal.aborted) return;
+    if (isIdle(state)) clearInterval(this.#timer);
+    const tick = () => this.#take({ kind: 'time', canTrace: canTrace(), head: this.#head });
+    this.#timer = isIdle(state) ? undefined : (this.#timer ?? setInterval(tick, TICK_MS).unref());
     if (frame) onFrame(frame);
     if (trace) void this.#trace(trace);
     if (poll) heads.head().catch(() => undefined); // A request sees why.
@@ -93,10 +101,9 @@ export class OwnSource {
   }
 
   /** @returns undefined where that cannot be used */
-  async #writtenBy({ update, venue, hash, target }: OwnTrace): Promise<StateOverrides | undefined> {
-    const { rpc, chainId } = this.#options;
-    const call = await traceableCall(update.tx, chainId);
-    const written = call && (await traceWrites(rpc, call, { hash, target, signal: this.#closed.signal }));
+  async #writtenBy(trace: OwnTrace): Promise<StateOverrides | undefined> {
+    const { venue } = trace;
+    const written = await this.#options.find(trace, this.#closed.signal);
     return written && this.#read(() => checkBounds(new Map([[venue, written]])))?.get(venue);
   }
 

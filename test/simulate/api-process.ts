@@ -27,7 +27,6 @@ export interface Surroundings {
   readonly nodes: readonly VirtualNode[];
   /** By their places in the configuration. */
   readonly sources: readonly VirtualSource[];
-  readonly canTrace: () => boolean;
   /** Takes what a process logs as an error. */
   readonly onError: (text: string) => void;
 }
@@ -47,7 +46,7 @@ export class ApiProcess {
     readonly machine: Machine,
     surroundings: Surroundings,
   ) {
-    const { time, config, table, redis, nodes, sources, canTrace } = surroundings;
+    const { time, config, table, redis, nodes, sources } = surroundings;
     const { chainId, blockTimeMs } = config;
     this.pools = table.ofChain(chainId);
     const logger = loggerOf(machine.name, surroundings.onError);
@@ -64,15 +63,15 @@ export class ApiProcess {
     const openSource: Outside['openSource'] = (source, onFrame) => {
       const place = config.live?.sources.indexOf(source) ?? -1;
       const listen = (listener: (text: string) => void) => sharing.listen(chainId, listener);
-      const close =
+      const opened =
         source.kind === 'own'
-          ? openOwnUpdates({ blockTimeMs, heads: chain.heads, listen, onFrame, canTrace })
+          ? openOwnUpdates({ blockTimeMs, heads: chain.heads, listen, onFrame })
           : (sources[place] as VirtualSource).open(machine, onFrame);
       this.#openSources += 1;
       return {
         close: () => {
           this.#openSources -= 1;
-          close();
+          opened.close();
         },
       };
     };

@@ -39,8 +39,8 @@ export class VirtualSource {
     time.after(random.int(0, REPEAT_MS), repeat);
   }
 
-  /** Lets a process listen. @returns ends that */
-  open(machine: Machine, onFrame: Listener['onFrame']): () => void {
+  /** Lets a process listen. */
+  open(machine: Machine, onFrame: Listener['onFrame']): { close(): void } {
     const listener = { machine, onFrame };
     // A connection takes a while.
     this.time.after(
@@ -52,7 +52,7 @@ export class VirtualSource {
       },
       machine,
     );
-    return () => this.#listeners.delete(listener);
+    return { close: () => void this.#listeners.delete(listener) };
   }
 
   /** Says another price of a pool, or none. */

@@ -38,7 +38,6 @@ export class World {
   /** The process that each reader reaches next. */
   readonly places: number[] = [];
   readonly takerPlaces: number[] = [];
-  canTrace = true;
   #reorganisedAt = Number.NEGATIVE_INFINITY;
   #lastPrice = FIRST_LIVE_PRICE;
   #trades = new Set<number>();
@@ -151,8 +150,7 @@ export class World {
     machine.skewMs = skewMs;
     machine.pushMs = this.#pushes.pick(PUSH_MS);
     const { time, config, redis, nodes, sources } = this;
-    const canTrace = () => this.canTrace;
-    const surroundings = { time, config, table: this.#table, redis, nodes, sources, canTrace, onError: this.#onError };
+    const surroundings = { time, config, table: this.#table, redis, nodes, sources, onError: this.#onError };
     return time.in(machine, () => new ApiProcess(machine, surroundings));
   }
 
