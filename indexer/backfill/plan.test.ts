@@ -31,8 +31,7 @@ afterEach(async () => {
 
 async function createIndex(schema: string): Promise<void> {
   await createOnchainTables(database, schema);
-  await database.query(`CREATE TABLE ${schema}._ponder_meta (key text PRIMARY KEY, value jsonb NOT NULL);
-                        INSERT INTO ${schema}._ponder_meta VALUES ('app', '{"is_ready": 1}')`);
+  await database.query(`INSERT INTO ${schema}._ponder_meta VALUES ('app', '{"is_ready": 1}')`);
   await serveSchema(database, 'onchain_1');
 }
 
