@@ -101,7 +101,7 @@ test('docs/use/totals.md is made from the list', async () => {
   });
   expect(documented.flatMap(({ names }) => names)).toEqual(TOTAL_NAMES);
   const rows = documented.map(({ names, type, addsUp }) => {
-    return `| ${names.map((name) => `\`${totalColumn(name)}\``).join(', ')} | ${type} | ${addsUp} |`;
+    return `- ${names.map((name) => `\`${totalColumn(name)}\``).join(', ')} (${type}): ${addsUp}`;
   });
   await expect(
     [
@@ -109,8 +109,6 @@ test('docs/use/totals.md is made from the list', async () => {
       '',
       'For analysts: what [running totals](../build/indexing.md#running-totals) count of a pool, columns of `pool_activity` and `pool_window`. Made from `protocol/pool-totals.ts`.',
       '',
-      '| Column | Type | Adds up |',
-      '|---|---|---|',
       ...rows,
       '',
     ].join('\n'),
