@@ -35,7 +35,7 @@ export const DeploymentConfig = z
       .boolean()
       .optional()
       .describe(
-        'Whether the indexer looks for standard extensions and provider factories that are missing here, when it begins an index ([discovery](configure.md#discovery)). Default: for `packed` only.',
+        'Whether the indexer looks for contracts that are missing here when it begins an index ([discovery](configure.md#discovery)). Default: for `packed` only.',
       ),
     poolDeployer: optionalAddress.describe(
       'Pool deployer, as pool records show it. A contract that is missing here has no field there.',
@@ -54,7 +54,7 @@ export const DeploymentConfig = z
     priceVelocityGuard: optionalAddress.describe('Standard extension.'),
     swapAllowlist: optionalAddress.describe('Standard extension.'),
     packed: PackedInterpretations.optional().describe(
-      'Interpretations of what is not publicly known of packed pools, which hold whatever [calibration](operate.md#calibration) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
+      'Interpretations of packed pools that hold whatever [calibration](operate.md#calibration) decides; each may be left out: `details` (`flagsFirst`, `positionFirst`), `fees` and `platformFees` (`token`, `kind`), `notional` (`input`, `unspecified`: the token of the notional fee).',
     ),
     anchoredProviderFactories: z.array(HexAddress).default([]).describe('Factories of anchored price providers.'),
     providerFactories: z
@@ -76,27 +76,25 @@ export const ChainConfig = z.strictObject({
     .array(RpcUrlOrEnv)
     .min(1)
     .describe(
-      '`http(s)` URLs of nodes, tried in order, redirections not followed; `env:NAME` takes one from the environment.',
+      '`http(s)` URLs of nodes, in order; redirections are not followed; `env:NAME` takes one from the environment.',
     ),
   wsUrls: z
     .array(WsUrlOrEnv)
     .optional()
     .describe(
-      '`ws(s)` URLs of nodes that push new heads (`eth_subscribe`, `newHeads`): the first to push one wins; without any the chain is polled. `env:NAME` as above.',
+      '`ws(s)` URLs of nodes that push new heads (`eth_subscribe`, `newHeads`); without any the chain is polled. `env:NAME` as above.',
     ),
   blockTimeMs: PositiveInt.describe(
-    'Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh. A process that starts warns when it is off by more than a third of what headers show, and goes by these.',
+    'Usual time between blocks, milliseconds: sets polling and how long a snapshot is fresh. A process that starts warns when headers differ by more than a third, and goes by these.',
   ),
   explorerUrl: z
     .url({ protocol: /^https$/, error: 'not an https:// URL' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe(
-      '`https` address of a block explorer: clients get it with the chain, and the web page links `/tx/…` and `/address/…` below it.',
+      '`https` address of a block explorer: clients get it, and the web page links `/tx/…` and `/address/…` below it.',
     ),
-  multicall3: HexAddress.default(MULTICALL3).describe(
-    'Address of Multicall3; default: the one that it has on nearly every chain.',
-  ),
+  multicall3: HexAddress.default(MULTICALL3).describe('Address of Multicall3, the usual one by default.'),
   deployments: z
     .array(DeploymentConfig)
     .describe(
@@ -108,7 +106,7 @@ export const ChainConfig = z.strictObject({
     "What capture's scheduled reads may cost the nodes of the chain ([read budget](operate.md#read-budget)). The defaults suit a free node and a thousand funded pools.",
   ),
   warmBudget: WarmBudgetConfig.prefault({}).describe(
-    'What reading requested pools at each new block may cost the nodes, for each API process ([quotes](../use/quotes.md#requested-pools)).',
+    'What reading [requested pools](../use/quotes.md#requested-pools) at each new block may cost the nodes, for each API process.',
   ),
 });
 
@@ -154,7 +152,7 @@ export const HistoryConfig = z.strictObject({
   quoteMinuteDays: PositiveInt.default(7).describe('Days of samples of each minute.'),
   quoteHourDays: PositiveInt.default(90).describe('Days of bars of each hour.'),
   depthPools: NaturalInt.default(100).describe(
-    'Pools of a chain whose depth is read once a minute, the most valuable first, while the read budget has calls to spare.',
+    'Pools of a chain, the most valuable ones, whose depth is read once a minute while the read budget has calls to spare.',
   ),
 });
 
@@ -173,7 +171,7 @@ export const ChainsFile = z
       'How the API reads pools from the chains. The defaults fit public chains.',
     ),
     stream: StreamConfig.prefault({}).describe(
-      'Connections of [streams](../use/stream.md), SSE and WebSocket together, that each API process takes. The values are not shown to clients.',
+      'Connections of [streams](../use/stream.md), SSE and WebSocket together, for each API process. Clients do not see the values.',
     ),
   })
   .superRefine(({ chains }, ctx) => {

@@ -20,9 +20,9 @@ export const settings = {
     .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
     .default('onchain_1')
     .describe(
-      'Indexer: schema that it writes. Best left unset: the indexer then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
+      'Indexer: schema that it writes. Best left unset: it then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
     ),
-  DATABASE_REPLICA_URL: PostgresUrl.optional().describe('API: streaming replica that it reads from when this is set.'),
+  DATABASE_REPLICA_URL: PostgresUrl.optional().describe('API: streaming replica that it reads from.'),
   REDIS_URL: RedisUrl.describe(
     'API and builders: Redis with an append-only file, or a crash forgets queued updates. Capture shares the live sources of the API when it is set.',
   ),
@@ -30,9 +30,7 @@ export const settings = {
     .string()
     .regex(/^[a-z0-9_-]+$/, 'not a name of lowercase letters, digits, "-" and "_"')
     .default('pamm')
-    .describe(
-      'API, builders and capture: start of all names in Redis. One for all processes of a deployment, another for each deployment on the same Redis.',
-    ),
+    .describe('API, builders and capture: start of all names in Redis, another for each deployment on the same Redis.'),
   PAMM_AUDIT_RETENTION_DAYS: AboveZero.default(30).describe(
     'Builders: days that the audit trail of quote updates is kept.',
   ),
@@ -45,27 +43,30 @@ export const settings = {
   FIAT_PRICE_MAX_AGE_SECS: WholeNumber.min(1)
     .default(5_400)
     .describe(
-      'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates thinly traded tokens hourly.',
+      'Capture: an older fiat price is ignored, and values that need it become null. DefiLlama updates some tokens hourly.',
     ),
   DEFILLAMA_URL: z
     .url({ protocol: /^https?$/, error: 'not an http:// or https:// URL' })
     .default('https://coins.llama.fi')
-    .describe("Capture: address of DefiLlama's coin API, called when `fiatPrices.source` is `defillama`."),
+    .describe("Capture: DefiLlama's coin API, called when `fiatPrices.source` is `defillama`."),
   TRUSTED_PROXIES: WholeNumber.min(0)
     .default(0)
     .describe(
-      "API: proxies in front of it, each of which appends to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
+      "API: proxies in front of it that append to `X-Forwarded-For`: the client's address is that many entries from the right; 0 takes the peer's.",
     ),
   EXPLORER: OnOrOff.default('on').describe('API: `off` serves no web page.'),
   EXPLORER_LOGO: z.string().optional().describe('API: path of a picture for the head of the web page, at most 100 kB.'),
-  PORT: Port.describe(
-    'Port of the API (3000) and the indexer (4206); of `/health`, `/ready` and `/metrics` of other processes when it is set.',
-  ),
+  /** Each process fills its own default in; this one is for the page. */
+  PORT: Port.meta({
+    default: 3_000,
+    description:
+      'Port of the API, of the indexer 4206 by default; of `/health`, `/ready` and `/metrics` of other processes when it is set.',
+  }),
   REUSE_PORT: OnOrOff.default('off').describe(
     'API: `on` lets several processes of one machine listen on `PORT`, each with an `OPERATIONS_PORT` of its own.',
   ),
   OPERATIONS_PORT: Port.optional().describe(
-    'API: port of `/health`, `/ready` and `/metrics`, which `PORT` then lacks; they are on `PORT` without it.',
+    'API: port of `/health`, `/ready` and `/metrics`, which `PORT` then lacks.',
   ),
   HOST: z.string().default('0.0.0.0').describe('Interface to listen on.'),
   LOG_LEVEL: z

@@ -33,7 +33,7 @@ export const LiveConfig = z
     sources: z.array(LiveSourceConfig).min(1),
   })
   .describe(
-    "Pending state of the block being built. `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates)); all but `own` have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv` (as builders). `republish: true` passes the [state overrides](../use/takers.md) of a source on to takers; ask the source first. `maxAgeMs`: state that was not renewed for longer is not used; unset: two thirds of a block time, 1 s to 8 s. Without it quotes know committed blocks alone.",
+    "Sources of [live prices](configure.md#live-prices). `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates)); all but `own` have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv`; `republish: true` passes their state overrides on. `maxAgeMs`: older state is not used; unset: two thirds of a block time, 1 s to 8 s. Without `live` quotes know committed blocks alone.",
   );
 
 const MIN_AGE_MS = 1_000;

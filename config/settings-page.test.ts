@@ -36,9 +36,10 @@ function isGroup({ properties }: Schema): boolean {
   return Object.values(properties ?? {}).some(({ description }) => description !== undefined);
 }
 
+/** In brackets; nothing for a setting that may be left out. */
 function defaultOf(name: string, { default: value }: Schema, { required }: Schema): string {
-  if (value !== undefined) return `\`${JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')}\``;
-  return required?.includes(name) ? 'required' : 'none';
+  if (value !== undefined) return ` (\`${JSON.stringify(value)}\`)`;
+  return required?.includes(name) ? ' (required)' : '';
 }
 
 const page = (sections: ReturnType<typeof sectionsOf>) =>
@@ -47,8 +48,7 @@ const page = (sections: ReturnType<typeof sectionsOf>) =>
       [
         path === '' ? '' : `### \`${path}\`\n`,
         about === undefined ? '' : `${about}\n`,
-        ...(rows.length === 0 ? [] : ['| Setting | Default | Meaning |\n|---|---|---|']),
-        ...rows.map(({ name, byDefault, meaning }) => `| \`${name}\` | ${byDefault} | ${meaning} |`),
+        ...rows.map(({ name, byDefault, meaning }) => `- \`${name}\`${byDefault}: ${meaning}`),
       ]
         .filter((line) => line !== '')
         .join('\n'),
@@ -71,7 +71,8 @@ test('there are at most 79 settings', () => {
 test('docs/run/settings.md is made of the schemas: npx vitest run config/settings-page.test.ts -u', async () => {
   const text = `# Settings
 
-For operators: every setting with its default, made from the schemas in \`config/\`. [Configure](configure.md) says how they are read.
+For operators: every setting with its default in brackets, made from the schemas in \`config/\`. [Configure](configure.md) says how they are
+read.
 
 ## Environment
 
