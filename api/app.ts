@@ -49,8 +49,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   app.use(rejectDotSegments);
   app.use(limitBody);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => sendError(c, wrongMethod(methods)) }));
-  app.use(`${PUBLIC_PREFIX}*`, authenticate(verifyKey, trustedProxies));
-  app.use(`${RPC_PREFIX}*`, authenticate(verifyKey, trustedProxies, 'X-Api-Key'));
+  for (const prefix of [PUBLIC_PREFIX, RPC_PREFIX]) app.use(`${prefix}*`, authenticate(verifyKey, trustedProxies));
   const { limitOf, countEarly } = createLimits(rateLimit);
   mountRoutes(app, routes, limitOf, answers);
   if (webSockets) {

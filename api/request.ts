@@ -7,10 +7,14 @@ import { BASES, type Basis } from '../quoting/quote-basis.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
 import { parseAddress } from './hex.ts';
 
-/** All endpoints that count in a limit lie below it. An invalid key is rejected everywhere below it. */
+/** All endpoints that count in a limit lie below it. An invalid key is rejected below it, but not by paths of takers. */
 export const PUBLIC_PREFIX = '/public/';
 /** JSON-RPC lies below it, with a chain. */
 export const RPC_PREFIX = '/rpc/';
+
+const TAKERS_PATH = /^\/(?:rpc\/|public\/v1\/evm\/[^/]+\/(?:price_levels|ws\/pamm_\w+)$)/;
+/** Whether takers read a path with the programs of other services, where a key that is not valid is as none. */
+export const isTakersPath = (path: string): boolean => TAKERS_PATH.test(path);
 
 /** Chains by id, as the API serves them. */
 export type ServedChains = ReadonlyMap<number, ChainConfig>;

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type RunningServer, startServer } from './http-server.ts';
-import { acceptWebSocket } from './web-sockets.ts';
+import { acceptWebSocket, addHandshakeHeader } from './web-sockets.ts';
 
 const servers: RunningServer[] = [];
 afterEach(async () => {
@@ -21,6 +23,10 @@ function echo(): Hono {
       throw error;
     });
   app.get('/ws', accept);
+  app.get('/named/ws', (c: Context<{ Bindings: HttpBindings }>) => {
+    addHandshakeHeader(c.env.incoming, 'X-Name', 'one');
+    return accept(c);
+  });
   app.get('/full/ws', (c) => c.json(REFUSAL, 429, { 'Retry-After': '7' }));
   app.all('*', async (c) => c.text(`${c.req.method} read ${(await c.req.text()).length}`));
   return app;
@@ -61,6 +67,12 @@ test('a WebSocket carries messages, uncompressed, up to 64 KiB', async () => {
   expect(String((await once(socket, 'message'))[0])).toBe(text);
   socket.send(`${text}x`);
   expect((await once(socket, 'close'))[0]).toBe(1009);
+});
+
+test('the handshake has the headers that were added', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${(await start()).port}/named/ws`);
+  const [{ headers }] = (await once(socket, 'upgrade')) as [IncomingMessage];
+  expect(headers['x-name']).toBe('one');
 });
 
 describe('a refused upgrade', () => {

@@ -14,12 +14,22 @@ export const GOING_AWAY = 1001;
 type Answer = (request: Request, env: object) => Response | Promise<Response>;
 type UpgradeListener = (request: IncomingMessage, socket: Socket, head: Buffer) => void;
 
+const handshakeHeaders = new WeakMap<IncomingMessage, string[]>();
+
+/** Adds a header to the response that opens a WebSocket, if the request gets one. */
+export function addHandshakeHeader(request: IncomingMessage, name: string, value: string): void {
+  handshakeHeaders.set(request, [...(handshakeHeaders.get(request) ?? []), `${name}: ${value}`]);
+}
+
 /**
  * Makes a WebSocket server without compression: deflating a message for each of a thousand clients costs more than
  * sending it. The code that accepts a socket answers pings, since it knows whether the client reads the pongs.
  */
 export const createWebSocketServer = (): WebSocketServer =>
-  new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false });
+  new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false }).on(
+    'headers',
+    (lines, request) => lines.push(...(handshakeHeaders.get(request) ?? [])),
+  );
 
 const accepted = new WeakSet<IncomingMessage>();
 

@@ -1,7 +1,14 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bearerToken } from '../../runtime/bearer-token.ts';
-import { invalidApiKey } from '../errors.ts';
+import { addHandshakeHeader } from '../../runtime/web-sockets.ts';
+import { ApiError, invalidApiKey } from '../errors.ts';
+import { setEarly } from '../http/block-headers.ts';
 import { triesAddress } from '../http/client-address.ts';
+import { KEY_IGNORED_HEADER } from '../http/response-headers.ts';
+import { isTakersPath } from '../request.ts';
+
+const BARE_KEY = /^\S+$/;
 
 /** What is known of a valid key: enough to count its requests, nothing that reveals it. */
 export type KeyIdentity = {
@@ -28,25 +35,44 @@ declare module 'hono' {
 }
 
 /**
- * Checks the `Authorization` header before anything else. Public endpoints need no header, but every endpoint rejects a
- * header without a valid key.
+ * Checks a presented key before anything else, the `Authorization` header. Public endpoints need none, but reject a header
+ * without a valid key. On paths of takers such a key is as none, and so is one that cannot be looked up: a header of the
+ * response says so. There a key may stand without `Bearer`, or in `X-Api-Key`.
  *
  * @param trustedProxies see {@link triesAddress}
- * @param keyHeader a header that may hold the key alone instead
  */
-export function authenticate(verify: VerifyKey, trustedProxies: number, keyHeader?: string): MiddlewareHandler {
-  const identify = async (c: Context, header: string): Promise<KeyIdentity> => {
-    const key = bearerToken(header);
-    const identity = key === null ? null : await verify(key, () => triesAddress(c, trustedProxies));
-    if (!identity) throw invalidApiKey();
-    return identity;
+export function authenticate(verify: VerifyKey, trustedProxies: number): MiddlewareHandler {
+  const identify = (c: Context, key: string | null) =>
+    key === null ? null : verify(key, () => triesAddress(c, trustedProxies));
+  const identifyTaker = async (c: Context, header: string): Promise<KeyIdentity | null> => {
+    try {
+      const identity = await identify(c, bearerToken(header) ?? BARE_KEY.exec(header)?.[0] ?? null);
+      if (!identity) setKeyIgnored(c, 'unknown');
+      return identity;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.retryable)) throw error;
+      setKeyIgnored(c, 'unchecked');
+      return null;
+    }
   };
   return async (c, next) => {
-    const bare = keyHeader && c.req.header(keyHeader);
-    const header = c.req.header('Authorization') ?? (bare && `Bearer ${bare}`);
-    c.set('key', header === undefined ? null : await identify(c, header));
+    const isTaker = isTakersPath(c.req.path);
+    const header = c.req.header('Authorization') ?? (isTaker ? c.req.header('X-Api-Key') : undefined);
+    if (header === undefined) c.set('key', null);
+    else if (isTaker) c.set('key', await identifyTaker(c, header));
+    else {
+      const identity = await identify(c, bearerToken(header));
+      if (!identity) throw invalidApiKey();
+      c.set('key', identity);
+    }
     await next();
   };
+}
+
+function setKeyIgnored(c: Context, reason: 'unknown' | 'unchecked'): void {
+  setEarly(c, KEY_IGNORED_HEADER, reason);
+  const { incoming, outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+  if (incoming && !outgoing) addHandshakeHeader(incoming, KEY_IGNORED_HEADER, reason);
 }
 
 /** For endpoints that need a key; mounted after {@link authenticate}. */

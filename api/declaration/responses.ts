@@ -1,6 +1,7 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import { BASES } from '../../quoting/quote-basis.ts';
 import { type BLOCK_HEADERS, TARGET_BLOCK_HEADER } from '../http/block-headers.ts';
+import { KEY_IGNORED_HEADER } from '../http/response-headers.ts';
 import { documented } from './documented.ts';
 import { EXAMPLE } from './example-market.ts';
 
@@ -61,6 +62,14 @@ export const BlockHeaders = z.object({
     .openapi({ description: '`live` if a quote is of the block that is being built, `X-Target-Block`.' }),
   [TARGET_BLOCK_HEADER]: z.string().optional().openapi({ description: 'Number of the block that is being built.' }),
 } satisfies Record<(typeof BLOCK_HEADERS)[number] | typeof TARGET_BLOCK_HEADER, z.ZodType>);
+
+/** The header of takers' endpoints, where a key that is not valid is as none. */
+export const TakersHeaders = z.object({
+  [KEY_IGNORED_HEADER]: z
+    .enum(['unknown', 'unchecked'])
+    .optional()
+    .openapi({ description: 'Why a key that was sent counts as none; `unchecked`: it could not be looked up now.' }),
+});
 
 /** Responses other than 200, by status. A client may retry after those that say so. */
 export type Failures = Readonly<Record<string, RouteConfig['responses'][string] & { readonly isRetried?: boolean }>>;

@@ -11,6 +11,8 @@ declare module 'hono' {
   }
 }
 
+/** Why a key that a taker sent counts as none: `unknown`, or `unchecked` while it cannot be looked up. */
+export const KEY_IGNORED_HEADER = 'X-Key-Ignored';
 const PREFLIGHT_MAX_AGE_SECS = 86_400;
 const EXPOSED_HEADERS = [
   'ETag',
@@ -20,6 +22,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
   ...BLOCK_HEADERS,
   TARGET_BLOCK_HEADER,
+  KEY_IGNORED_HEADER,
 ];
 
 const preflight = cors({

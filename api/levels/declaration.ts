@@ -10,6 +10,7 @@ import {
   errorOrTextResponse,
   errorResponse,
   retriedResponse,
+  TakersHeaders,
 } from '../declaration/responses.ts';
 import { uint64 } from '../declaration/uint64.ts';
 import { RawListingQuery } from '../listing/query-string.ts';
@@ -91,7 +92,7 @@ export const getPriceLevels = {
     description: 'A frame',
     schema: z.union([BuilderFrame, Bap710Frame]),
     example: FRAME_EXAMPLE,
-    headers: BlockHeaders,
+    headers: BlockHeaders.extend(TakersHeaders.shape),
   },
   failures: {
     400: errorOrTextResponse('Invalid chain id, address, number of pools or filter; bad syntax returns plain text'),

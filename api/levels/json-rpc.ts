@@ -36,6 +36,8 @@ export class LaterAnswer {
 export type AnswerCall = (method: string, params: unknown) => Promise<unknown>;
 
 const Id = z.union([z.string(), z.number(), z.bigint(), z.null()]);
+/** How libraries write that there are no parameters. */
+const NoParams = z.strictObject({}).nullish();
 /** Takes more than is declared: other members are ignored. */
 const Call = RpcCall.loose().extend({ id: Id.optional(), params: z.unknown().optional() });
 
@@ -69,8 +71,8 @@ async function takeCall(
 ): Promise<() => Promise<string | null>> {
   const call = Call.safeParse(value).data;
   if (!call) return async () => errorResponse(null, badRequest('not a call of JSON-RPC 2.0'), INVALID_REQUEST);
-  const { id, method, params = [] } = call;
-  const [taken] = await Promise.allSettled([answer(method, params)]);
+  const { id, method, params } = call;
+  const [taken] = await Promise.allSettled([answer(method, NoParams.safeParse(params).success ? [] : params)]);
   return async () => {
     try {
       if (taken.status === 'rejected') throw taken.reason;

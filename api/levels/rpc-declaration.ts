@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
-import { ChainIdPath, errorResponse } from '../declaration/responses.ts';
+import { ChainIdPath, errorResponse, TakersHeaders } from '../declaration/responses.ts';
 
 /** The version, which each message names. */
 export const JsonRpc = z.literal('2.0').describe('The version of JSON-RPC.');
@@ -17,7 +17,10 @@ export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
         'pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
         '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
     ),
-  params: z.array(z.unknown()).optional().describe('By position.'),
+  params: z
+    .union([z.array(z.unknown()), z.strictObject({})])
+    .nullish()
+    .describe('By position. `null` and `{}` are as none.'),
 });
 
 export const RpcResponse = documented('RpcResponse', 'The response to one call.', {
@@ -56,6 +59,7 @@ export const callTakers = {
   answer: {
     description: 'The response, or one for each call of a batch that has an id',
     schema: z.union([RpcResponse, z.array(RpcResponse)]),
+    headers: TakersHeaders,
     example: {
       jsonrpc: '2.0',
       id: 1,

@@ -13,7 +13,7 @@ const DOCUMENT = {
     description:
       'Listing, quoting, routing and propAMM quote updates of oracle-anchored onchain liquidity pools. Amounts and ' +
       'prices are decimal strings of integers; Q64.64 is a fixed-point number scaled by 2^64. Addresses of requests are ' +
-      'case-insensitive. A Trading API key that is sent must be valid on every endpoint.',
+      'case-insensitive. A Trading API key that is sent must be valid, but for price levels and JSON-RPC.',
     contact: { name: 'The operator of this service' },
     // No licence is granted. SPDX has no identifier for that, only references that one defines.
     license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },

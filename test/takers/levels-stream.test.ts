@@ -113,7 +113,8 @@ test('without pools and a key, the response says what is missing', async () => {
   expect({ status: response.status, body: await response.json() }).toEqual(expected);
   expect(await rejectedUpgrade(urlOf('').replace('http', 'ws'))).toMatchObject(expected);
   const bad = await fetch(urlOf(''), { headers: { Authorization: 'Bearer bad' } });
-  expect([bad.status, await bad.json()]).toEqual([401, { error: 'Invalid API key' }]);
+  expect([bad.status, await bad.json()]).toEqual([401, expected.body]);
+  expect(bad.headers.get('X-Key-Ignored')).toBe('unknown');
 });
 
 test('a frame names the block that its pools were read at', async () => {

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../../quoting/live/builder-frame.ts';
@@ -9,7 +12,6 @@ import { startedWorld } from '../harness/open-world.ts';
 import { batchesOf, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { startStreamApi } from '../stream/stream-api.ts';
-import { rejectedUpgrade } from '../stream/ws-client.ts';
 import { decodeBap710Frame, decodeBap710Overrides, decodeBuilderFrame, decodeBuilderOverrides } from './decoders.ts';
 import { connectTexts, type TextClient } from './levels-client.ts';
 import { malformedMessage } from './malformed.ts';
@@ -208,12 +210,31 @@ test('a batch gets the responses of its calls in order; notifications get none',
   expect([alone.status, await alone.text()]).toEqual([204, '']);
 });
 
-test('a wrong key, an unknown chain and a GET without an upgrade are errors of HTTP', async () => {
-  expect((await post(call('pamm_status'), { 'X-Api-Key': 'bad' })).status).toBe(401);
+test('a key that is not valid is as none, by HTTP and WebSocket, and the response says so', async () => {
+  const responses = [{ 'X-Api-Key': 'bad' }, { Authorization: 'bad' }].map((headers) =>
+    post(call('pamm_status'), headers),
+  );
+  for (const response of await Promise.all(responses))
+    expect([response.status, response.headers.get('X-Key-Ignored')]).toEqual([200, 'unknown']);
+  const url = urlOf().replace('http', 'ws');
+  for (const [key, ignored] of [
+    ['bad', 'unknown'],
+    ['good', undefined],
+  ] as const) {
+    const socket = new WebSocket(url, { headers: { Authorization: key } });
+    const [{ headers }] = (await once(socket, 'upgrade')) as [IncomingMessage];
+    expect(headers['x-key-ignored']).toBe(ignored);
+    socket.terminate();
+  }
+});
+
+test('parameters that libraries write for none are none', async () => {
+  for (const params of [null, {}, []]) expect((await ask('pamm_status', params)).result).toMatchObject({ ready: true });
+});
+
+test('an unknown chain and a GET without an upgrade are errors of HTTP', async () => {
   expect((await fetch(urlOf().replace(/\d+$/, '9'), { method: 'POST', body: '{}' })).status).toBe(404);
   expect((await fetch(urlOf())).status).toBe(426);
-  const url = urlOf().replace('http', 'ws');
-  expect((await rejectedUpgrade(url, { Authorization: 'Bearer bad' })).status).toBe(401);
 });
 
 interface Message extends RpcResponse {
