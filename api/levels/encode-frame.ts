@@ -5,8 +5,15 @@ import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { FORMS, type LevelsFormat } from './forms.ts';
 
+/** A frame as one JSON text, and how much it has. */
+export interface EncodedFrame {
+  readonly json: string;
+  readonly pamms: number;
+  readonly levels: number;
+}
+
 /**
- * Writes the price levels of pools as one JSON text, in turns: levels are computed once per snapshot.
+ * Writes the price levels of pools, in turns: levels are computed once per snapshot.
  *
  * @param head its first fields
  * @param venue null: each pool is its own
@@ -16,20 +23,24 @@ export async function encodeFrame(
   head: string,
   venue: Address | null,
   snapshots: readonly DepthSnapshot[],
-): Promise<string> {
+): Promise<EncodedFrame> {
   const shown: string[] = [];
+  let levels = 0;
   await forEachYielding(snapshots, (snapshot) => {
-    const pairs = snapshot.status === 'healthy' ? pairsOf(snapshot)[format] : '';
-    if (pairs !== '') shown.push(venue ? pairs : venueJson(snapshot.pool.address, pairs));
+    if (snapshot.status !== 'healthy') return;
+    const { [format]: pairs, count } = pairsOf(snapshot);
+    if (count === 0) return;
+    shown.push(venue ? pairs : venueJson(snapshot.pool.address, pairs));
+    levels += count;
   });
   const pamms = venue && shown.length > 0 ? venueJson(venue, shown.join()) : shown.join();
-  return `{${head},"pamms":[${pamms}]}`;
+  return { json: `{${head},"pamms":[${pamms}]}`, pamms: venue ? Math.min(1, shown.length) : shown.length, levels };
 }
 
 const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;
 
-/** A pool's pairs, one for each side that trades, in both forms. */
-const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): Readonly<Record<LevelsFormat, string>> => {
+/** A pool's pairs, one for each side that trades, in both forms, and how many levels they have. */
+const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot) => {
   const [token0, token1] = [pool.token0.address, pool.token1.address];
   const pairs = [
     { tokenIn: token0, tokenOut: token1, levels: priceLevels(depth.bids, curve?.bids.outputOf ?? null) },
@@ -47,5 +58,6 @@ const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): Readonly<Reco
     });
     return texts.join();
   };
-  return { builder: written('builder'), bap710: written('bap710') };
+  const count = pairs.reduce((sum, { levels }) => sum + levels.length, 0);
+  return { builder: written('builder'), bap710: written('bap710'), count };
 });

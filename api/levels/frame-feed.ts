@@ -26,7 +26,7 @@ export interface FrameSource extends FramePace {
 
 type MakeInTurn = (make: () => Promise<Made>) => Promise<Made>;
 
-/** The feeds of all chains by a key, each as long as it has readers. */
+/** The feeds of all chains by a key, a list in JSON, each as long as it has readers. */
 export class FrameFeeds {
   readonly #feeds = new Map<string, RunningFeed>();
   /** The last frame that was asked for: one is made after the other, so that many feeds do not fill the event loop. */
@@ -44,6 +44,13 @@ export class FrameFeeds {
       feed.take({ kind: 'joined', reader });
       return () => feed.take({ kind: 'left', reader });
     };
+  }
+
+  /** How many readers the feeds have whose key begins with these values. */
+  readersOf(values: readonly unknown[]): number {
+    const beginning = `${JSON.stringify(values).slice(0, -1)},`;
+    const feeds = [...this.#feeds].filter(([key]) => key.startsWith(beginning));
+    return feeds.reduce((sum, [, { readers }]) => sum + readers, 0);
   }
 
   #start(key: string, source: FrameSource): RunningFeed {
@@ -83,6 +90,10 @@ class RunningFeed {
     this.#stop = source.start(() => {
       if (this.#state.readers.size > 0) this.take({ kind: 'changed' });
     });
+  }
+
+  get readers(): number {
+    return this.#state.readers.size;
   }
 
   take(event: FeedEvent<FrameReader>): void {

@@ -11,7 +11,7 @@ import type { FrameSource } from './frame-feed.ts';
 import type { Made } from './frame-schedule.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { LevelQuotes } from './one-state.ts';
-import { type LevelsChain, writeLevels } from './write-levels.ts';
+import { LEVELS_INTERVAL_MS, type LevelsChain, writeLevels } from './write-levels.ts';
 
 export interface LevelsSourceDeps extends Clocks {
   readonly chain: LevelsChain;
@@ -24,14 +24,12 @@ export interface LevelsSourceDeps extends Clocks {
   readonly pools: readonly ServedPool[];
 }
 
-/** At most four frames a second. */
-const MIN_MS = 250;
 /** One each second at least, also if a timer is late. */
 const MAX_MS = 900;
 
 /** Makes the frames of a query from the latest depths of its pools, which it keeps requested and chooses again each time. */
 export class LevelsSource implements FrameSource {
-  readonly minMs = MIN_MS;
+  readonly minMs = LEVELS_INTERVAL_MS;
   readonly maxMs = MAX_MS;
   readonly maxLateMs: number;
   readonly #quotes: LevelQuotes;
@@ -63,7 +61,7 @@ export class LevelsSource implements FrameSource {
 
   async make(): Promise<Made> {
     const { chain, byKey, now, wallClock } = this.deps;
-    const query = { ...this.deps.query, madeAt: wallClock() };
+    const query = { ...this.deps.query, wallClock };
     const { depths } = this.deps.latest;
     void this.#choose();
     this.#pin();

@@ -1,6 +1,5 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { liveMaxAgeMs } from '../../config/live-schema.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
 import { type FrameForm, frameHead, writeOverrides } from '../../quoting/live/write-frame.ts';
@@ -29,17 +28,10 @@ export class OverrideFrames {
     return async ({ head }) => this.#write(form, head.block, []);
   }
 
-  /** Says whether the chain is read, and how much is passed on at a state. */
-  readonly status: ReadAt<object> = async ({ head: { block } }) => {
-    const { live, blockTimeMs } = this.chain;
-    return {
-      ready: true,
-      targetBlock: Number(targetOf(block, this.chain).blockNumber),
-      liveQuotes: block.pending?.republished?.size ?? 0,
-      builders: live?.sources.filter(({ republish }) => republish).length ?? 0,
-      maxQuoteAgeMs: live ? liveMaxAgeMs(live, blockTimeMs) : 0,
-    };
-  };
+  /** How many clients read their frames here. */
+  get readers(): number {
+    return this.feeds.readersOf(['overrides', this.chain.chainId]);
+  }
 
   /** Opens frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
   async open(routers: readonly Address[]): Promise<FrameFeed> {

@@ -67,7 +67,7 @@ export class PriceLevels {
       if (unread.length > 0 || read.some(isOther)) return null;
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
-      return { json: await writeLevels(chain, { ...query, madeAt: wallClock() }, head.block, read), block };
+      return { json: await writeLevels(chain, { ...query, wallClock }, head.block, read), block };
     };
   }
 
@@ -83,6 +83,11 @@ export class PriceLevels {
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
     return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
+  }
+
+  /** How many clients read its frames here. */
+  get readers(): number {
+    return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]);
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */

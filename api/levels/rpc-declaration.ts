@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
 import { ChainIdPath, errorResponse, TakersHeaders } from '../declaration/responses.ts';
+import { STATUS_EXAMPLE, StatusResult } from './status-schema.ts';
 
 /** The version, which each message names. */
 export const JsonRpc = z.literal('2.0').describe('The version of JSON-RPC.');
@@ -26,7 +27,10 @@ export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
 export const RpcResponse = documented('RpcResponse', 'The response to one call.', {
   jsonrpc: JsonRpc,
   id: Id,
-  result: z.unknown().optional().describe('Of a call that succeeded.'),
+  result: z
+    .union([StatusResult, z.unknown()])
+    .optional()
+    .describe('Of a call that succeeded; the first schema is that of `pamm_status`.'),
   error: z
     .strictObject({
       code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit).'),
@@ -60,11 +64,7 @@ export const callTakers = {
     description: 'The response, or one for each call of a batch that has an id',
     schema: z.union([RpcResponse, z.array(RpcResponse)]),
     headers: TakersHeaders,
-    example: {
-      jsonrpc: '2.0',
-      id: 1,
-      result: { ready: true, targetBlock: 40043188, liveQuotes: 3, builders: 1, maxQuoteAgeMs: 1333 },
-    },
+    example: { jsonrpc: '2.0', id: 1, result: STATUS_EXAMPLE },
   },
   failures: { 400: errorResponse('Invalid chain id'), 404: errorResponse('Unknown chain') },
 } as const satisfies ApiRoute;

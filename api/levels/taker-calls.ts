@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
-import { ApiError, badRequest, keyOrPoolsMissing, tooManyRequests } from '../errors.ts';
+import { ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import { windowLimit } from '../sockets/window-limit.ts';
@@ -12,6 +12,8 @@ import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import type { OverrideFrames } from './override-frames.ts';
 import type { PriceLevels } from './price-levels.ts';
+import type { StatusResult } from './status-schema.ts';
+import { takerStatus } from './taker-status.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 /** What takers call on a chain. */
@@ -70,13 +72,25 @@ export class TakerCalls {
       }
       case 'pamm_status':
         readParams(NoParams, params);
-        return new LaterAnswer(state.add(overrides.status));
+        return new LaterAnswer(this.#status(state));
       case 'pamm_subscribe':
       case 'pamm_unsubscribe':
         throw new ApiError(404, { error: `${method} needs a WebSocket` });
       default:
         throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
     }
+  }
+
+  /** A head that is late is no failure of a status. */
+  #status(state: OneState): () => Promise<StatusResult> {
+    const { chain, levels, overrides } = this.chain;
+    const counts = { levels: levels.readers, overrides: overrides.readers };
+    const read = state.add(async ({ head }) => takerStatus(chain, head.block, counts));
+    return () =>
+      read().catch((error: unknown) => {
+        if (!toApiError(error).retryable) throw error;
+        return takerStatus(chain, null, counts);
+      });
   }
 
   /** @throws ApiError 429 */

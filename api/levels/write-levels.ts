@@ -4,7 +4,9 @@ import { targetOf } from '../../quoting/live/target-block.ts';
 import { frameHead } from '../../quoting/live/write-frame.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
-import { encodeFrame } from './encode-frame.ts';
+import type { Clocks } from '../../runtime/clock.ts';
+import { perObject } from '../../runtime/per-object.ts';
+import { type EncodedFrame, encodeFrame } from './encode-frame.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import type { LevelQuotes } from './one-state.ts';
 
@@ -13,18 +15,37 @@ export type LevelsChain = ChainConfig &
   LevelQuotes &
   Pick<Chain, 'estimates'> & { readonly liveQuotes?: LevelQuotes | undefined };
 
+/** Frames that change come at most four times a second. */
+export const LEVELS_INTERVAL_MS = 250;
+
+/** What the last frame of a chain has, when it was written, Unix milliseconds, and how long that took. */
+interface WrittenFrame extends Omit<EncodedFrame, 'json'> {
+  readonly computedAt: number;
+  readonly lastComputeMs: number;
+}
+
+const written = perObject((_: LevelsChain): { last: WrittenFrame } => ({
+  last: { pamms: 0, levels: 0, computedAt: 0, lastComputeMs: 0 },
+}));
+
+/** The last frame of a chain that this process wrote, whatever its query. */
+export const lastWritten = (chain: LevelsChain): WrittenFrame => written(chain).last;
+
 /**
- * Writes the frame of a query.
+ * Writes the frame of a query as one JSON text.
  *
- * @param madeAt Unix milliseconds
  * @param block what is shown was read at it
  */
-export function writeLevels(
+export async function writeLevels(
   chain: LevelsChain,
-  { format, venue, madeAt }: Pick<LevelsQuery, 'format' | 'venue'> & { readonly madeAt: number },
+  { format, venue, wallClock }: Pick<LevelsQuery, 'format' | 'venue'> & Pick<Clocks, 'wallClock'>,
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
 ): Promise<string> {
+  const madeAt = wallClock();
   const head = frameHead(format, chain.chainId, targetOf(block, chain), madeAt);
-  return encodeFrame(format, head, venue, snapshots);
+  const { json, ...size } = await encodeFrame(format, head, venue, snapshots);
+  const computedAt = wallClock();
+  written(chain).last = { ...size, computedAt, lastComputeMs: Math.max(0, computedAt - madeAt) };
+  return json;
 }

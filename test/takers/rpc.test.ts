@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { StatusResult } from '../../api/levels/status-schema.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import { parseBuilderFrame } from '../../quoting/live/builder-frame.ts';
@@ -81,13 +82,23 @@ test('words of other sources are never passed on', async () => {
   const relayer = decodeBap710Overrides((await ask('pamm_getPammStateOverrides', [], {}, closed)).result);
   expect([relayer.venues.size, relayer.merged]).toEqual([0, {}]);
   expect(decodeBuilderOverrides((await ask('titan_getPammStateOverrides', [], {}, closed)).result).venues.size).toBe(0);
-  expect((await ask('pamm_status', [], {}, closed)).result).toMatchObject({ liveQuotes: 0, builders: 0 });
-  expect((await ask('pamm_status')).result).toEqual({
+  expect((await ask('pamm_status', [], {}, closed)).result).toMatchObject({
+    ready: true,
+    liveQuotes: 0,
+    overlaySlots: 0,
+  });
+  const { result } = await ask('pamm_status');
+  expect(StatusResult.parse(result)).toEqual({
     ready: true,
     targetBlock: Number(world.market.builder.block().number),
+    quotes: 2,
     liveQuotes: 2,
-    builders: 1,
+    overlaySlots: expect.any(Number),
+    builders: [],
+    pendingBundles: 0,
     maxQuoteAgeMs: 8_000,
+    quoteStreamSubscribers: 0,
+    priceLevels: expect.objectContaining({ intervalMs: 250, subscribers: 0 }),
   });
 });
 
