@@ -49,7 +49,7 @@ export const DeploymentConfig = z
       .enum(['mid', 'mean', 'bidAsk'])
       .optional()
       .describe(
-        'Price at which that stop loss values bins: `mid` (geometric mean of bid and ask), `mean` (arithmetic mean) or `bidAsk` (bid in token0, ask in token1). Default: `mean` for flat pools, for packed ones what [calibration](operate.md#calibration) finds. With a wrong one offered depth may not fill; a log line names the mark that fits.',
+        'Price at which that stop loss values bins: `mid` (geometric mean of bid and ask), `mean` (arithmetic) or `bidAsk` (bid in token0, ask in token1). Default: `mean` for flat pools, for packed ones what [calibration](operate.md#calibration) finds. With a wrong one offered depth may not fill; the log names the one that fits.',
       ),
     priceVelocityGuard: optionalAddress.describe('Standard extension.'),
     swapAllowlist: optionalAddress.describe('Standard extension.'),
