@@ -336,4 +336,12 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
     mutation: ['quoting/heads/heard-heads.ts', ' || last.number <= head', ' || last.number > head'],
   },
+  {
+    holds: 'A head that was read gives way to no older one because a node refuses it.',
+    test: [
+      'quoting/heads/next-heads.test.ts',
+      'a rejected head that was read stays until a higher one, or another in its place, comes',
+    ],
+    mutation: ['quoting/heads/next-heads.ts', 'readAt === hash ? due :', 'readAt !== hash ? due :'],
+  },
 ];
