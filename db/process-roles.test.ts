@@ -34,6 +34,7 @@ const RIGHTS = `
   operator.index_audit                -           arwd      r         -           -           -
   operator.backfill                   arwd        -         -         -           -           -
   operator.first_sync                 arwd        -         r         -           -           -
+  operator.log_fault                  arwd        -         r         -           -           -
   operator.migration                  -           -         -         -           -           -
   read_model.token                    r           r         r         -           r           r
   read_model.pool                     r           r         r         -           r           r

@@ -9,6 +9,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { INDEXER_MESSAGES } from '../db/backfill-messages.ts';
+import { addFaultyLogs, type FaultyLogs } from '../db/log-faults.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
@@ -99,7 +100,9 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const nodes = createRegistry('indexer');
   // Heads are pushed to Ponder, which has no pace of its own.
   const counters = { countCall: chainCallCounter(nodes), countLogs: logFaultCounter(nodes) };
-  const gateway = await openGateway(measured, { ...counters, logger });
+  const blame = (faulty: FaultyLogs) =>
+    addFaultyLogs(index.database, faulty).catch((err: unknown) => logger.warn({ err }, 'could not note a faulty node'));
+  const gateway = await openGateway(measured, { ...counters, blame, logger });
   void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });

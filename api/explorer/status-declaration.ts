@@ -47,6 +47,19 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
   listingAgeSecs: Age.describe('Since the listing was computed; null before the first time.'),
   fiatPriceAgeSecs: Age.describe('Since the price source made its newest token price; null without one.'),
   audit: Audit.describe('How the index compares with the storage of the chain, at final blocks.'),
+  faultyNodes: z
+    .array(
+      z.strictObject({
+        node: z.string().describe('Host of its URL.'),
+        leftOut: z.int().describe('Logs that it left out.'),
+        invented: z.int().describe('Logs that the chain does not have.'),
+        lastAt: z.int().describe('When it last did so, Unix seconds.'),
+      }),
+    )
+    .readonly()
+    .describe(
+      'Nodes that gave the index wrong logs in the last day, by comparison with others, which are asked first.',
+    ),
   fiatPricesLost: z
     .boolean()
     .describe(
@@ -86,6 +99,7 @@ const STATUS_EXAMPLE: ServiceStatus = {
       fiatPriceAgeSecs: 45,
       fiatPricesLost: false,
       audit: { auditedToBlock: 40043150, differingPools: [], differingFactories: [], lastDifferenceAt: null },
+      faultyNodes: [],
     },
   ],
 };

@@ -34,7 +34,7 @@ runBench({
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
     const logger = createLogger('bench', 'silent');
-    const deps = { countCall: () => undefined, countLogs: () => undefined, logger };
+    const deps = { countCall: () => undefined, countLogs: () => undefined, blame: () => undefined, logger };
     const { url: gatewayUrl } = await openGateway(loadChainsFile(chainsFile).chains, deps);
     const run = async (root: keyof typeof ROOTS, schema: string) => {
       const result = await runIndex({ root, schema, databaseUrl, chainsFile, gatewayUrl });

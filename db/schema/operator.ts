@@ -210,6 +210,15 @@ export const firstSyncs = operator.table('first_sync', {
   updatedAt: instant('updated_at').notNull().defaultNow(),
 });
 
+/** Nodes that left logs out, or invented some. */
+export const logFaults = operator.table('log_fault', {
+  chainId: int8('chain_id').notNull(),
+  node: text('node').notNull(),
+  leftOut: int8('left_out').notNull(),
+  invented: int8('invented').notNull(),
+  lastAt: instant('last_at').notNull().defaultNow(),
+});
+
 export const backfills = operator.table('backfill', {
   schema: text('schema').notNull(),
   refetchedChains: int8('refetched_chains').array().notNull(),

@@ -65,11 +65,13 @@ async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] 
   const faults: Record<string, number> = {};
   const { chains } = parseChainsFile({ chains: [chainOf(rpcUrls, wsUrls)] }, 'test');
   const counted: string[] = [];
+  const blamed: unknown[] = [];
   const gateway = await openGateway(chains, {
     countCall: (_, method) => counted.push(method),
     countLogs: (_, fault, logs) => {
       faults[fault] = (faults[fault] ?? 0) + logs;
     },
+    blame: (faulty) => blamed.push(faulty),
     logger: silent,
     timeoutMs,
   });
@@ -88,7 +90,7 @@ async function openPonder(rpcUrls: readonly string[], wsUrls: readonly string[] 
     gateway.close();
   });
   const logged = () => log.mock.calls.map(([line]) => line as { msg: string; error?: unknown });
-  return { rpc, gateway, logged, counted, faults };
+  return { rpc, gateway, logged, counted, faults, blamed };
 }
 
 const blockOf = (number: number) => ({
@@ -304,9 +306,10 @@ test('a node that leaves logs out is not asked, also for logs that are not compa
       return logs;
     });
   const nodes = [await node('lossy', without(4)), await node('whole', chainLogs)];
-  const { rpc } = await openPonder(nodes);
+  const { rpc, blamed } = await openPonder(nodes);
   await rpc.request(range);
   expect(new Set(asked)).toEqual(new Set(['lossy', 'whole']));
+  expect(blamed).toEqual([{ chainId: 1, node: new URL(nodes[0] ?? '').host, leftOut: 1, invented: 0 }]);
   asked.length = 0;
   expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: blockOf(7).hash }] })).toEqual(chainLogs);
   expect(asked).toEqual(['whole']);

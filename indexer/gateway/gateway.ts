@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { type HeadFeed, openHeadFeed } from '../../chain/head-feed/head-feed.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { FaultyLogs } from '../../db/log-faults.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -12,7 +13,7 @@ import { answerRequest, type NodeAnswer, type NodeQuestion, NodeRequest } from '
 import type { LogFault } from './compare-logs.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
-import { LogsOfTwo } from './logs-of-two.ts';
+import { LogsOfTwo, type LogsOfTwoDeps } from './logs-of-two.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
 
@@ -33,6 +34,8 @@ export interface GatewayDeps {
   readonly countCall: CountChainCall;
   /** Counts logs that one of two nodes did not give, or should not have. */
   readonly countLogs: (chainId: number, fault: LogFault, logs: number) => void;
+  /** Takes note of a node that left logs out, or invented some. */
+  readonly blame: (faulty: FaultyLogs) => void;
   readonly logger: Logger;
   /** Longest wait for the response of one node. */
   readonly timeoutMs?: number;
@@ -61,7 +64,8 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
       const lanes = openLanes(chain, timeoutMs, countCall);
       const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
-      const logsOfTwo = new LogsOfTwo({ count, logger: logger.child({ chainId }), now, random });
+      const blame: LogsOfTwoDeps['blame'] = (node, logs) => deps.blame({ chainId, node, ...logs });
+      const logsOfTwo = new LogsOfTwo({ count, blame, logger: logger.child({ chainId }), now, random });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
   );

@@ -17,7 +17,15 @@ const log = (index: number) => ({
 
 /** Two nodes of a block with two logs, of which the first gives one, while it is lossy. */
 function openWorld() {
-  const world = { now: 0, random: 1, isLossy: false, isRefusing: false, asked: [0, 0] as [number, number], leftOut: 0 };
+  const world = {
+    now: 0,
+    random: 1,
+    isLossy: false,
+    isRefusing: false,
+    asked: [0, 0] as [number, number],
+    leftOut: 0,
+    blamed: [] as { readonly node: string; readonly leftOut: number; readonly invented: number }[],
+  };
   const node = (place: 0 | 1) => async (method: string) => {
     if (method === 'eth_getTransactionReceipt') return { blockHash: HASH, logs: [log(0), log(1)] };
     world.asked[place] += 1;
@@ -29,12 +37,13 @@ function openWorld() {
     count: (fault, count) => {
       if (fault === 'left out') world.leftOut += count;
     },
+    blame: (node, logs) => world.blamed.push({ node, ...logs }),
     logger: { warn: () => undefined },
     now: () => world.now,
     random: () => world.random,
   });
   const asNodesDo = async () => ({ result: await rpc.request(QUESTION.method, QUESTION.params, (result) => result) });
-  return { world, ask: async () => ((await logs.answer(rpc, QUESTION, asNodesDo)) as { result: unknown }).result };
+  return { world, rpc, ask: async () => ((await logs.answer(rpc, QUESTION, asNodesDo)) as { result: unknown }).result };
 }
 
 test('all answers of a node are compared in its first hour, then a share of them', async () => {
@@ -52,11 +61,12 @@ test('all answers of a node are compared in its first hour, then a share of them
   expect(world.asked).toEqual([4, 3]);
 });
 
-test('a node that left logs out is compared for another hour, and not asked for a minute', async () => {
-  const { world, ask } = openWorld();
+test('a node that left logs out is named, compared for another hour, and not asked for a minute', async () => {
+  const { world, rpc, ask } = openWorld();
   await ask();
   Object.assign(world, { now: WATCHED_MS, random: 0, isLossy: true });
   expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 1]);
+  expect(world.blamed).toEqual([{ node: rpc.endpoints[0]?.label, leftOut: 1, invented: 0 }]);
   const [asked] = world.asked;
   await ask();
   expect(world.asked[0]).toBe(asked);

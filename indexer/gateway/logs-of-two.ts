@@ -18,6 +18,8 @@ import {
 export interface LogsOfTwoDeps {
   /** Counts logs that one of two nodes did not give, or should not have. */
   readonly count: (fault: LogFault, logs: number) => void;
+  /** Takes note of a node that left logs out, or invented some. */
+  readonly blame: (node: string, logs: { readonly leftOut: number; readonly invented: number }) => void;
   readonly logger: Pick<Logger, 'warn'>;
   readonly now: Clock;
   /** 0 to 1. */
@@ -100,7 +102,7 @@ export class LogsOfTwo {
     { leftOut, invented }: Readonly<Record<'leftOut' | 'invented', readonly NodeLog[]>>,
   ): Promise<void> {
     if (leftOut.length + invented.length === 0) return;
-    const { logger, now } = this.#deps;
+    const { logger, now, blame } = this.#deps;
     // It may have got the block only now.
     const again = leftOut.length > 0 ? await requestLogs(node, question) : [];
     if (invented.length === 0 && again && missingIn(leftOut, again).length === 0) return;
@@ -109,8 +111,10 @@ export class LogsOfTwo {
     node.learn({ ability: 'wholeLogs' }, false);
     this.#watchedUntil.set(node, now() + WATCHED_MS);
     const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
-    const counts = { node: node.label, leftOut: leftOut.length, invented: invented.length, block: Number(blockNumber) };
-    logger.warn(counts, 'a node does not give the logs that the chain has: another one is asked first');
+    const counts = { leftOut: leftOut.length, invented: invented.length };
+    blame(node.label, counts);
+    const found = { node: node.label, ...counts, block: Number(blockNumber) };
+    logger.warn(found, 'a node does not give the logs that the chain has: another one is asked first');
   }
 }
 

@@ -160,6 +160,15 @@ export interface ChainRow {
   readonly lastDifferenceAt: number | null;
   /** Pools and factories that differ, with the last block at which both agreed; null without any. */
   readonly differing: readonly DifferingRow[] | null;
+  readonly faultyNodes: readonly FaultyNode[] | null;
+}
+
+/** A node that left logs out, or invented some, in the last day. Counts are of all time, the time is Unix seconds. */
+export interface FaultyNode {
+  readonly node: string;
+  readonly leftOut: number;
+  readonly invented: number;
+  readonly lastAt: number;
 }
 
 interface DifferingRow {

@@ -7,6 +7,7 @@ import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import {
   type Calibration,
   type ChainRow,
+  type FaultyNode,
   type PoolRow,
   type ReportRow,
   readAllPools,
@@ -30,6 +31,7 @@ export interface DataAges {
   /** Whether pools are listed, but no token price is new enough to be shown. False when not known. */
   readonly fiatPricesLost: boolean;
   readonly audit: IndexAudit;
+  readonly faultyNodes: readonly FaultyNode[];
 }
 
 /** What the comparison of the index with the chain found. Blocks and times are null when not known. */
@@ -120,6 +122,7 @@ export class ChainCatalog {
       fiatPriceAgeSecs: age(known?.fiatPrice),
       fiatPricesLost: known?.isFiatLost ?? false,
       audit: known ? indexAudit(known) : NO_AUDIT,
+      faultyNodes: known?.faultyNodes ?? [],
     };
   }
 

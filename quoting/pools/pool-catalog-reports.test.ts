@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
+import { addFaultyLogs } from '../../db/log-faults.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import {
@@ -26,6 +27,7 @@ const NO_AGES = {
   fiatPriceAgeSecs: null,
   fiatPricesLost: false,
   audit: NO_AUDIT,
+  faultyNodes: [],
 };
 
 let home: IndexedDatabase;
@@ -143,4 +145,18 @@ test('while the database does not answer, the last known counts, and ages are un
   expect((await other.table()).find(1, seedAddress(1))).toBeDefined();
   expect(other.ages(1)).toEqual(NO_AGES);
   other.stop();
+});
+
+test('nodes that gave wrong logs are named for a day after the last time, with all that they did', async () => {
+  const faulty = (node: string, leftOut: number) =>
+    addFaultyLogs(home.client, { chainId: 1, node, leftOut, invented: 1 });
+  await faulty('lossy.example', 2);
+  await faulty('lossy.example', 3);
+  await faulty('once.example', 1);
+  await home.client.query(
+    "UPDATE operator.log_fault SET last_at = now() - interval '25 hours' WHERE node LIKE 'once%'",
+  );
+  const named = { node: 'lossy.example', leftOut: 5, invented: 2, lastAt: expect.closeTo(Date.now() / 1_000, -2) };
+  await expect.poll(() => catalog.ages(1).faultyNodes, WAIT).toEqual([named]);
+  expect(catalog.ages(2).faultyNodes).toEqual([]);
 });

@@ -32,6 +32,7 @@ const NO_AGES: DataAges = {
   fiatPriceAgeSecs: null,
   fiatPricesLost: false,
   audit: NO_AUDIT,
+  faultyNodes: [],
 };
 
 /**

@@ -76,6 +76,7 @@ export async function openExampleApp() {
         fiatPriceAgeSecs: 45,
         fiatPricesLost: false,
         audit: NO_AUDIT,
+        faultyNodes: [],
       }),
       ...sockets,
       trustedProxies: 0,

@@ -51,6 +51,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
         fiatPriceAgeSecs: 45,
         fiatPricesLost: false,
         audit: NO_AUDIT,
+        faultyNodes: [],
       }),
     }),
     {
