@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -7,6 +7,7 @@ import { loadChainsFile } from '../config/load-chains.ts';
 import type { BackfillBegin } from '../db/backfill-messages.ts';
 import { dropSchema } from '../indexer/backfill/drop.ts';
 import { InterruptedError } from '../indexer/backfill/interrupted.ts';
+import { readRepairs } from '../indexer/backfill/repair.ts';
 import type { BackfillReport } from '../indexer/backfill/run.ts';
 import { indexedChains } from '../indexer/deployments.ts';
 import { listIndexSchemas } from '../indexer/publication/index-schemas.ts';
@@ -15,13 +16,19 @@ import { chainIdArgument } from './arguments.ts';
 import { addCommand, type JsonOption, onDatabase, printResult, type Result, withDatabase } from './run-command.ts';
 import { formatTable } from './table.ts';
 
-type RunOptions = JsonOption & { chains?: number[] | 'all'; schema?: string; fresh?: true };
+type RunOptions = JsonOption & { chains?: number[] | 'all'; repair?: true; schema?: string; fresh?: true };
 
 const program = new Command('backfill')
   .description(
     'Rebuilds the index in another schema while the current one serves, then switches all views to it at once.',
   )
   .option('--chains <ids>', 'fetch the logs of these chains from their nodes again: 1,56 or all', chainsArgument)
+  .addOption(
+    new Option(
+      '--repair',
+      'fetch again what differs from the chain, by the audit of the index; ends where nothing does',
+    ).conflicts('chains'),
+  )
   .option('--schema <name>', 'schema to fill; default: that of an unfinished run, or the next number', schemaArgument)
   .option('--fresh', 'give up an unfinished run: drop its schema and begin again')
   .option('--json', 'print one JSON object per line: begin, progress, end')
@@ -35,6 +42,7 @@ code or CHAINS_CONFIG changed: then it starts over.
 Examples:
   npm run backfill                                  after an update of the code or of CHAINS_CONFIG
   npm run backfill -- --chains 1,56                 after a reorganisation beyond the finality window of these chains
+  npm run backfill -- --repair                      when /status says that pools differ from the chain
   npm run backfill -- list --json                   which indexes there are
   npm run backfill -- drop onchain_1                remove one that is not needed any more
   npm run backfill -- --schema onchain_1            catch up with an earlier index and turn back to it
@@ -56,11 +64,14 @@ program
   .argument('<schema...>', 'as list names them')
   .action((schemas: string[]) => withDatabase((database) => drop(database, schemas), 'ptd_indexer'));
 
-async function run(database: pg.Pool, { chains, schema, fresh, json }: RunOptions): Promise<void> {
+async function run(database: pg.Pool, { chains, repair, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  const refetch = chains === undefined ? null : chainIdsOf(chains, configured);
-  const request = { schema, refetch, fresh: fresh === true };
+  const fromBlocks = repair && (await readRepairs(database));
+  if (fromBlocks?.size === 0) return printResult(json, { type: 'end', repaired: [] }, 'Nothing to repair.\n');
+  const chosen = fromBlocks ? [...fromBlocks.keys()] : chains;
+  const refetch = chosen === undefined ? null : chainIdsOf(chosen, configured);
+  const request = { schema, refetch, fromBlocks, fresh: fresh === true };
   const report = (line: BackfillReport) => {
     printResult(json, line, `${describe(line)}\n`);
     if (line.type === 'begin') process.send?.(line satisfies BackfillBegin);
@@ -84,6 +95,8 @@ function describe(report: BackfillReport): string {
   if (replaces !== null) {
     lines.push(`An indexer that wrote "${replaces}" ends with exit code 75; started again, it continues here.`);
   }
+  for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired)
+    lines.push(`${change} before: block ${blockNumber} of chain ${chainId}, log ${logIndex}, pool ${pool}`);
   if (report.removable.length > 0)
     lines.push(`No longer needed: npm run backfill -- drop ${report.removable.join(' ')}`);
   return lines.join('\n');

@@ -31,7 +31,7 @@ const RIGHTS = `
   operator.listed_pool                -           arwd      r         -           -           -
   operator.pool_listing               -           arwd      r         -           r           -
   operator.pool_trend                 -           arwd      r         -           -           -
-  operator.index_audit                -           arwd      r         -           -           -
+  operator.index_audit                r           arwd      r         -           -           -
   operator.backfill                   arwd        -         -         -           -           -
   operator.first_sync                 arwd        -         r         -           -           -
   operator.log_fault                  arwd        -         r         -           -           -

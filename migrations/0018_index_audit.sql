@@ -21,4 +21,4 @@ CREATE TABLE operator.index_audit (
   PRIMARY KEY (chain_id, address)
 ) WITH (fillfactor = 50);
 GRANT SELECT, INSERT, UPDATE, DELETE ON operator.index_audit TO ptd_capture;
-GRANT SELECT ON operator.index_audit TO ptd_api;
+GRANT SELECT ON operator.index_audit TO ptd_api, ptd_indexer;

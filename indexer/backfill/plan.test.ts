@@ -138,3 +138,33 @@ test('an index without the first pool of a factory is not served', async () => {
   await addPool(1);
   await check();
 });
+
+test('of a repaired chain, the cache keeps what was read below the first block that is fetched again', async () => {
+  await database.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
+    CREATE TABLE ponder_sync.blocks (chain_id int8, number int8);
+    CREATE TABLE ponder_sync.intervals (chain_id int8, fragment_id text, blocks nummultirange);
+    INSERT INTO ponder_sync.logs SELECT chain, block FROM unnest('{1,56}'::int8[]) chain, unnest('{5,7,8,9}'::int8[]) block;
+    INSERT INTO ponder_sync.blocks TABLE ponder_sync.logs;
+    INSERT INTO ponder_sync.intervals VALUES (1, 'around', '{[2,4],[5,12]}'), (1, 'below', '{[2,8]}'), (1, 'from', '{[8,12]}'),
+      (1, 'above', '{[9,12]}'), (56, 'other', '{[5,12]}')`);
+  await planBackfill(database, { refetch: [1], fromBlocks: new Map([[1, 8]]), fresh: false });
+  for (const [table, column] of [
+    ['logs', 'block_number'],
+    ['blocks', 'number'],
+  ] as const) {
+    const { rows } = await database.query(`SELECT array_agg(${column} ORDER BY 1) AS kept FROM (
+      SELECT ${column} FROM ponder_sync.${table} WHERE chain_id = 1 ORDER BY 1) k`);
+    expect(rows[0].kept, table).toEqual(['5', '7']);
+  }
+  const { rows } = await database.query(
+    'SELECT fragment_id AS name, blocks::text FROM ponder_sync.intervals ORDER BY 1',
+  );
+  // `[5,8]` is what Ponder writes when it has read blocks 5 to 7.
+  expect(Object.fromEntries(rows.map(({ name, blocks }) => [name, blocks]))).toEqual({
+    above: '{}',
+    around: '{[2,4],[5,8]}',
+    below: '{[2,8]}',
+    from: '{}',
+    other: '{[5,12]}',
+  });
+});

@@ -26,6 +26,8 @@ export type PlanRequest = {
   readonly schema?: string | undefined;
   /** Ids of the chains to fetch again, ascending; null when the operator did not name any. */
   readonly refetch: readonly number[] | null;
+  /** First block to fetch again, by chain id. Default: the first one. */
+  readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
   /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
 };
@@ -44,7 +46,7 @@ export class ReadersOfCacheError extends AppError {
  */
 export async function planBackfill(
   database: pg.Pool,
-  { schema: chosen, refetch, fresh }: PlanRequest,
+  { schema: chosen, refetch, fromBlocks, fresh }: PlanRequest,
 ): Promise<BackfillPlan> {
   const schemas = await listIndexSchemas(database);
   const names = schemas.map(({ name }) => name);
@@ -75,7 +77,7 @@ export async function planBackfill(
       const message = 'an indexer that has not caught up yet reads the cached logs';
       throw new ReadersOfCacheError(`${message}: try again when its /ready answers 200`);
     }
-    await deleteCachedLogs(client, refetched);
+    await deleteCachedLogs(client, new Map(refetched.map((chainId) => [chainId, fromBlocks?.get(chainId) ?? 0])));
   });
   return { schema, replaces, refetched, resumed: false };
 }

@@ -11,6 +11,7 @@ import { indexedBlocks } from '../publication/ponder-tables.ts';
 import { type BuildProcess, OtherCodeError, startBuild } from './build-process.ts';
 import { type BackfillPlan, isUnfinished, type PlanRequest, planBackfill, recordServed } from './plan.ts';
 import { behindHeads, countBlocks } from './progress.ts';
+import { type RepairedLog, readRepairedLogs } from './repair.ts';
 import { assertNoMissingPools, assertStartBlock, type FollowedFactory, followedFactories } from './start-block.ts';
 
 const REPORT_EVERY_MS = 5_000;
@@ -32,6 +33,8 @@ type Outcome = BackfillPlan & {
   readonly seconds: number;
   /** Indexes that no reader sees. */
   readonly removable: readonly string[];
+  /** Of a repair: events that the replaced index lacked or should not have had, 100 at most. */
+  readonly repaired: readonly RepairedLog[];
 };
 
 /** What a backfill reports: its plan, its progress every five seconds, and its result. */
@@ -80,7 +83,10 @@ export async function runBackfill(
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     const schemas = (await listIndexSchemas(database)).map(({ name }) => name);
     const removable = schemas.filter((name) => name !== plan.schema);
-    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable });
+    const { replaces: before, schema: after } = plan;
+    const { fromBlocks } = request;
+    const repaired = before && fromBlocks ? await readRepairedLogs(database, { before, after }, fromBlocks) : [];
+    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable, repaired });
   } finally {
     clearInterval(timer);
   }

@@ -46,15 +46,33 @@ export async function hasIndex(database: Queryable, schema: string): Promise<boo
   return rows[0]?.exists === true;
 }
 
-/** Removes the cached logs of these chains. */
-export async function deleteCachedLogs(transaction: Queryable, chainIds: readonly number[]): Promise<void> {
+/** Removes the cached logs of these chains, of each from a block on. */
+export async function deleteCachedLogs(transaction: Queryable, chains: ReadonlyMap<number, number>): Promise<void> {
   // A cache may hold hundreds of millions of rows.
   await transaction.query('SET LOCAL statement_timeout = 0');
-  const { rows } = await transaction.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.columns
-     WHERE table_schema = 'ponder_sync' AND column_name = 'chain_id'`,
+  const { rows } = await transaction.query<{ name: string; block: string | null }>(
+    `SELECT c.table_name AS name, min(b.column_name) AS block
+     FROM information_schema.columns c
+     LEFT JOIN information_schema.columns b ON (b.table_schema, b.table_name) = (c.table_schema, c.table_name)
+       AND (b.column_name = 'block_number' OR b.table_name = 'blocks' AND b.column_name = 'number')
+     WHERE c.table_schema = 'ponder_sync' AND c.column_name = 'chain_id'
+     GROUP BY c.table_name`,
   );
-  for (const { name } of rows) {
-    await transaction.query(`DELETE FROM ponder_sync."${name}" WHERE chain_id = ANY($1::int8[])`, [chainIds]);
+  for (const [chainId, fromBlock] of chains) {
+    for (const { name, block } of rows) {
+      if (fromBlock === 0) await transaction.query(`DELETE FROM ponder_sync."${name}" WHERE chain_id = $1`, [chainId]);
+      else if (name === 'intervals') await transaction.query(SHORTEN_INTERVALS, [chainId, fromBlock]);
+      else if (block !== null)
+        await transaction.query(`DELETE FROM ponder_sync."${name}" WHERE chain_id = $1 AND "${block}" >= $2`, [
+          chainId,
+          fromBlock,
+        ]);
+    }
   }
 }
+
+/** Ponder notes blocks 5 to 7 as read by `[5,8]`: ends are included, and the last one is a block too high. */
+const SHORTEN_INTERVALS = `
+  UPDATE ponder_sync.intervals i SET blocks = coalesce((
+    SELECT range_agg(r) FROM unnest(i.blocks * nummultirange(numrange(0, $2::numeric, '[]'))) r WHERE lower(r) < upper(r)
+  ), '{}') WHERE chain_id = $1`;

@@ -30,6 +30,8 @@ const [FIRST, SECOND] = [31_337, 31_338];
 
 const world = startedWorld(() => startBackfillWorld(60));
 let indexer: RunningIndexer;
+/** Pools of which the node left a transaction out in the first test. */
+let leftOut: ReadonlyMap<string, string> = new Map();
 
 beforeAll(async () => {
   for (const { url } of world.chains) await request(url, 'anvil_mine', [FINAL]);
@@ -96,6 +98,25 @@ async function expectShown(differing: readonly string[]): Promise<void> {
   }
 }
 
+/** Lets the second node give no log of the first swap that it gives of a flat and a packed pool; fills in their transactions. */
+function leaveOut(): ReadonlyMap<string, string> {
+  const left = new Map<string, string>();
+  const poolOf = (generation: 'flat' | 'packed') =>
+    chainOf(SECOND).scenario.pools.find((pool) => pool.busy && pool.generation === generation)?.address as Address;
+  const pools = [poolOf('flat'), poolOf('packed')];
+  world.secondNode.misbehave({
+    kind: 'otherLogs',
+    of: (logs) => {
+      for (const { address, topics, transactionHash } of logs) {
+        const isFirst = pools.includes(address as Address) && SWAPS.includes(topics[0] ?? '') && !left.has(address);
+        if (isFirst) left.set(address, transactionHash);
+      }
+      return logs.filter(({ address, transactionHash }) => left.get(address) !== transactionHash);
+    },
+  });
+  return left;
+}
+
 /** Makes the transactions of `work` again, all of them in one block. */
 async function inOneBlock<T>(chainId: number, work: () => Promise<T>): Promise<T> {
   const { url, head } = chainOf(chainId);
@@ -124,25 +145,12 @@ async function inOneBlock<T>(chainId: number, work: () => Promise<T>): Promise<T
 }
 
 test('pools whose logs a node left out are found and named, and nothing else', { timeout: LIMIT_MS }, async () => {
-  const poolOf = (generation: 'flat' | 'packed') =>
-    chainOf(SECOND).scenario.pools.find((pool) => pool.busy && pool.generation === generation)?.address as Address;
-  const wrong = [poolOf('flat'), poolOf('packed')].sort();
-  // The first swap of each: the node gives no log of its transaction.
-  const left = new Map<string, string>();
-  world.secondNode.misbehave({
-    kind: 'otherLogs',
-    of: (logs) => {
-      for (const { address, topics, transactionHash } of logs) {
-        const isFirst = wrong.includes(address as Address) && SWAPS.includes(topics[0] ?? '') && !left.has(address);
-        if (isFirst) left.set(address, transactionHash);
-      }
-      return logs.filter(({ address, transactionHash }) => left.get(address) !== transactionHash);
-    },
-  });
+  leftOut = leaveOut();
   indexer = await startIndexer(world);
   world.secondNode.misbehave(null);
   await catchUp();
-  expect([...left.keys()].sort()).toEqual(wrong);
+  const wrong = [...leftOut.keys()].sort();
+  expect(wrong).toHaveLength(2);
   expect(await auditToTheEnd(FIRST)).toEqual(new Map());
   const found = await auditToTheEnd(SECOND);
   expect([...found.keys()].sort()).toEqual(wrong);
@@ -205,12 +213,57 @@ test('a node without the state of that block finds nothing out', { timeout: LIMI
   expect(facts(await audit(SECOND, world.secondNode.url))).not.toEqual(before);
 });
 
-test('a difference ends when the index is whole again', { timeout: LIMIT_MS }, async () => {
-  expect(await backfill(world, ['--chains', String(SECOND)]).ended).toBe(0);
+/** Runs a repair, and gives the logs that it put right. */
+async function repair(): Promise<readonly Record<string, unknown>[]> {
+  const command = backfill(world, ['--repair', '--json']);
+  expect(await command.ended, command.stderr()).toBe(0);
+  return command.lines('end').flatMap(({ repaired }) => repaired as Record<string, unknown>[]);
+}
+
+async function continueAfterRepair(): Promise<void> {
   await indexer.ended;
   indexer = await startIndexer(world);
   await catchUp();
+}
+
+test('a repair makes the index whole, and says what was missing', { timeout: LIMIT_MS }, async () => {
+  const repaired = await repair();
+  await continueAfterRepair();
+  expect(repaired.map(({ change, chainId, pool }) => [change, chainId, pool]).toSorted()).toEqual(
+    [...leftOut.keys()].map((pool) => ['missing', SECOND, pool]).toSorted(),
+  );
   expect(await auditToTheEnd(SECOND)).toEqual(new Map());
   expect(audited(await audit(SECOND))).toBe(chainOf(SECOND).scenario.pools.length + 2);
   await expectShown([]);
+  expect(await repair()).toEqual([]);
+});
+
+test('of what a node left out later, only blocks since both agreed are read again', { timeout: LIMIT_MS }, async () => {
+  const { traffic } = chainOf(SECOND);
+  const agreed = Math.min(...(await audit(SECOND)).map(({ agreed_block }) => Number(agreed_block)));
+  await indexer.stop();
+  for (let done = 0; done < 25; done += 1) await traffic.step();
+  await traffic.settle();
+  await mine(SECOND, FINAL);
+  const wrong = leaveOut();
+  indexer = await startIndexer(world);
+  world.secondNode.misbehave(null);
+  await catchUp();
+  expect(wrong.size).toBeGreaterThan(0);
+  expect([...(await auditToTheEnd(SECOND)).keys()].sort()).toEqual([...wrong.keys()].sort());
+  // No second attempt comes within ten minutes.
+  expect(await repair()).toEqual([]);
+  await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);
+  const before = world.secondNode.requests.length;
+  const repaired = await repair();
+  expect(repaired.map(({ pool }) => pool).toSorted()).toEqual([...wrong.keys()].sort());
+  const read = world.secondNode.requests.slice(before).flatMap(({ method, params }) => {
+    if (method !== 'eth_getLogs') return [];
+    const { fromBlock } = params[0] as { readonly fromBlock?: string };
+    return fromBlock === undefined ? [] : [Number(fromBlock)];
+  });
+  expect(read.length).toBeGreaterThan(0);
+  expect(Math.min(...read)).toBeGreaterThan(agreed);
+  await continueAfterRepair();
+  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
 });
