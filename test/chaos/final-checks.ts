@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { readChainPools } from '../indexing/chain-pools.ts';
-import { connectExact, readIndexedPools } from '../indexing/indexed-pools.ts';
+import { connectExact } from '../indexing/indexed-pools.ts';
 import { checkAudit, checkDeliveries } from './check-quote-updates.ts';
 import { type Comparison, compareDatabases } from './compare-databases.ts';
 import { compareQuotes } from './compare-quotes.ts';
+import { compareWithStorage, differencesOfIndex } from './compare-with-storage.ts';
 import type { QuoteUpdates } from './quote-updates.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 import type { ReferenceRun, World } from './world.ts';
@@ -58,7 +58,7 @@ export async function runFinalChecks(
     say(`${quotes} quotes compared`);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
-    const all = [...storage.violations, ...violations, ...deliveries, ...audit];
+    const all = [...storage.violations, ...violations, ...deliveries, ...audit, ...(await differencesOfIndex(world))];
     return { comparison, pools: storage.pools, quotes, violations: all, caughtUpMs };
   } finally {
     await reference.stop();
@@ -146,36 +146,6 @@ async function compareUntilEqual(world: World, reference: ReferenceRun): Promise
     if (comparison.differences.length === 0 || Date.now() > deadline) return comparison;
     await sleep(POLL_MS);
   }
-}
-
-/** The other way to derive the state: from the storage of the contracts, slot by slot. */
-async function compareWithStorage({ chains, databaseUrl }: World): Promise<{ pools: number; violations: string[] }> {
-  const client = await connectExact(databaseUrl);
-  const violations: string[] = [];
-  let pools = 0;
-  try {
-    for (const { plan, client: node, scenario } of chains) {
-      const indexed = await readIndexedPools(client, plan.chainId);
-      for (const [address, pool] of await readChainPools(node, scenario.deployment.poolFactory)) {
-        pools += 1;
-        const [found, expected] = [textOf(indexed.get(address)), textOf(pool)];
-        if (found !== expected)
-          violations.push(`pool ${address} of ${plan.name} is ${found}, its storage says ${expected}`);
-      }
-    }
-  } finally {
-    await client.end();
-  }
-  return { pools, violations };
-}
-
-/** One text for equal values, whatever the order of their fields. */
-function textOf(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => {
-    if (typeof each === 'bigint') return `${each}n`;
-    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each;
-    return Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }
 
 async function auditOf({ servers, processes, databaseUrl }: World, updates: QuoteUpdates): Promise<string[]> {
