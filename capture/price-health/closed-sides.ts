@@ -1,8 +1,6 @@
 import type { Address } from 'viem';
+import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import type { CaptureClass } from '../read-schedule/pool-values.ts';
-
-/** Sides of a pool that do not trade although it has prices. */
-export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
 
 /** Finds sides that do not trade. */
 export interface SideProbe {

@@ -15,13 +15,13 @@ import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, velocityExtension } from '../../devnet/pools.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
+import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { packedApi } from '../../test/quotes/packed-world.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
-import type { ClosedSides } from './closed-sides.ts';
 import { readGuardedPools } from './guarded-pools.ts';
 import { createGuardProbe } from './probe-guards.ts';
 

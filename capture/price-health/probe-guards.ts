@@ -6,6 +6,7 @@ import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { BoundedAnswer, BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
+import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import { providerQuoteCall, stubs, unitSwapCalls } from '../../quoting/calls/probe-calls.ts';
 import type { LiveBlock, LiveBlocks } from '../../quoting/live/live-blocks.ts';
 import { tryLive } from '../../quoting/live/live-calls.ts';
@@ -16,7 +17,7 @@ import {
   type PoolSchedule,
   runWithinBudget,
 } from '../read-schedule/read-due-pools.ts';
-import { type ClosedSides, keepPools, noteSides, type SideProbe } from './closed-sides.ts';
+import { keepPools, noteSides, type SideProbe } from './closed-sides.ts';
 import type { GuardedPool } from './guarded-pools.ts';
 
 export type GuardProbeDeps = PoolSchedule<GuardedPool> & {

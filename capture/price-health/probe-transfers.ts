@@ -2,8 +2,9 @@ import { type Address, maxUint256 } from 'viem';
 import { boundedCallsOnce } from '../../chain/isolated-calls.ts';
 import { closedSides, tokenLimits } from '../../protocol/transfers/transfer-limits.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
+import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import { createPoolReads, type PoolSchedule } from '../read-schedule/read-due-pools.ts';
-import { type ClosedSides, keepPools, noteSides, type SideProbe } from './closed-sides.ts';
+import { keepPools, noteSides, type SideProbe } from './closed-sides.ts';
 
 /**
  * Makes a probe that finds, for the due pools of a class, the sides whose tokens do not move, as quotes do. Under a

@@ -1,6 +1,5 @@
 import { type Address, encodeFunctionData, maxUint256 } from 'viem';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { ClosedSides } from '../../capture/price-health/closed-sides.ts';
 import { createTransferProbe } from '../../capture/price-health/probe-transfers.ts';
 import { CAPTURE_CLASSES, type KnownPool } from '../../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
@@ -13,6 +12,7 @@ import { send } from '../../devnet/dev-chain.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
+import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
 import { PROPERTY_SEED } from '../harness/property-seed.ts';
 import { amountsOf, tradingLevels } from './chain-curve.ts';
 import { executesAtBlock } from './execute-on-snapshot.ts';
