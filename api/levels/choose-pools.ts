@@ -14,7 +14,7 @@ export interface ChooseDeps {
   readonly database: pg.Pool;
 }
 
-/** Chooses the pools of a query that routes may use. @throws ApiError 503, PoolsUnknownError */
+/** Chooses the pools of a query that routes may use, in the order of the listing if it has one. @throws ApiError 503, PoolsUnknownError */
 export type ChoosePools = (
   chain: ChainConfig,
   query: Pick<LevelsQuery, 'pools' | 'listed'>,
@@ -40,6 +40,7 @@ export function createPoolChooser({ directory, database }: ChooseDeps): ChoosePo
     const open = named.filter(isOpenToAnyone);
     if (!listed) return open;
     const chosen = await listedPools(chain, { ...listed, addresses: pools });
-    return open.filter(({ address }) => chosen.has(address));
+    const byAddress = new Map(open.map((pool) => [pool.address, pool]));
+    return [...chosen].flatMap((address) => byAddress.get(address) ?? []);
   };
 }

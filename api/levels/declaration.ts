@@ -14,11 +14,13 @@ import {
 } from '../declaration/responses.ts';
 import { uint64 } from '../declaration/uint64.ts';
 import { RawListingQuery } from '../listing/query-string.ts';
-import { poolsQuery } from '../sockets/pool-lists.ts';
+import { MAX_NAMED_POOLS, poolsQuery } from '../sockets/pool-lists.ts';
 import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 
 export const RawLevelsQuery = z.object({
-  pools: poolsQuery,
+  pools: poolsQuery.openapi({
+    description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools with a key, and those of most value without.`,
+  }),
   format: z
     .string()
     .optional()
@@ -34,6 +36,13 @@ export const RawLevelsQuery = z.object({
 
 const Amount = z.string().regex(/^0x[1-9a-f][0-9a-f]*$/);
 const blockNumber = z.int().describe('The block that is being built.');
+
+const omitted = z
+  .int()
+  .optional()
+  .describe(
+    'Only without a key and a choice of pools: how many listed pools the frame leaves out, those of least value first.',
+  );
 
 /** The pools of a frame in a form. */
 function pammsOf(format: LevelsFormat) {
@@ -62,12 +71,14 @@ export const BuilderFrame = documented('BuilderPriceLevels', "Price levels in a 
   blockNumber,
   timestamp: uint64('When the frame was made, Unix nanoseconds.'),
   pamms: pammsOf('builder'),
+  omitted,
 });
 
 export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the form of BAP-710.', {
   blockNumber,
   millisTimestamp: z.int().describe('When the frame was made, Unix milliseconds.'),
   pamms: pammsOf('bap710'),
+  omitted,
 });
 
 const ORDER_BOOK = [{ amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' }];
@@ -86,7 +97,8 @@ export const getPriceLevels = {
   description:
     'What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each ' +
     'bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its ' +
-    'messages. All pools of a frame are of one block; named pools that are not served are left out.',
+    'messages. All pools of a frame are of one block; named pools that are not served are left out. Without a key and without ' +
+    '`pools`, `venue`, `tier` and `minTvlFiat` it is one frame for everybody: the listed pools of most value, below 900 kB.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: RawLevelsQuery },
   answer: {
     description: 'A frame',
@@ -95,6 +107,7 @@ export const getPriceLevels = {
     headers: BlockHeaders.extend(TakersHeaders.shape),
   },
   failures: {
+    401: errorResponse('`tier`, `minTvlFiat` or `venue` without `pools` and without a key'),
     400: errorOrTextResponse('Invalid chain id, address, number of pools or filter; bad syntax returns plain text'),
     404: errorResponse('Unknown chain'),
     503: retriedResponse('Not all pools can be read, or no further connection is accepted'),

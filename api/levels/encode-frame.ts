@@ -5,6 +5,18 @@ import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { FORMS, type LevelsFormat } from './forms.ts';
 
+/** How a frame is written. */
+export interface FrameShape {
+  readonly format: LevelsFormat;
+  /** Null: each pool is its own. */
+  readonly venue: Address | null;
+  /** For a frame that must not be long: how many pools of the chain are not among its snapshots, besides those it leaves out. */
+  readonly omitted?: number | undefined;
+}
+
+/** With the envelope of any transport, a frame that must not be long stays below 900 kB: some clients refuse 1 MiB. */
+export const MAX_FRAME_BYTES = 899_000;
+
 /** A frame as one JSON text, and how much it has. */
 export interface EncodedFrame {
   readonly json: string;
@@ -16,25 +28,35 @@ export interface EncodedFrame {
  * Writes the price levels of pools, in turns: levels are computed once per snapshot.
  *
  * @param head its first fields
- * @param venue null: each pool is its own
  */
 export async function encodeFrame(
-  format: LevelsFormat,
+  { format, venue, omitted }: FrameShape,
   head: string,
-  venue: Address | null,
   snapshots: readonly DepthSnapshot[],
 ): Promise<EncodedFrame> {
   const shown: string[] = [];
-  let levels = 0;
+  let [levels, bytes, unfit] = [0, head.length, 0];
   await forEachYielding(snapshots, (snapshot) => {
     if (snapshot.status !== 'healthy') return;
     const { [format]: pairs, count } = pairsOf(snapshot);
     if (count === 0) return;
-    shown.push(venue ? pairs : venueJson(snapshot.pool.address, pairs));
-    levels += count;
+    const text = venue ? pairs : venueJson(snapshot.pool.address, pairs);
+    // After the first one that does not fit come pools of less value.
+    const isLong = unfit > 0 || bytes + text.length >= MAX_FRAME_BYTES;
+    if (omitted !== undefined && isLong) unfit += 1;
+    else {
+      shown.push(text);
+      bytes += text.length + 1;
+      levels += count;
+    }
   });
   const pamms = venue && shown.length > 0 ? venueJson(venue, shown.join()) : shown.join();
-  return { json: `{${head},"pamms":[${pamms}]}`, pamms: venue ? Math.min(1, shown.length) : shown.length, levels };
+  const end = omitted === undefined ? '' : `,"omitted":${omitted + unfit}`;
+  return {
+    json: `{${head},"pamms":[${pamms}]${end}}`,
+    pamms: venue ? Math.min(1, shown.length) : shown.length,
+    levels,
+  };
 }
 
 const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;

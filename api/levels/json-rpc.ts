@@ -13,7 +13,6 @@ const MAX_CALLS = 20;
 /** Codes of JSON-RPC 2.0, and of its servers, by the status of the same error in a request. -32000 may be retried. */
 const CODES: Readonly<Record<number, number>> = {
   400: -32_602,
-  401: -32_001,
   404: -32_601,
   429: -32_005,
   503: -32_000,

@@ -19,9 +19,24 @@ export interface LevelsQuery {
   /** Tiers and TVL of the pools; null: any. */
   readonly listed: ListingQuery | null;
   readonly basis: Basis;
+  /** Set for what all see who choose nothing and have no key. */
+  readonly isPublic?: true;
 }
 
-/** Reads the query string. Without `pools` it takes a key. @throws ApiError 400, 401 */
+/** Pools above the default floor of the listing, those of most value first. */
+const PUBLIC_LISTING = toListingQuery({ sortBy: 'tvl' }, ['tvl']);
+
+/** The query of clients without a key who choose no pools. */
+export const publicQuery = (format: LevelsFormat, basis: Basis): LevelsQuery => ({
+  format,
+  venue: null,
+  pools: null,
+  listed: PUBLIC_LISTING,
+  basis,
+  isPublic: true,
+});
+
+/** Reads the query string. A choice of other pools than named ones takes a key. @throws ApiError 400, 401 */
 export function levelsQuery(c: Context): LevelsQuery {
   const basis = basisParam(c);
   const { format: named = 'builder', venue: text, tier, minTvlFiat } = parseQuery(c, RawLevelsQuery);
@@ -30,5 +45,7 @@ export function levelsQuery(c: Context): LevelsQuery {
   if (text !== undefined && !venue) throw badRequest('venue is not a valid address');
   const listed = toListingQuery({ tier, minTvlFiat: minTvlFiat ?? 0 }, ['tiered']);
   const isListed = listed.tiers !== null || listed.minTvlFiat !== null;
+  const isChosen = c.get('key') || c.req.query('pools') !== undefined || venue || isListed;
+  if (!isChosen) return publicQuery(format, basis);
   return { format, venue, pools: poolsParam(c)?.sort() ?? null, listed: isListed ? listed : null, basis };
 }

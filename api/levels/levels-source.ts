@@ -27,6 +27,21 @@ export interface LevelsSourceDeps extends Clocks {
 /** One each second at least, also if a timer is late. */
 const MAX_MS = 900;
 
+/** What all see takes this part of the calls of a minute, at most this many pools: no more fit into a frame. */
+const PUBLIC_POOLS_PER_CALL = 0.2;
+const MAX_PUBLIC_POOLS = 300;
+
+const shownOf = (found: readonly ServedPool[], { chain, query }: Pick<LevelsSourceDeps, 'chain' | 'query'>) =>
+  query.isPublic ? found.slice(0, publicPools(chain)) : found;
+
+/** How many pools of a chain all see: as many as its budget reads at each block. */
+export const publicPools = ({ warmBudget }: Pick<LevelsChain, 'warmBudget'>): number =>
+  Math.min(MAX_PUBLIC_POOLS, Math.ceil(warmBudget.callsPerMinute * PUBLIC_POOLS_PER_CALL));
+
+const blocks = new WeakMap<Buffer, BlockRef>();
+/** The block that a frame of a {@link LevelsSource} was read at. */
+export const blockOfFrame = (frame: Buffer): BlockRef => blocks.get(frame) as BlockRef;
+
 /** Makes the frames of a query from the latest depths of its pools, which it keeps requested and chooses again each time. */
 export class LevelsSource implements FrameSource {
   readonly minMs = LEVELS_INTERVAL_MS;
@@ -34,6 +49,8 @@ export class LevelsSource implements FrameSource {
   readonly maxLateMs: number;
   readonly #quotes: LevelQuotes;
   readonly #awaited: AwaitedPools;
+  /** Those that the query finds, and of these the ones that frames show. */
+  #found: readonly ServedPool[];
   #pools: readonly ServedPool[];
   #pins: readonly (() => void)[] = [];
   /** The versions that the last frame shows. */
@@ -45,7 +62,8 @@ export class LevelsSource implements FrameSource {
     this.maxLateMs = 2 * maxUnreadMs(chain);
     this.#quotes = quotesOf<LevelQuotes>(chain, query.basis);
     this.#awaited = new AwaitedPools(maxUnreadMs(chain), now);
-    this.#pools = pools;
+    this.#found = pools;
+    this.#pools = shownOf(pools, deps);
     this.#madeAt = now();
   }
 
@@ -60,8 +78,7 @@ export class LevelsSource implements FrameSource {
   }
 
   async make(): Promise<Made> {
-    const { chain, byKey, now, wallClock } = this.deps;
-    const query = { ...this.deps.query, wallClock };
+    const { chain, byKey, now, query } = this.deps;
     const { depths } = this.deps.latest;
     void this.#choose();
     this.#pin();
@@ -70,9 +87,13 @@ export class LevelsSource implements FrameSource {
     const announced = heads.announced?.block;
     const known = announced && !heads.isTooOld(announced) ? announced : null;
     const pools = this.#pools.filter((pool) => byKey || !chain.estimates.isReadForKeys(pool));
-    if (pools.length === 0) return known && Buffer.from(await writeLevels(chain, query, known, []));
+    if (pools.length === 0) return known && this.#write(known, [], this.#found.length);
     if (!depths.block) return known ? 'late' : null;
-    const contents = frameContents(this.#poolsAt(depths.block, pools), now() - this.#madeAt >= MAX_MS);
+    const lateMs = now() - this.#madeAt;
+    const at = this.#poolsAt(depths.block, pools);
+    // What all see does not wait for calls that others take.
+    const isShort = query.isPublic && at.read.length > 0 && lateMs >= maxUnreadMs(chain);
+    const contents = frameContents(isShort ? { ...at, unread: [] } : at, lateMs >= MAX_MS);
     if (contents === 'late' || contents === null) return contents;
     this.#madeAt = now();
     const block = contents.find((snapshot) => snapshot.block.pending)?.block ?? depths.block;
@@ -81,13 +102,24 @@ export class LevelsSource implements FrameSource {
       const written = depths.get(snapshot.pool.address)?.first;
       return hasDepth(written) ? written : snapshot;
     });
-    return Buffer.from(await writeLevels(chain, query, block, first));
+    return this.#write(block, first, this.#found.length - pools.length + (isShort ? at.unread.length : 0));
+  }
+
+  /** @param unread how many pools that the query found are not among the snapshots for want of calls */
+  async #write(block: BlockRef, snapshots: readonly DepthSnapshot[], unread: number): Promise<Buffer> {
+    const { chain, wallClock, query } = this.deps;
+    const { format, venue, isPublic } = query;
+    const shape = { format, venue, wallClock, omitted: isPublic && unread };
+    const frame = Buffer.from(await writeLevels(chain, shape, block, snapshots));
+    blocks.set(frame, block);
+    return frame;
   }
 
   /** While the database does not answer, the pools stay. */
   async #choose(): Promise<void> {
     const { choose, chain, query } = this.deps;
-    this.#pools = await choose(chain, query).catch(() => this.#pools);
+    this.#found = await choose(chain, query).catch(() => this.#found);
+    this.#pools = shownOf(this.#found, this.deps);
   }
 
   #pin(): void {

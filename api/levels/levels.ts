@@ -22,6 +22,11 @@ export const levelsResource = defineResource([getPriceLevels], (deps: LevelsDeps
     const query = levelsQuery(c);
     const { chain, levels } = servedChain(deps.takers, chainParam);
     if (isUpgrade(c)) return openLevels(c, deps, levels, query);
+    if (query.isPublic) {
+      const { body, block } = await levels.readPublic(query);
+      setBlockHeaders(c, block);
+      return sendReady(c, body);
+    }
     const read = new OneState(chain, query.basis).add(await levels.prepare(query, c.get('key') !== null));
     const { json, block } = await read();
     setBlockHeaders(c, block);

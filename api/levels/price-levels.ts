@@ -5,17 +5,30 @@ import type { Basis } from '../../quoting/quote-basis.ts';
 import { isExhausted } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { unavailable } from '../errors.ts';
 import { olderBlock } from '../http/block-headers.ts';
+import { ReadyBody } from '../http/ready-body.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { assertWildcard } from '../sockets/pool-lists.ts';
+import { AskedFrames } from './asked-frames.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { AwaitedPools, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
-import { LevelsSource } from './levels-source.ts';
+import { blockOfFrame, LevelsSource } from './levels-source.ts';
 import type { LevelQuotes, ReadAt } from './one-state.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
+
+/** A frame for any number of clients. */
+export interface PublicFrame {
+  readonly body: ReadyBody;
+  readonly block: BlockRef;
+}
+
+const publicFrame = perObject(
+  (frame: Buffer): PublicFrame => ({ body: new ReadyBody(frame.toString()), block: blockOfFrame(frame) }),
+);
 
 /** A frame, and the block that its pools were read at. */
 export interface LevelsFrame {
@@ -32,6 +45,8 @@ export interface PriceLevelsDeps extends Clocks {
 
 /** The price levels of one chain, from the snapshots that quotes come from. */
 export class PriceLevels {
+  /** By query; there are few. */
+  readonly #asked = new Map<string, AskedFrames>();
   /** The pools that single frames wait for. */
   readonly #awaited: AwaitedPools;
 
@@ -67,7 +82,10 @@ export class PriceLevels {
       if (unread.length > 0 || read.some(isOther)) return null;
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
-      return { json: await writeLevels(chain, { ...query, wallClock }, head.block, read), block };
+      return {
+        json: await writeLevels(chain, { format: query.format, venue: query.venue, wallClock }, head.block, read),
+        block,
+      };
     };
   }
 
@@ -85,16 +103,29 @@ export class PriceLevels {
     return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
   }
 
+  /**
+   * Gives the frame of a {@link publicQuery}, which is made once for all who ask: it is as old as the last tick of its feed.
+   *
+   * @throws ApiError 503
+   */
+  async readPublic(query: LevelsQuery): Promise<PublicFrame> {
+    const { now } = this.deps;
+    const key = JSON.stringify(query);
+    const asked = this.#asked.get(key) ?? new AskedFrames(now);
+    this.#asked.set(key, asked);
+    return publicFrame(await asked.read(() => this.open(query, false)));
+  }
+
   /** How many clients read its frames here. */
   get readers(): number {
     return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]);
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */
-  async #assertReadable({ basis, pools }: LevelsQuery): Promise<void> {
+  async #assertReadable({ basis, pools, isPublic }: LevelsQuery): Promise<void> {
     const { chain, latest } = this.deps;
     const { table } = await latest[basis].ready();
-    if (!pools) assertWildcard(table, chain.chainId);
+    if (!pools && !isPublic) assertWildcard(table, chain.chainId);
   }
 }
 

@@ -14,8 +14,8 @@ export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
   method: z
     .string()
     .describe(
-      'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; all ' +
-        'pools take a key) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
+      'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; without ' +
+        'pools all listed ones with a key, and those of most value without) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
         '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
     ),
   params: z
@@ -33,7 +33,7 @@ export const RpcResponse = documented('RpcResponse', 'The response to one call.'
     .describe('Of a call that succeeded; the first schema is that of `pamm_status`.'),
   error: z
     .strictObject({
-      code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (key), or -32005 (limit).'),
+      code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), or -32005 (limit).'),
       message: z.string().describe('What is wrong, as a human-readable sentence.'),
     })
     .optional()

@@ -2,13 +2,13 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
-import { ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
+import { ApiError, badRequest, toApiError, tooManyRequests } from '../errors.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import { windowLimit } from '../sockets/window-limit.ts';
 import type { LevelsFormat } from './forms.ts';
 import { type AnswerCall, LaterAnswer } from './json-rpc.ts';
-import type { LevelsQuery } from './levels-query.ts';
+import { type LevelsQuery, publicQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import type { OverrideFrames } from './override-frames.ts';
 import type { PriceLevels } from './price-levels.ts';
@@ -67,6 +67,8 @@ export class TakerCalls {
         const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
         const query = levelsOf(format, addresses(pamms), this.hasKey);
         this.#countAnswer();
+        if (query.isPublic)
+          return new LaterAnswer(async () => new ReadyJson(String((await levels.readPublic(query)).body.content)));
         const read = state.add(await levels.prepare(query, this.hasKey));
         return new LaterAnswer(async () => new ReadyJson((await read()).json));
       }
@@ -111,8 +113,8 @@ export function readParams<S extends z.ZodType>(schema: S, params: unknown): z.o
 export const addresses = (names: readonly string[]): Address[] =>
   names.length === 0 ? [] : [...namedPools(names).keys()].sort();
 
-/** The query of a taker who names pools, or none for all. @throws ApiError 401 without pools and key */
+/** The query of a taker who names pools, or none for all that the taker may see. */
 export function levelsOf(format: LevelsFormat, pools: readonly Address[], hasKey: boolean): LevelsQuery {
-  if (pools.length === 0 && !hasKey) throw keyOrPoolsMissing();
+  if (pools.length === 0 && !hasKey) return publicQuery(format, 'live');
   return { format, venue: null, pools: pools.length > 0 ? pools : null, listed: null, basis: 'live' };
 }

@@ -13,10 +13,14 @@ import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
 import { addresses, levelsOf, Names, readParams, TakerCalls, type TakersDeps } from './taker-calls.ts';
 
-const Subscribe = z.union([
-  z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: Names })]),
-  z.tuple([z.literal('subscribePriceLevelsV1'), z.looseObject({ pamms: Names })]),
-]);
+/** The object that names addresses may be missing. */
+const Subscribe = z.preprocess(
+  (params) => (Array.isArray(params) && params.length === 1 ? [params[0], {}] : params),
+  z.union([
+    z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: Names })]),
+    z.tuple([z.literal('subscribePriceLevelsV1'), z.looseObject({ pamms: Names })]),
+  ]),
+);
 const Unsubscribe = z.tuple([z.string()]);
 
 /** Frames of a subscription, as notifications. */

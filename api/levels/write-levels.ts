@@ -6,8 +6,7 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { type EncodedFrame, encodeFrame } from './encode-frame.ts';
-import type { LevelsQuery } from './levels-query.ts';
+import { type EncodedFrame, encodeFrame, type FrameShape } from './encode-frame.ts';
 import type { LevelQuotes } from './one-state.ts';
 
 /** What price levels need of a chain. */
@@ -32,19 +31,19 @@ const written = perObject((_: LevelsChain): { last: WrittenFrame } => ({
 export const lastWritten = (chain: LevelsChain): WrittenFrame => written(chain).last;
 
 /**
- * Writes the frame of a query as one JSON text.
+ * Writes a frame as one JSON text.
  *
  * @param block what is shown was read at it
  */
 export async function writeLevels(
   chain: LevelsChain,
-  { format, venue, wallClock }: Pick<LevelsQuery, 'format' | 'venue'> & Pick<Clocks, 'wallClock'>,
+  { wallClock, ...shape }: FrameShape & Pick<Clocks, 'wallClock'>,
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
 ): Promise<string> {
   const madeAt = wallClock();
-  const head = frameHead(format, chain.chainId, targetOf(block, chain), madeAt);
-  const { json, ...size } = await encodeFrame(format, head, venue, snapshots);
+  const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
+  const { json, ...size } = await encodeFrame(shape, head, snapshots);
   const computedAt = wallClock();
   written(chain).last = { ...size, computedAt, lastComputeMs: Math.max(0, computedAt - madeAt) };
   return json;

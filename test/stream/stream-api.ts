@@ -29,6 +29,17 @@ export interface StreamApiOptions {
   readonly sharedBy?: { readonly redisUrl: string; readonly prefix: string };
 }
 
+/** A database in which no pool is delisted, and all are listed. */
+function listingOf(chainId: number, directory: PoolDirectory) {
+  const query = async (statement: string | { readonly text: string }) => {
+    if (typeof statement === 'string' || !statement.text.includes('"chainIds"')) return { rows: [] };
+    const pools = (await directory.table()).ofChain(chainId).map(({ address }) => address);
+    return { rows: [{ version: null, chainIds: pools.map(() => String(chainId)), pools }] };
+  };
+  const nothing = () => undefined;
+  return { query, connect: async () => ({ query, on: nothing, off: nothing, release: nothing }) } as never;
+}
+
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
   const { quotes = { ...stillQuotes, minRefreshMs: 50 } } = options;
@@ -47,8 +58,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     countCall: (_chainId, method) => calls.push(method),
   });
   const chains = new Map([[chain.chainId, opened]]);
-  // No pool of these tests is delisted.
-  const database = { query: async () => ({ rows: [] }) } as never;
+  const database = listingOf(chain.chainId, directory);
   const opening = { chains, directory, database, metrics, logger, stream: options.stream };
   const { sockets, streams, takers, stop } = openStreams(opening);
   const { pingMs = 15_000 } = options;

@@ -20,6 +20,8 @@ export interface DecodedFrame {
   /** Unix milliseconds. */
   readonly madeAt: number;
   readonly pairs: readonly DecodedPair[];
+  /** Null: the frame does not say. */
+  readonly omitted: bigint | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -79,9 +81,11 @@ function pairsOf(pamms: unknown, levels: string, kind: string, kinds: readonly [
   });
 }
 
+const omittedOf = ({ omitted }: Fields): bigint | null => (omitted === undefined ? null : integer(omitted));
+
 /** Reads a frame of price levels in a block builder's form. @throws Error */
 export function decodeBuilderFrame(text: string): DecodedFrame {
-  const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot']);
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot', 'omitted']);
   const timestamp = integer(frame.timestamp);
   // Nanoseconds of this century: milliseconds or seconds are another form.
   if (timestamp < 10n ** 18n || timestamp > 5n * 10n ** 18n) fail('timestamp is not in nanoseconds');
@@ -90,16 +94,17 @@ export function decodeBuilderFrame(text: string): DecodedFrame {
     blockNumber: integer(frame.blockNumber),
     madeAt: Number(timestamp / 1_000_000n),
     pairs: pairsOf(frame.pamms, 'orderBook', 'variant', ['Simulated', 'Interpolated']),
+    omitted: omittedOf(frame),
   };
 }
 
 /** Reads a frame of price levels in the form of BAP-710. @throws Error */
 export function decodeBap710Frame(text: string): DecodedFrame {
-  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms']);
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms'], ['omitted']);
   const madeAt = Number(integer(frame.millisTimestamp));
   if (madeAt < 10 ** 12 || madeAt > 5 * 10 ** 12) fail('millisTimestamp is not in milliseconds');
   const pairs = pairsOf(frame.pamms, 'levels', 'source', ['simulated', 'interpolated']);
-  return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs };
+  return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs, omitted: omittedOf(frame) };
 }
 
 export const DECODERS = { builder: decodeBuilderFrame, bap710: decodeBap710Frame } as const;

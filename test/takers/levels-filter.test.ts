@@ -13,6 +13,10 @@ async function venuesOf(query: string, headers: Record<string, string> = {}): Pr
   return new Set(decodeBuilderFrame(text).pairs.map(({ pamm }) => pamm));
 }
 
+test('without a key and a choice the listed pools above the default floor are shown', async () => {
+  expect(await venuesOf('')).toEqual(new Set([opened.pool.address]));
+});
+
 test('tiers and TVL are those of the listing, with named pools and without', async () => {
   const { address } = opened.pool;
   const [all, none] = [new Set([address]), new Set()];

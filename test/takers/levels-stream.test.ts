@@ -100,19 +100,37 @@ test.each([
   ['a malformed pool', 'pools=0x1', 400],
   ['an unknown tier', 'tier=gold', 400],
   ['an unknown basis', 'basis=x', 400],
-  ['no pools and no key', '', 401],
+  ['a choice of other pools without a key', 'tier=green', 401],
 ])('%s is rejected, by HTTP and WebSocket', async (_what, query, status) => {
-  const url = urlOf(query.includes('pools') || query === '' ? query : `pools=${named()}&${query}`);
+  const url = urlOf(query.includes('pools') || status === 401 ? query : `pools=${named()}&${query}`);
   expect((await fetch(url)).status).toBe(status);
   expect((await rejectedUpgrade(url.replace('http', 'ws'))).status).toBe(status);
 });
 
-test('without pools and a key, the response says what is missing', async () => {
-  const expected = { status: 401, body: { error: 'name pools, or send an API key' } };
+test('without a key and a choice, GET and WebSocket give one frame to all', async () => {
+  await updateAll(world.market, () => 200n);
+  const whole = (text: string) => {
+    const { pairs, omitted } = decodeBuilderFrame(text);
+    return pairs.length >= 4 && pairs.length / 2 + Number(omitted) === 3;
+  };
+  await until('a frame of all pools that are read for anyone', async () =>
+    whole(await (await fetch(urlOf(''))).text()),
+  );
+  const [one, other] = await Promise.all([connectTexts(urlOf('')), connectTexts(urlOf('basis=live'))]);
+  await until('frames', () => [one, other].every(({ texts }) => texts.length > 2));
   const response = await fetch(urlOf(''));
+  await expectBlockHeaders(response.headers, world.market.chain.client);
+  const text = await response.text();
+  // Each frame has the time when it was made.
+  for (const client of [one, other]) await until('the same frame', () => textsOf(client).includes(text));
+});
+
+test('a choice of other than named pools takes a key, and the response says so', async () => {
+  const expected = { status: 401, body: { error: 'name pools, or send an API key' } };
+  const response = await fetch(urlOf('tier=green'));
   expect({ status: response.status, body: await response.json() }).toEqual(expected);
-  expect(await rejectedUpgrade(urlOf('').replace('http', 'ws'))).toMatchObject(expected);
-  const bad = await fetch(urlOf(''), { headers: { Authorization: 'Bearer bad' } });
+  expect(await rejectedUpgrade(urlOf('tier=green').replace('http', 'ws'))).toMatchObject(expected);
+  const bad = await fetch(urlOf('tier=green'), { headers: { Authorization: 'Bearer bad' } });
   expect([bad.status, await bad.json()]).toEqual([401, expected.body]);
   expect(bad.headers.get('X-Key-Ignored')).toBe('unknown');
 });
