@@ -267,3 +267,16 @@ test('of what a node left out later, only blocks since both agreed are read agai
   await continueAfterRepair();
   expect(await auditToTheEnd(SECOND)).toEqual(new Map());
 });
+
+test('of logs that a node gives in another order, nothing differs', { timeout: LIMIT_MS }, async () => {
+  const { traffic } = chainOf(SECOND);
+  await indexer.stop();
+  for (let done = 0; done < 15; done += 1) await traffic.step();
+  await traffic.settle();
+  await mine(SECOND, FINAL);
+  world.secondNode.misbehave({ kind: 'otherLogs', of: (logs) => logs.toReversed() });
+  indexer = await startIndexer(world);
+  world.secondNode.misbehave(null);
+  await catchUp();
+  expect(await auditToTheEnd(SECOND)).toEqual(new Map());
+});
