@@ -9,6 +9,7 @@ import { notFound, sendError, wrongMethod } from './errors.ts';
 import { warnOfProxies } from './http/client-address.ts';
 import { limitBody, rejectDotSegments } from './http/refusals.ts';
 import { beginResponse } from './http/response-headers.ts';
+import { mountBuilderSockets } from './levels/builder-sockets.ts';
 import type { TakersDeps } from './levels/taker-calls.ts';
 import { mountTakerSockets } from './levels/taker-session.ts';
 import { createLimits, type RateLimitDeps } from './limits/rate-limit.ts';
@@ -56,6 +57,7 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
     const sockets = { ...webSockets, verifyKey, trustedProxies, logger };
     mountWebSocket(app, limitOf, sockets);
     mountTakerSockets(app, sockets);
+    mountBuilderSockets(app, limitOf, sockets);
   }
   pages?.(app);
   mountReference(app, {

@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { Address } from '../../db/listing/pool-record.ts';
+import { uint64 } from '../declaration/uint64.ts';
 import { Bap710Frame, BuilderFrame } from './declaration.ts';
 import { JsonRpc, RpcCall, RpcResponse } from './rpc-declaration.ts';
 
@@ -22,6 +24,34 @@ export const LEVELS_MESSAGES = {
   bap710Frame: Bap710Frame.describe('A complete frame, with `format=bap710`.'),
   levelsBye: bye.extend({ event: z.literal('bye') }).describe(BYE),
 };
+
+/** What the WebSockets send that a builder's clients read: frames alone. */
+export const QUOTE_STREAM_MESSAGES = {
+  builderOverrides: z
+    .object({
+      slot: z.int().optional().describe('Its slot, where the chain has slots.'),
+      blockNumber: z.int().describe('The block that is being built.'),
+      timestamp: uint64('When the frame was made, Unix nanoseconds.'),
+    })
+    .catchall(
+      z
+        .strictObject({
+          stateOverride: z
+            .record(
+              Address,
+              z
+                .strictObject({
+                  stateDiff: z.record(z.string(), z.string()).describe('Words by slot, hex of 32 bytes.'),
+                })
+                .describe('What the account holds in that block.'),
+            )
+            .describe('By account.'),
+        })
+        .describe('A venue, by address.'),
+    )
+    .describe('State overrides by venue, in the form of builders: all that are live and may be passed on.'),
+};
+export const BUILDER_LEVELS_MESSAGES = { builderFrame: LEVELS_MESSAGES.builderFrame };
 
 /** What the WebSocket of JSON-RPC sends, by name. */
 export const TAKER_MESSAGES = {

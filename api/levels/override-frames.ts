@@ -9,7 +9,11 @@ import type { ReadAt } from './one-state.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 /** Ten frames a second, as relayers send them. */
-const FRAME_MS = 100;
+const RELAYER_PACE = { minMs: 100, maxMs: 100 };
+/** Builders send a frame at each change, at most 20 a second, and each 400 ms while a venue is live, also if a timer is late. */
+const LIVE_PACE = { minMs: 50, maxMs: 350 };
+/** Otherwise an empty one each second. */
+const QUIET_PACE = { minMs: 50, maxMs: 900 };
 
 /** The overrides of the block that is being built, as far as their sources may be passed on. */
 export class OverrideFrames {
@@ -33,14 +37,16 @@ export class OverrideFrames {
     return this.feeds.readersOf(['overrides', this.chain.chainId]);
   }
 
-  /** Opens frames in the form of BAP-710. Without a head there is none. @param routers the venues to show; none means all */
-  async open(routers: readonly Address[]): Promise<FrameFeed> {
+  /** Opens frames at the pace of a form. Without a head there is none. @param routers the venues to show; none means all */
+  async open(form: FrameForm, routers: readonly Address[]): Promise<FrameFeed> {
     await this.#heads.caughtUp();
-    const key = JSON.stringify(['overrides', this.chain.chainId, routers]);
+    const key = JSON.stringify(['overrides', this.chain.chainId, form, routers]);
+    let pace = form === 'builder' ? QUIET_PACE : RELAYER_PACE;
     return this.feeds.of(key, () => ({
       make: async () => {
         const head = this.#heads.fresh();
-        return head ? Buffer.from(this.#write('bap710', head.block, routers)) : null;
+        if (form === 'builder') pace = head?.block.pending?.republished ? LIVE_PACE : QUIET_PACE;
+        return head ? Buffer.from(this.#write(form, head.block, routers)) : null;
       },
       start: (changed) => {
         const stops = [this.#heads.onHead(changed), this.#heads.watch()];
@@ -48,8 +54,12 @@ export class OverrideFrames {
           for (const stop of stops) stop();
         };
       },
-      minMs: FRAME_MS,
-      maxMs: FRAME_MS,
+      get minMs() {
+        return pace.minMs;
+      },
+      get maxMs() {
+        return pace.maxMs;
+      },
     }));
   }
 

@@ -8,10 +8,14 @@ import type { FrameFeed } from './frame-feed.ts';
 /** How messages are written: of builders a frame is one. */
 export interface MessageForm {
   readonly frame: (frame: Buffer) => Buffer;
-  readonly bye: (bye: ReturnType<typeof byeOf>) => string;
+  /** Null: the form has no such message, and the close says why. */
+  readonly bye: (bye: ReturnType<typeof byeOf>) => string | null;
 }
 
 const BARE: MessageForm = { frame: (frame) => frame, bye: (bye) => JSON.stringify({ event: 'bye', ...bye }) };
+
+/** As builders send them: nothing but frames. */
+export const FRAMES_ALONE: MessageForm = { frame: (frame) => frame, bye: () => null };
 
 /**
  * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes more;
@@ -36,6 +40,7 @@ export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageFor
 
 /** Says why a connection ends, and ends it. */
 export function endFrames(socket: WebSocket, reason: ByeReason | 'stale', form: MessageForm = BARE): void {
-  socket.send(form.bye(byeOf(reason)));
-  socket.close(GOING_AWAY);
+  const bye = form.bye(byeOf(reason));
+  if (bye !== null) socket.send(bye);
+  socket.close(GOING_AWAY, bye === null ? reason : undefined);
 }

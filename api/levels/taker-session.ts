@@ -89,7 +89,7 @@ export class TakerSession implements Session {
       throw new ApiError(429, { error: `a connection has one ${kind} at a time` });
     const feed =
       kind === 'subscribeNewQuotesV1'
-        ? await chain.overrides.open(addresses(named.routers))
+        ? await chain.overrides.open('bap710', addresses(named.routers))
         : await chain.levels.open(levelsOf('bap710', addresses(named.pamms), hasKey), hasKey);
     const subscription = { id: bytesToHex(randomBytes(16)), kind, feed, end: () => undefined };
     this.#subscriptions.set(subscription.id, subscription);

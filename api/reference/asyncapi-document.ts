@@ -1,6 +1,12 @@
 import { OpenAPIHono, type z } from '@hono/zod-openapi';
 import { EXAMPLE } from '../declaration/example-market.ts';
-import { LEVELS_MESSAGES, TAKER_CALLS, TAKER_MESSAGES } from '../levels/messages.ts';
+import {
+  BUILDER_LEVELS_MESSAGES,
+  LEVELS_MESSAGES,
+  QUOTE_STREAM_MESSAGES,
+  TAKER_CALLS,
+  TAKER_MESSAGES,
+} from '../levels/messages.ts';
 import { STREAM_MESSAGES, webSocketMessage } from '../stream/message-schema.ts';
 import { WsAck, WsAuth, WsError, WsPing, WsSubscribe, WsUnsubscribe } from '../stream/ws-operations.ts';
 import { API_TITLE } from './openapi-document.ts';
@@ -38,7 +44,7 @@ const CHAIN_ID = {
 /** The AsyncAPI 3 document of the streams, from the schemas that their messages are checked with. */
 export function asyncApiDocument() {
   const overWebSocket = { ...WS_OPERATIONS, ...WS_ANSWERS, ...WS_EVENTS };
-  const ofTakers = { ...LEVELS_MESSAGES, ...TAKER_MESSAGES, ...TAKER_CALLS };
+  const ofTakers = { ...LEVELS_MESSAGES, ...QUOTE_STREAM_MESSAGES, ...TAKER_MESSAGES, ...TAKER_CALLS };
   const all = Object.entries({ ...EVENTS, ...WS_EVENTS, ...WS_OPERATIONS, ...WS_ANSWERS, ...ofTakers });
   // Makes JSON schemas of them, and of schemas that they share with the OpenAPI document.
   const app = new OpenAPIHono();
@@ -62,6 +68,19 @@ export function asyncApiDocument() {
         'wss',
         LEVELS_MESSAGES,
       ),
+      quoteStream: channel(
+        '/public/v1/evm/{chain_id}/ws/pamm_quote_stream',
+        'State overrides as a builder sends them: at each change, at most 20 times a second; while a venue is live at least each ' +
+          '400 ms, otherwise an empty frame each second. There is no `bye`: the reason of the close is that of a `bye`.',
+        'wss',
+        QUOTE_STREAM_MESSAGES,
+      ),
+      builderLevels: channel(
+        '/public/v1/evm/{chain_id}/ws/pamm_price_levels',
+        'The frames of `priceLevels`, with the same parameters, but without a `bye`.',
+        'wss',
+        BUILDER_LEVELS_MESSAGES,
+      ),
       takers: channel('/rpc/{chain_id}', 'JSON-RPC of takers: the calls of `callTakers`, and subscriptions.', 'wss', {
         ...TAKER_MESSAGES,
         ...TAKER_CALLS,
@@ -72,6 +91,8 @@ export function asyncApiDocument() {
       tellByWebSocket: { action: 'send', ...refs('webSocket', WS_EVENTS) },
       operate: { action: 'receive', ...refs('webSocket', WS_OPERATIONS), reply: refs('webSocket', WS_ANSWERS) },
       tellPriceLevels: { action: 'send', ...refs('priceLevels', LEVELS_MESSAGES) },
+      tellQuoteStream: { action: 'send', ...refs('quoteStream', QUOTE_STREAM_MESSAGES) },
+      tellBuilderLevels: { action: 'send', ...refs('builderLevels', BUILDER_LEVELS_MESSAGES) },
       tellTakers: { action: 'send', ...refs('takers', TAKER_MESSAGES) },
       call: { action: 'receive', ...refs('takers', TAKER_CALLS), reply: refs('takers', TAKER_MESSAGES) },
     },

@@ -13,7 +13,8 @@ import { keepAlive } from './keep-alive.ts';
 import type { Sockets } from './sockets.ts';
 
 /** Where the HTTP server lets requests upgrade. */
-export const WEB_SOCKET_PATHS = /^\/(?:public\/v1\/evm\/[^/]+\/(?:ws|price_levels)|rpc\/[^/]+)$/;
+export const WEB_SOCKET_PATHS =
+  /^\/(?:public\/v1\/evm\/[^/]+\/(?:ws(?:\/pamm_(?:quote_stream|price_levels))?|price_levels)|rpc\/[^/]+)$/;
 
 const now = () => performance.now();
 
