@@ -16,7 +16,16 @@ const LATE_MS = 2_000;
 /** Those that concern one source alone. */
 const FAULTS_OF_SOURCES = ['lie', 'silence', 'leap'] as const;
 /** A source that said a price within this time says it still. */
-const SAID_MS = 600;
+export const SAID_MS = 600;
+
+/**
+ * With few calls, each pool still has a quote within this time, or that of two rounds: a class has a call a second, and a
+ * pool without a live price costs two.
+ */
+const TURN_MS = 15_000;
+const TURNS_MS_PER_POOL = 2 * 2_000;
+/** How long it takes until the round begins and is read. */
+const ROUND_MS = 3_000;
 
 /** Finds live prices that readers hold though no source sent them, or long after their end. */
 export class PriceAudit {
@@ -29,6 +38,11 @@ export class PriceAudit {
   /** Whether scheduled reads have calls for all pools. */
   get hasEnoughCalls(): boolean {
     return this.world.plan.callsPerMinute >= ENOUGH_CALLS;
+  }
+
+  /** Within this time each pool has its turn: 0 where all are read at once. */
+  get turnMs(): number {
+    return this.hasEnoughCalls ? 0 : Math.max(TURN_MS, TURNS_MS_PER_POOL * this.world.plan.pools + ROUND_MS);
   }
 
   /** @param extraMs how much longer than usual it may take until the reader knows */

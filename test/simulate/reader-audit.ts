@@ -2,21 +2,13 @@ import type { StreamState } from '../../client/stream/types.ts';
 import type { Faults } from './faults.ts';
 import type { Findings } from './findings.ts';
 import { indexOf } from './pool-reader.ts';
-import { type PriceAudit, REACH_MS, SILENCE_MS } from './price-audit.ts';
+import { type PriceAudit, REACH_MS, SAID_MS, SILENCE_MS } from './price-audit.ts';
 import type { StreamReader } from './stream-reader.ts';
 import { FIRST_LIVE_PRICE, type VirtualBlock } from './virtual-chain.ts';
 import type { World } from './world.ts';
 
 /** A reader without a connection asks for batches this often. */
 const BATCH_MS = 2_500;
-/**
- * With few calls, each pool still has a quote within this time, or that of two rounds: a class has a call a second, and a
- * pool without a live price costs two.
- */
-const TURN_MS = 15_000;
-const TURNS_MS_PER_POOL = 2 * 2_000;
-/** How long it takes until the round begins and is read. */
-const ROUND_MS = 3_000;
 
 /** For this long after a reorganisation the block may go back. */
 const REORGANISED_MS = 3_000;
@@ -83,9 +75,9 @@ export class ReaderAudit {
     }
   }
 
-  /** Whether nothing keeps a reader from what others have. */
+  /** Whether nothing keeps a reader from what others have: the silence of one source costs no price of another. */
   #isCalm({ troubledUntil }: StreamReader): boolean {
-    return this.faults.isCalmFor(0) && this.world.time.now > troubledUntil;
+    return this.faults.isCalmFor(0, ['silence']) && this.world.time.now > troubledUntil;
   }
 
   /** No price is held long after it was withdrawn. */
@@ -111,10 +103,10 @@ export class ReaderAudit {
     if (this.prices.hasEnoughCalls) return;
     const { state, options } = reader;
     const isDue = this.#isCalm(reader);
-    const mostMs = Math.max(TURN_MS, TURNS_MS_PER_POOL * this.world.plan.pools + ROUND_MS);
     for (const pool of options.pools) {
       const what = `${options.name} has no quote of pool ${indexOf(pool)}`;
-      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > mostMs) this.findings.found('starves', what);
+      if (this.findings.lastsMs(what, isDue && !state?.quotes.has(pool)) > this.prices.turnMs)
+        this.findings.found('starves', what);
     }
   }
 
@@ -130,7 +122,9 @@ export class ReaderAudit {
       if (!quote) return `has no quote of pool ${pool}`;
       // Who becomes the reader of published updates does not know earlier ones; a block that is new has no overrides yet.
       if (basis !== 'live' || pool === plan.pools - 1 || this.#heads.length > 1) continue;
-      const isSaid = truth.since(pool, time.now).some(({ from }) => from < time.now - REACH_MS);
+      const isSaid = truth
+        .since(pool, time.now)
+        .some(({ from, saidAt }) => from < time.now - REACH_MS && saidAt > time.now - SAID_MS);
       if (isSaid && BigInt(quote.bidAdj) < FIRST_LIVE_PRICE) return `has no live price of pool ${pool}`;
     }
     return undefined;

@@ -37,7 +37,8 @@ export class TakerAudit {
     if (last && frame.madeAtMs < last.madeAtMs) findings.found('goes back', `the time of a frame of ${name}`);
     const ageMs = world.time.trueMs() + (process?.machine.skewMs ?? 0) - frame.madeAtMs;
     if (ageMs > REACH_MS && faults.isCalmFor(ageMs, ['node'])) findings.found('frame is old', `${name}: ${ageMs} ms`);
-    if (frame.prices.size < world.plan.pools && faults.isCalmFor(0))
+    // A pool that nodes did not give is left out until its next turn.
+    if (frame.prices.size < world.plan.pools && faults.isCalmFor(this.prices.turnMs))
       findings.found(
         'frame is not whole',
         `${name} got pools ${[...frame.prices.keys()].join()} of ${world.plan.pools}`,
