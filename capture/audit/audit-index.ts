@@ -5,7 +5,7 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type AuditPace, type DueSubject, readDue, type Subject, writeAudits } from './audit-rows.ts';
-import { poolCalls, poolCountCall, readChainFacts, readPoolCount } from './chain-facts.ts';
+import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
 import { compareFacts, type FactName } from './facts.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
 
@@ -31,8 +31,8 @@ export interface AuditDeps {
   readonly wallClock: Clock;
 }
 
-/** A pool is compared at most once a minute when its events became final, and at least once a day. */
-const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50 };
+/** A pool is compared at most once a minute when its events became final, and at least once a day. A run fits into one call. */
+const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50, bins: 5_000 };
 
 /**
  * Compares due pools and factories of the served index with the chain, at the newest block that is final in the index. Where no
@@ -90,6 +90,6 @@ async function readChain(
 
 /** No calls for a pool with more bins than a node reads at once: nothing is found out of it. */
 function callsOf(subject: Subject): ContractCall[] {
-  const calls = subject.kind === 'pool' ? poolCalls(subject) : [poolCountCall(subject.address)];
-  return calls.reduce((sum, { gas }) => sum + gas, 0) > CHUNK_GAS ? [] : calls;
+  if (subject.kind === 'factory') return [poolCountCall(subject.address)];
+  return poolGas(subject) > CHUNK_GAS ? [] : poolCalls(subject);
 }

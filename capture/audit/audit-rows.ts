@@ -16,6 +16,8 @@ export interface AuditPace {
   readonly minSecs: number;
   readonly maxSecs: number;
   readonly pools: number;
+  /** A run takes pools until they have this many bins. */
+  readonly bins: number;
 }
 
 /** What is compared, as the index had it. */
@@ -64,13 +66,13 @@ export async function readDue(
   database: pg.Pool,
   chainId: number,
   layouts: ReadonlyMap<Address, string>,
-  { minSecs, maxSecs, pools: most }: AuditPace,
+  { minSecs, maxSecs, pools: most, bins }: AuditPace,
 ) {
   return inTransaction(database, 'REPEATABLE READ', async (client) => {
     const schema = await servedSchema(client);
     if (schema === null) return { schema, subjects: [], proven: new Map<string, Set<string>>() };
     const factories = [...layouts.keys()];
-    const pools = await duePools(client, [chainId, schema, factories, minSecs, maxSecs, most], { schema });
+    const pools = await duePools(client, [chainId, schema, factories, minSecs, maxSecs, most, bins], { schema });
     const counted = await dueFactories(client, [chainId, schema, factories, minSecs], { schema });
     const subjects: DueSubject[] = [
       ...pools.map(({ pool, state, extensions, ...row }) => {

@@ -4,6 +4,7 @@ import { factoryFunctions } from '../../protocol/abi/factory.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import { immutablesAbi, scaleCall } from '../../protocol/layouts/immutables.ts';
+import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { BinRange, StoredPool } from '../../protocol/pool-state.ts';
 import type { ChainFacts } from './facts.ts';
 
@@ -16,6 +17,10 @@ interface ReadPool extends BinRange {
   readonly factory: Address;
   readonly layout: string;
 }
+
+/** An upper estimate of the gas that the calls for a pool take together: it grows with the bins. */
+export const poolGas = ({ lowestBin, highestBin }: BinRange): number =>
+  GAS.call + (HEAD_SLOTS.length + 2 * (highestBin - lowestBin + 1)) * GAS.perWord + GAS.immutables + 3 * GAS.getter;
 
 /** The calls whose results {@link readChainFacts} takes. */
 export function poolCalls(pool: ReadPool): ContractCall[] {

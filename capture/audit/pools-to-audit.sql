@@ -1,6 +1,7 @@
 -- Pools that are due for a comparison, as the index had them at its newest final block: of a row that a later block changed,
 -- the first undo record since then has what it was before, as in a reorganisation. Nothing is due before the index is complete.
--- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools.
+-- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools,
+-- $7 bins: pools are taken until they have as many, for anyone can create pools with very many.
 WITH point AS MATERIALIZED (
   SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
          substr(c.finalized_checkpoint, 1, 10)::int8 AS block_timestamp, substr(c.latest_checkpoint, 27, 16)::int8 AS indexed_block
@@ -13,8 +14,8 @@ WITH point AS MATERIALIZED (
 ), undone_state AS MATERIALIZED (
   SELECT DISTINCT ON (r.pool) r.* FROM :"schema"._reorg__pool_state r, point
   WHERE r.chain_id = $1 AND r.checkpoint > point.checkpoint ORDER BY r.pool, r.operation_id
-), due AS MATERIALIZED (
-  SELECT p.address, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
+), next AS MATERIALIZED (
+  SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
          a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown,
          listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at
   FROM point
@@ -33,6 +34,10 @@ WITH point AS MATERIALIZED (
         CASE WHEN a.suspected_at_block IS NULL THEN $4::float8 ELSE least($4, 10) END))
   ORDER BY is_listed DESC, change.is_unseen DESC, a.tried_at NULLS FIRST, p.address
   LIMIT $6
+), due AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT next.*, sum(bins) OVER (ORDER BY is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, address) - bins AS bins_before FROM next
+  ) ordered WHERE bins_before < $7
 )
 SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "blockTimestamp",
        due.indexed_block::float8 AS "indexedBlock", CASE WHEN due.was_audited THEN json_build_object(

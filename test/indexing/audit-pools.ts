@@ -6,6 +6,8 @@ import { loadChainsFile } from '../../config/load-chains.ts';
 /** What is stored of the comparison of a pool or factory. */
 export interface AuditRow {
   readonly address: string;
+  readonly factory: string;
+  readonly tried_at: Date;
   readonly audited_block: string | null;
   readonly agreed_block: string | null;
   readonly differs_since: Date | null;
@@ -18,7 +20,7 @@ export async function auditPools(
   database: pg.Pool,
   chainsFile: string,
   chainId: number,
-  url?: string,
+  { url, bins = 100_000 }: { readonly url?: string | undefined; readonly bins?: number } = {},
 ): Promise<AuditRow[]> {
   const chain = loadChainsFile(chainsFile).chains.find((each) => each.chainId === chainId);
   if (chain === undefined) throw new Error('no such chain');
@@ -28,7 +30,7 @@ export async function auditPools(
     database,
     target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
     layouts: async () => new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
-    pace: { minSecs: 0, maxSecs: 0, pools: 1_000 },
+    pace: { minSecs: 0, maxSecs: 0, pools: 1_000, bins },
     onChange: () => undefined,
     wallClock: () => Date.now(),
   });

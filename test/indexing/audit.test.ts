@@ -14,6 +14,7 @@ import { startedWorld } from '../harness/open-world.ts';
 import { serveIndex } from '../metadata/served-index.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
 import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
+import { inOneBlock } from './in-one-block.ts';
 import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 /** Two chains with pools of both layouts. The node of the second one leaves logs out. */
@@ -56,7 +57,7 @@ async function catchUp(): Promise<void> {
 const mine = (chainId: number, blocks: string) => request(chainOf(chainId).url, 'anvil_mine', [blocks]);
 
 const audit = (chainId: number, url?: string): Promise<AuditRow[]> =>
-  auditPools(world.database, world.chainsFile, chainId, url ?? chainOf(chainId).url);
+  auditPools(world.database, world.chainsFile, chainId, { url: url ?? chainOf(chainId).url });
 
 /** Compares thrice, each after another block: the first finds out how a packed factory stores, the others find what differs. */
 async function auditToTheEnd(chainId: number): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -117,33 +118,6 @@ function leaveOut(): ReadonlyMap<string, string> {
   return left;
 }
 
-/** Makes the transactions of `work` again, all of them in one block. */
-async function inOneBlock<T>(chainId: number, work: () => Promise<T>): Promise<T> {
-  const { url, head } = chainOf(chainId);
-  const snapshot = await request<string>(url, 'evm_snapshot', []);
-  const before = await head();
-  const done = await work();
-  const sent: { from: string; to: string | null; input: string; gas: string; value: string }[] = [];
-  for (let block = before + 1; block <= (await head()); block += 1) {
-    const found = await request<{ transactions: typeof sent }>(url, 'eth_getBlockByNumber', [
-      `0x${block.toString(16)}`,
-      true,
-    ]);
-    sent.push(...found.transactions);
-  }
-  await request(url, 'evm_revert', [snapshot]);
-  await request(url, 'evm_setAutomine', [false]);
-  for (const { from, to, input, value } of sent) {
-    const transaction = { from, ...(to !== null && { to }), input, value, gas: '0x989680' };
-    await request(url, 'eth_sendTransaction', [transaction]);
-  }
-  await mine(chainId, '0x1');
-  await request(url, 'evm_setAutomine', [true]);
-  const { transactions } = await request<{ transactions: string[] }>(url, 'eth_getBlockByNumber', ['latest', false]);
-  expect(transactions).toHaveLength(sent.length);
-  return done;
-}
-
 test('pools whose logs a node left out are found and named, and nothing else', { timeout: LIMIT_MS }, async () => {
   leftOut = leaveOut();
   indexer = await startIndexer(world);
@@ -170,7 +144,7 @@ test('without faults nothing differs: with reorganisations, and pools made in th
   if (plan === undefined || packed === undefined) throw new Error('no plan');
   const { finish: _, ...quiet } = plan;
   const shelf = await stockTokens(chain, packed);
-  const made = await inOneBlock(FIRST, async () => {
+  const made = await inOneBlock(url, async () => {
     const flat = await buildPool({ chain, deployment, tokens }, quiet, 700);
     await swap(chain, deployment, { pool: flat.address, zeroForOne: true, amountSpecified: 10n ** 12n });
     const other = await createPackedPool({ chain, deployment: packed, shelf }, ordinaryRecipe(6, 18));
@@ -198,6 +172,25 @@ test('without faults nothing differs: with reorganisations, and pools made in th
     expect(swaps).toHaveLength(1);
     expect(rows.find(({ address }) => address === pool)?.shown).toContain('shares');
   }
+});
+
+test('a run takes pools until they have as many bins as it may read, and each pool has its turn', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const oneByOne = async () => {
+    const { url } = chainOf(FIRST);
+    const rows = await auditPools(world.database, world.chainsFile, FIRST, { url, bins: 1 });
+    const pools = rows.filter(({ address, factory }) => address !== factory);
+    return pools.toSorted((one, other) => Number(other.tried_at) - Number(one.tried_at));
+  };
+  const before = (await oneByOne()).slice(1);
+  const turns = new Set<string>();
+  for (let run = 0; run <= before.length; run += 1) {
+    const [last, previous] = await oneByOne();
+    expect(Number(last?.tried_at)).toBeGreaterThan(Number(previous?.tried_at));
+    turns.add(last?.address ?? '');
+  }
+  expect(turns.size).toBe(before.length + 1);
 });
 
 test('a node without the state of that block finds nothing out', { timeout: LIMIT_MS }, async () => {
