@@ -35,6 +35,7 @@ export function DayFigures({ pool }: { readonly pool: Pool }) {
       <Fact label="APR 7 days">{percentOfBps(pool.aprBps7d)}</Fact>
       <Fact label="Swaps 24 h">{count(day?.swapTxCount)}</Fact>
       <Fact label="Liquidity changes 24 h">{count(day?.liquidityEventCount)}</Fact>
+      {pool.indexState && <Fact label="Index">differs from the chain: figures are unknown</Fact>}
     </dl>
   );
 }
