@@ -42,6 +42,7 @@ class Simulation {
     this.state = state;
     // A sender all of whose updates expired comes again as a new one, whatever is traced of it.
     if (trace) expect(senders.get(trace.update.sender)?.tracing).toBeUndefined();
+    if (trace) expect(event).toMatchObject({ kind: 'time', canTrace: true });
     if (poll) {
       expect(this.now - this.polledAt).toBeGreaterThanOrEqual(1_000);
       [this.polls, this.polledAt] = [this.polls + 1, this.now];

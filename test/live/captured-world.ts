@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { z } from 'zod';
 import { captureJobs } from '../../capture/capture-jobs.ts';
@@ -13,6 +12,7 @@ import { createIndexedDatabase, type IndexedDatabase } from '../harness/indexed-
 import { setIndexedBlock } from '../harness/onchain-tables.ts';
 import { openSeeder, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { type listingReader, readListing } from '../metadata/listing-reader.ts';
+import { eventually } from '../pamm/eventually.ts';
 import { type LiveWorld, startLiveWorld } from './live-world.ts';
 
 /** A live market whose pools capture reads: indexed, funded, and with the builder as their source. */
@@ -83,13 +83,12 @@ export async function startCapturedWorld(
       const { number, timestamp } = await market.chain.client.getBlock();
       const block = { number: Number(number), timestamp: Number(timestamp) };
       await setIndexedBlock(database, { chainId: config.chainId, ...block });
-      let tries = 0;
+      const readsHead = async () => {
+        await run();
+        return areOfHead(number);
+      };
       // Heads are taken half a second apart.
-      for (await run(); !(await areOfHead(number)); await run()) {
-        tries += 1;
-        if (tries > 50) throw new Error(`capture does not read block ${number}`);
-        await sleep(100);
-      }
+      await eventually(readsHead, 60_000);
     },
     openCapture,
     async stop() {

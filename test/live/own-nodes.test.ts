@@ -84,6 +84,7 @@ test.each([
       await world.sendUpdate(key, update);
     }
     if (round > 10 && tracesAtLive === undefined && kindsOf(await world.batch())[1] === 'live') tracesAtLive = traces();
+    // biome-ignore lint/plugin: the pace of updates.
     await sleep(Math.max(0, startedAt + round * 100 - performance.now()));
   }
   const seconds = (performance.now() - startedAt) / 1_000;
@@ -100,9 +101,10 @@ test.each([
 test('malformed and oversized messages change nothing', async () => {
   const { market, prefix, redisUrl, config } = world;
   await market.builder.buildBlock();
-  const [pool] = market.pools as [LivePool];
+  const [pool, other] = market.pools as [LivePool, LivePool];
   const block = market.builder.block();
   const { transaction } = await pool.maker.sign(block, priceAround(200n));
+  const marker = await other.maker.sign(block, priceAround(200n));
   const good = {
     sender: 'maker',
     uuid: newUuid(),
@@ -133,12 +135,14 @@ test('malformed and oversized messages change nothing', async () => {
   const tracesOfIt = () =>
     world.proxy.requests.filter((it) => isTrace(it) && JSON.stringify(it.params).includes(`${data}`));
   for (const message of [...wrong.map((it) => JSON.stringify(it)), '{', '']) await redis.publish(channel, message);
-  // None of them may be traced in this time.
-  await sleep(500);
+  const untilKinds = (kinds: readonly string[]) =>
+    expect.poll(async () => kindsOf(await world.batch()), { interval: 20 }).toEqual(kinds);
+  // Of the same sender, and so traced after whatever would be traced of them.
+  await redis.publish(channel, JSON.stringify({ ...good, uuid: newUuid(), tx: marker.transaction }));
+  await untilKinds(['committed', 'live']);
   expect(tracesOfIt()).toEqual([]);
-  expect(kindsOf(await world.batch())).toEqual(['committed', 'committed']);
   await redis.publish(channel, JSON.stringify(good));
-  await expect.poll(async () => kindsOf(await world.batch()), { interval: 20 }).toEqual(['live', 'committed']);
+  await untilKinds(['live', 'live']);
   redis.disconnect();
 });
 
@@ -152,13 +156,21 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   const rpc = new ChainRpc(config.rpcUrls.map((url) => new RpcEndpoint(url, options)));
   const watch = watchTraces(rpc, logger as never, 20);
   await expect.poll(watch.isAvailable).toBe(true);
+  /** Waits until the node was probed three times more, and so what the first two probes found is known. */
+  const untilProbed = async () => {
+    const probes = () => proxy.requests.filter((it) => isTrace(it) && it.params[1] === 'latest').length;
+    for (let probe = 0; probe < 3; probe += 1) {
+      const before = probes();
+      now += KNOWN_MS;
+      await expect.poll(probes).toBeGreaterThan(before);
+    }
+  };
   const ignored = { kind: 'result', result: { pre: {}, post: {} } } as const;
   for (const [index, behaviour] of [REFUSAL, ignored].entries()) {
     proxy.misbehave(behaviour, isTrace);
     now += KNOWN_MS;
     await expect.poll(watch.warning).toMatch(/debug_traceCall/);
-    // Some checks later, it is not said again.
-    await sleep(100);
+    await untilProbed();
     expect(watch.isAvailable()).toBe(false);
     expect(lines).toHaveLength(index + 1);
     proxy.misbehave(null);
@@ -168,9 +180,7 @@ test('nodes without debug_traceCall, or that ignore its overrides, are a warning
   }
   // A node that is gone for a moment says nothing of what it can do.
   proxy.misbehave({ kind: 'down' });
-  now += KNOWN_MS;
-  // Some checks later.
-  await sleep(100);
+  await untilProbed();
   expect(watch.isAvailable()).toBe(true);
   proxy.misbehave(null);
   watch.stop();
@@ -183,8 +193,6 @@ test('an API whose node does not trace quotes committed prices, says so, and doe
   const [pool] = market.pools as [LivePool];
   const update = await pool.maker.sign(market.builder.block(), priceAround(200n));
   await poor.sendUpdate(await poor.issue(true), update);
-  // It may not be traced in this time.
-  await sleep(1_000);
   expect(kindsOf(await poor.batch())).toEqual(['committed']);
   expect(liveWarnings(new Map([[config.chainId, quotes.chain]]))).toEqual({
     [`live-${config.chainId}`]: expect.stringMatching(/^published quote updates .* debug_traceCall/),

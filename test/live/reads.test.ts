@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import { priceAround } from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
+import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { connectSse } from '../stream/sse-client.ts';
 import type { StreamApi } from '../stream/stream-api.ts';
@@ -11,7 +12,6 @@ const WAIT = { timeout: 20_000, interval: 20 };
 /** Live reads are checked again after half of this time: not within the test. */
 const MAX_AGE_MS = 300_000;
 const CHANGES = 8;
-const CHANGE_MS = 300;
 
 const world = startedWorld(() =>
   startLiveWorld({ flatPools: 2, packedPools: 2, guards: ['none', 'stopLoss'] }, (market) => ({
@@ -34,6 +34,16 @@ async function follow({ base }: StreamApi, pools: readonly LivePool[]) {
   return { ...client, areLive };
 }
 
+/** Waits until the pools that are followed were read in a block being built that has an update. */
+function followReads({ chain: { liveQuotes } }: StreamApi) {
+  let last: StateOverrides | undefined;
+  liveQuotes?.warmer.onResult((result) => {
+    if (result?.kind === 'depths') last = result.block.pending?.overrides;
+  });
+  return ({ account, words }: QuoteUpdate) =>
+    vi.waitFor(() => expect(Object.fromEntries(last?.get(account) ?? [])).toMatchObject(words), WAIT);
+}
+
 test.each([
   ['that pools have at the head too', 'every', 'eth_createAccessList'],
   ['that overrides alone give', 'never', 'debug_traceCall'],
@@ -45,28 +55,33 @@ test.each([
     market.builder.setLanding(landing);
     const api = await startLiveStream(world);
     onTestFinished(() => api.stop());
+    const untilRead = followReads(api);
     const callsOf = (name: string) => api.calls.filter((each) => each === name).length;
     await updateAll(market, () => 200n);
-    await market.builder.buildBlock();
+    const head = String((await market.builder.buildBlock()).number);
+    // Quotes of the head come first: whether it has a price decides how a list is read.
+    const numberOf = async ({ address }: LivePool) =>
+      (await fetch(`${api.base}/${address}/bid_ask?basis=committed`)).headers.get('X-Block-Number');
+    for (const pool of followed) await vi.waitFor(async () => expect(await numberOf(pool)).toBe(head), WAIT);
     await updateAll(market, () => 201n);
     const client = await follow(api, followed);
+    const updateFollowed = async (price: bigint) => {
+      const updates = [];
+      for (const pool of followed) updates.push(await market.update(pool, priceAround(price)));
+      for (const update of updates) await untilRead(update);
+    };
     let price = 201n;
     while (callsOf(method) < followed.length) {
       price += 1n;
-      for (const pool of followed) await market.update(pool, priceAround(price));
-      await sleep(CHANGE_MS);
+      await updateFollowed(price);
     }
-    for (const pool of followed) await market.update(pool, priceAround(price + 1n));
     const held = () => quotesOf(client.book).map(({ bidAdj }) => bidAdj);
     const before = held();
+    await updateFollowed(price + 1n);
     await vi.waitFor(() => expect(held().some((bid) => before.includes(bid))).toBe(false), WAIT);
-    // Whatever is still due is announced, and read, within this time.
-    await sleep(500);
-
     const [calls, messages] = [callsOf('eth_call'), client.messages.length];
     for (let change = 0n; change < CHANGES; change += 1n) {
-      await market.update(other, priceAround(190n + change));
-      await sleep(CHANGE_MS);
+      await untilRead(await market.update(other, priceAround(190n + change)));
     }
     expect(callsOf('eth_call') - calls).toBe(0);
     expect(client.areLive()).toBe(true);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { Misbehaviour, ProxiedRequest } from '../../devnet/misbehaviour.ts';
 import type { RpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -15,8 +14,6 @@ import {
 import { directoryOf } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
-/** How long a head is used with the limits below and some. */
-const FRESH_MS = 560;
 const READ_FAILED = [500, '{"error":"Internal server error"}'];
 const CLOSED_ASK = ((1n << 128n) - 1n).toString();
 const UNAVAILABLE = [503, '{"error":"Service temporarily unavailable"}'];
@@ -38,12 +35,6 @@ const world = quoteWorld(async (on, ends) => {
 });
 
 const withNodes = (run: (first: RpcProxy, second: RpcProxy) => Promise<void>) => withProxies(world.anvil.url, run);
-
-/** A new block, and the time after which the old one is not served any more. */
-async function nextBlock(): Promise<void> {
-  await world.chain.client.mine({ blocks: 1 });
-  await sleep(FRESH_MS);
-}
 
 const FAULTS: readonly (readonly [string, Misbehaviour])[] = [
   ['down', { kind: 'down' }],
@@ -132,10 +123,18 @@ test('a node that keeps failing is left alone for a while', () =>
   withNodes(async (first, second) => {
     const api = apiOver([first.url, second.url]);
     first.misbehave({ kind: 'down' });
+    const statuses = new Set<number>();
     for (let block = 0; block < 6; block++) {
-      await nextBlock();
-      expect((await ask(api))[0]).toBe(200);
+      await world.chain.client.mine({ blocks: 1 });
+      const number = await world.chain.client.getBlockNumber();
+      const quoted = async () => {
+        const { status, headers } = await api.request(url());
+        statuses.add(status);
+        return BigInt(headers.get('X-Block-Number') ?? 0);
+      };
+      await expect.poll(quoted, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(number);
     }
+    expect(statuses).toEqual(new Set([200]));
     expect(second.requests.length).toBeGreaterThan(12);
     // Trials grow with the logarithm of the time; without a breaker the first node would be asked as often as the second.
     expect(first.requests.length).toBeLessThan((2 * second.requests.length) / 3);
@@ -215,9 +214,12 @@ test('a read that times out is 500 for the request that started it, 503 for requ
     const api = apiOver([first.url]);
     expect((await ask(api))[0]).toBe(200);
     first.misbehave({ kind: 'hanging' }, onlyCalls);
-    await nextBlock();
-    const answers = await Promise.all([ask(api), ask(api), ask(api)]);
-    expect(answers).toEqual([READ_FAILED, UNAVAILABLE, UNAVAILABLE]);
+    await world.chain.client.mine({ blocks: 1 });
+    // Until the old block is not served any more.
+    const answers = () => Promise.all([ask(api), ask(api), ask(api)]);
+    const failed = () => answers().then((all) => all.some(([status]) => status !== 200) && all);
+    const failures = await vi.waitUntil(failed, { timeout: 20_000, interval: 20 });
+    expect(failures).toEqual([READ_FAILED, UNAVAILABLE, UNAVAILABLE]);
   }));
 
 test('a batch carries the failures of its pools as 500s inside a 200', () =>
