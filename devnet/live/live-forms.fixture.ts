@@ -88,6 +88,11 @@ export class MessageReader {
     return this.#messages.length;
   }
 
+  /** Text of the last message. */
+  get last(): string | undefined {
+    return this.#messages.at(-1);
+  }
+
   /** Text of the next message after those that came before. */
   async next(): Promise<string> {
     const seen = this.#messages.length;

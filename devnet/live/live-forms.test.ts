@@ -72,8 +72,10 @@ describe('the two forms', () => {
     const { builder } = market;
     const both = [await open(builder.builderStreamUrl), await subscribed()];
     builder.pause();
-    await sleep(50);
+    builder.sendRaw('the last');
+    await expect.poll(() => both.map(({ last }) => last)).toEqual(['the last', 'the last']);
     const counts = both.map(({ count }) => count);
+    // biome-ignore lint/plugin: three frames would come in this time, none may.
     await sleep(300);
     expect(both.map(({ count }) => count)).toEqual(counts);
     const texts = both.map((reader) => reader.next());

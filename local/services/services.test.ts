@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
@@ -40,10 +39,15 @@ describe('crash and restart', () => {
     await rm(access);
     execFileSync('mkfifo', ['-m', '666', access]);
     const restarted = postgres.restart();
-    await sleep(500);
-    vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 3_600_000);
-    await sleep(500);
-    await writeFile(access, rules);
+    // Opens once Postgres reads it.
+    const opened = await open(access, 'w');
+    const clock = vi
+      .spyOn(Date, 'now')
+      .mockImplementation(() => performance.timeOrigin + performance.now() + 3_600_000);
+    // Whether it is ready was looked at again.
+    await vi.waitUntil(() => clock.mock.calls.length > 3, { timeout: 20_000 });
+    await opened.writeFile(rules);
+    await opened.close();
     await restarted;
     vi.restoreAllMocks();
     expect(await query(postgres.url, 'SELECT 42 AS answer')).toEqual([{ answer: 42 }]);
