@@ -147,6 +147,7 @@ describe('the response deadline', () => {
         },
       });
       request.flushHeaders();
+      // biome-ignore lint/plugin: the body comes late.
       await sleep(LATE_MS);
       request.end(body);
       const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -44,6 +44,7 @@ describe('what an owner leaves behind', () => {
   test.each([500, 1_000])('nothing after a kill %s ms into the start', async (delay) => {
     const owner = spawnOwner(PROJECT_ROOT);
     owner.report.catch(() => undefined); // It does not live to report.
+    // biome-ignore lint/plugin: the kill comes in the middle of the start.
     await sleep(delay);
     owner.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);

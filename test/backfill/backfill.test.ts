@@ -101,7 +101,7 @@ test('killed in the middle, it continues in the same schema and ends with the sa
   reader.release();
   const exitCode = await Promise.race([second.ended, ...reading]);
   expect(exitCode, second.stderr()).toBe(0);
-  // No read of the views may fail in this time either.
+  // biome-ignore lint/plugin: no read of the views may fail in this time either.
   await sleep(500);
   stopped = true;
   for (const reads of await Promise.all(reading)) expect(reads).toBeGreaterThan(5);
@@ -220,7 +220,8 @@ async function readViews(stopped: () => boolean): Promise<number> {
   let reads = 0;
   for (; !stopped(); reads++) {
     expect((await world.database.query(sql)).rows).toEqual([{ n: pools }]);
-    await sleep(30); // Without a pause the readers take as much of the processor as what they watch.
+    // biome-ignore lint/plugin: without a pause readers take as much of the processor as what they watch.
+    await sleep(30);
   }
   return reads;
 }

@@ -55,7 +55,7 @@ test('live changes come between blocks, at most four a second and pool; a block 
     const hasChanges = ({ address }: LivePool) => (changes.get(address)?.length ?? 0) >= MAX_PER_SEC;
     for (let sent = 0; !market.pools.every(hasChanges); sent += 1) {
       updates = await updateAll(market, () => BigInt(190 + (sent % 14) + block));
-      // Changes come faster than a stream sends them.
+      // biome-ignore lint/plugin: changes come faster than a stream sends them.
       await sleep(110);
     }
     await until('live quotes', () => quotes().every(isLive));

@@ -234,7 +234,7 @@ describe('keys', () => {
     for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
     const rotated = await rotateApiKey(world.database, old.keyId, 0);
     const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
-    // The whole time: keys that stay valid must not end in it either.
+    // biome-ignore lint/plugin: the whole time: keys that stay valid must not end in it either.
     await sleep(KEY_CHANGE_MS);
     expect(await chainsWith(old.key)).toBe(401);
     for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
@@ -275,7 +275,7 @@ describe('/ready of the API', { timeout: 150_000 }, () => {
 
   test('does not take silent chains, or blocks without events, for a stalled index', async () => {
     const [first] = world.chains;
-    // Longer than the limit: nothing may be taken for a stall in this time.
+    // biome-ignore lint/plugin: longer than the limit: nothing may be taken for a stall in this time.
     await sleep((MAX_LAG_SECS + 2) * 1_000);
     await vi.waitFor(async () => expect((await readiness()).status).toBe(200), EVENTUALLY);
     await mine(first, 40);

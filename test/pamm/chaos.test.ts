@@ -74,8 +74,10 @@ async function disturb(victims: readonly Restartable[], random: Random, untilMs:
   for (let kills = 0; kills < 2 || Date.now() < untilMs; kills++) {
     const victim = random.pick(victims);
     await victim.kill();
+    // biome-ignore lint/plugin: a victim is gone for a random time.
     await sleep(random.integer(0, 300));
     await victim.restart();
+    // biome-ignore lint/plugin: the pace of kills.
     await sleep(random.integer(500, 2_500));
   }
 }

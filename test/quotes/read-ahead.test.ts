@@ -58,6 +58,7 @@ describe('a chain with a block a second', () => {
   async function usable(blocks: number, of: readonly SseClient[]): Promise<number[][]> {
     const counts: number[][] = [];
     for (let block = 0; block <= blocks; block++) {
+      // biome-ignore lint/plugin: blocks come at the pace that the budget counts on.
       const [next] = await Promise.all([sleep(BLOCK_MS), world.chain.client.mine({ blocks: 1 })]);
       void next;
       const number = Number(await world.chain.client.getBlockNumber());

@@ -57,6 +57,7 @@ async function ask(signal: AbortSignal): Promise<void> {
   for (let turn = 0; !signal.aborted; turn += 1) {
     const pool = pools[Math.floor(Math.random() * pools.length)] ?? '';
     await askOnce(agent, pool, turn % 2 === 0).catch((error) => failures.push(String(error.code)));
+    // biome-ignore lint/plugin: the pace of requests.
     await sleep(40);
   }
   agent.destroy();

@@ -74,11 +74,13 @@ async function load(messages: number): Promise<readonly Claim[]> {
       const response = await fetch(`${api?.base}/${pool}/bid_ask?depth=true`);
       const [hash, quote] = [response.headers.get('X-Block-Hash') as Hex, (await response.json()) as object];
       if (response.status === 200) answered.push({ hash, pool, text: comparable(quote, true) });
+      // biome-ignore lint/plugin: the pace of requests.
       await sleep(10);
     }
   });
   while (followers.reduce((sum, { claims }) => sum + claims.length, 0) < messages) {
     await mine();
+    // biome-ignore lint/plugin: the pace of blocks.
     await sleep(BLOCK_PAUSE_MS);
   }
   for (const follower of followers) follower.stop();

@@ -41,7 +41,7 @@ test('a frame comes each second, at most four come with changes, and every one i
   let updates: readonly QuoteUpdate[] = [];
   for (let price = 190n; price < 220n; price += 1n) {
     updates = await updateAll(market, () => price);
-    // Changes come faster than frames may.
+    // biome-ignore lint/plugin: changes come faster than frames may.
     await sleep(60);
   }
   const secs = (performance.now() - startedAt) / 1_000;

@@ -92,6 +92,7 @@ test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis
       second.node.misbehave({ kind: 'behind', block });
       await updateAll(market, () => 200n);
       await market.builder.buildBlock();
+      // biome-ignore lint/plugin: for so long a node is behind.
       return { over: sleep(BEHIND_MS).then(() => second.node.misbehave(null)) };
     };
     for (let block = 0; block < BLOCKS; block += 1) {
