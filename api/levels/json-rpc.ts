@@ -14,6 +14,7 @@ const MAX_CALLS = 20;
 const CODES: Readonly<Record<number, number>> = {
   400: -32_602,
   404: -32_601,
+  422: -32_001,
   429: -32_005,
   503: -32_000,
 };

@@ -7,6 +7,7 @@ import { FrameFeeds } from './frame-feed.ts';
 import { OverrideFrames } from './override-frames.ts';
 import { PriceLevels } from './price-levels.ts';
 import type { TakersChain } from './taker-calls.ts';
+import { TakerQuotes } from './taker-quotes.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 export interface OpenTakersDeps extends ChooseDeps, Clocks {
@@ -36,7 +37,9 @@ export function openTakers({
         now,
         wallClock,
       });
-      return [chainId, { chain, levels, overrides: new OverrideFrames(chain, feeds, wallClock), now }];
+      const overrides = new OverrideFrames(chain, feeds, wallClock);
+      const quotes = new TakerQuotes({ chain, directory: deps.directory, wallClock });
+      return [chainId, { chain, levels, overrides, quotes, now }];
     }),
   );
 }

@@ -15,8 +15,9 @@ export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
     .string()
     .describe(
       'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; without ' +
-        'pools all listed ones with a key, and those of most value without) and `pamm_status`; in those of builders `titan_getPammStateOverrides` and ' +
-        '`titan_getPammPriceLevels`. Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
+        'pools all listed ones with a key, and those of most value without) and `pamm_status`; in those of builders `titan_getPammStateOverrides`, ' +
+        '`titan_getPammPriceLevels`, `titan_getPammQuote` (`[tokenIn, tokenOut, amountIn]`) and `titan_getPammQuoteVenue` ' +
+        '(`[venue, tokenIn, tokenOut, amountIn]`; amounts in hex). Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',
     ),
   params: z
     .union([z.array(z.unknown()), z.strictObject({})])
@@ -33,7 +34,11 @@ export const RpcResponse = documented('RpcResponse', 'The response to one call.'
     .describe('Of a call that succeeded; the first schema is that of `pamm_status`.'),
   error: z
     .strictObject({
-      code: z.int().describe('A code of JSON-RPC 2.0, -32000 (unavailable: retry), or -32005 (limit).'),
+      code: z
+        .int()
+        .describe(
+          'A code of JSON-RPC 2.0, -32000 (unavailable: retry), -32001 (no pool for the order) or -32005 (limit).',
+        ),
       message: z.string().describe('What is wrong, as a human-readable sentence.'),
     })
     .optional()

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
 import { ApiError, badRequest, toApiError, tooManyRequests } from '../errors.ts';
+import { parseAddress } from '../hex.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import { windowLimit } from '../sockets/window-limit.ts';
@@ -13,6 +14,7 @@ import { OneState } from './one-state.ts';
 import type { OverrideFrames } from './override-frames.ts';
 import type { PriceLevels } from './price-levels.ts';
 import type { StatusResult } from './status-schema.ts';
+import type { TakerOrder, TakerQuotes } from './taker-quotes.ts';
 import { takerStatus } from './taker-status.ts';
 import type { LevelsChain } from './write-levels.ts';
 
@@ -21,6 +23,7 @@ export interface TakersChain {
   readonly chain: LevelsChain;
   readonly levels: PriceLevels;
   readonly overrides: OverrideFrames;
+  readonly quotes: TakerQuotes;
   readonly now: Clock;
 }
 
@@ -30,18 +33,24 @@ export type TakersDeps = { readonly takers: ReadonlyMap<number, TakersChain> };
 export const Names = z.array(z.string()).max(MAX_NAMED_POOLS).default([]);
 
 const NoParams = z.tuple([]);
+const Order = z.tuple([z.string(), z.string(), z.string()]);
+const VenueOrder = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+type OrderNames = readonly [venue: string | null, tokenIn: string, tokenOut: string, amountIn: string];
 const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
 
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
 export class TakerCalls {
   /** Counts price levels and state overrides, whose answers may be large: two a second. */
   readonly #useAnswer: ReturnType<typeof windowLimit>;
+  /** Counts quotes, which may read many pools: ten a second. */
+  readonly #useQuote: ReturnType<typeof windowLimit>;
 
   constructor(
     readonly chain: TakersChain,
     readonly hasKey: boolean,
   ) {
     this.#useAnswer = windowLimit(2, 1, chain.now);
+    this.#useQuote = windowLimit(10, 1, chain.now);
   }
 
   /** Answers the calls of one message: what they show of the chain is of one state. */
@@ -72,6 +81,10 @@ export class TakerCalls {
         const read = state.add(await levels.prepare(query, this.hasKey));
         return new LaterAnswer(async () => new ReadyJson((await read()).json));
       }
+      case 'titan_getPammQuote':
+        return this.#quote(state, [null, ...readParams(Order, params)]);
+      case 'titan_getPammQuoteVenue':
+        return this.#quote(state, readParams(VenueOrder, params));
       case 'pamm_status':
         readParams(NoParams, params);
         return new LaterAnswer(this.#status(state));
@@ -81,6 +94,14 @@ export class TakerCalls {
       default:
         throw new ApiError(404, { error: `${method.slice(0, 64)} is not served: only calls of takers are` });
     }
+  }
+
+  async #quote(state: OneState, named: OrderNames): Promise<LaterAnswer> {
+    const order = orderOf(named);
+    const waitMs = this.#useQuote(1);
+    if (waitMs > 0) throw tooManyRequests(waitMs);
+    const read = state.add(await this.chain.quotes.prepare(order, this.hasKey));
+    return new LaterAnswer(async () => new ReadyJson(await read()));
   }
 
   /** A head that is late is no failure of a status. */
@@ -107,6 +128,22 @@ export function readParams<S extends z.ZodType>(schema: S, params: unknown): z.o
   const read = schema.safeParse(params);
   if (!read.success) throw badRequest('the parameters are not those of the method');
   return read.data;
+}
+
+/** Reads an order. @throws ApiError 400 that names the parameter and its rule */
+function orderOf([venueText, tokenInText, tokenOutText, amountText]: OrderNames): TakerOrder {
+  const venue = venueText === null ? null : addressOf(venueText, 'venue');
+  const [tokenIn, tokenOut] = [addressOf(tokenInText, 'tokenIn'), addressOf(tokenOutText, 'tokenOut')];
+  if (tokenIn === tokenOut) throw badRequest('tokenIn and tokenOut must be different tokens');
+  if (!/^0x[0-9a-f]{1,64}$/i.test(amountText) || BigInt(amountText) === 0n)
+    throw badRequest('amountIn must be 0x-prefixed hex of up to 32 bytes, above 0');
+  return { tokenIn, tokenOut, venue, amountIn: BigInt(amountText) };
+}
+
+function addressOf(text: string, name: string): Address {
+  const address = parseAddress(text);
+  if (!address) throw badRequest(`${name} must be a 0x-prefixed 20-byte address`);
+  return address;
 }
 
 /** Reads addresses, and gives them in ascending order. @throws ApiError 400 */

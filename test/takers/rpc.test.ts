@@ -206,6 +206,23 @@ test.each([
   ['a parameter too many', call('pamm_status', [1]), -32_602],
   ['parameters by name', call('pamm_getPammPriceLevels', { pamms: [] }), -32_602],
   ['a pool that is no address', call('pamm_getPammPriceLevels', [{ pamms: ['0x1'] }]), -32_602],
+  ['an order without an amount', call('titan_getPammQuote', [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`]), -32_602],
+  [
+    'an order of one token',
+    call(
+      'titan_getPammQuote',
+      Array(2)
+        .fill(`0x${'11'.repeat(20)}`)
+        .concat('0x1'),
+    ),
+    -32_602,
+  ],
+  ['a decimal amount', call('titan_getPammQuote', [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`, '1']), -32_602],
+  [
+    'tokens without a pool',
+    call('titan_getPammQuote', [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`, '0x1']),
+    -32_001,
+  ],
 ])('%s is rejected with the code of JSON-RPC', async (_what, body, code) => {
   expect(await codeOf(body)).toBe(code);
 });
@@ -338,6 +355,45 @@ test('a connection has two calls of levels or overrides a second, and a batch to
   await expect.poll(next, { timeout: 10_000, interval: 250 }).toBeUndefined();
 });
 
+test('a quote for an exact input is that of the levels, of the best pool or of one', async () => {
+  await waitForUpdates(world, await updateAll(world.market, () => 207n), batchesOf(api));
+  const text = await (await post(call('titan_getPammPriceLevels', [{ pamms: pools() }]))).text();
+  const { pairs } = decodeBuilderFrame(/"result":(.*)\}$/.exec(text)?.[1] ?? '');
+  for (const { pamm, tokenIn, tokenOut, levels } of pairs) {
+    // Of several levels, not all are ends of bins.
+    for (const { amountIn, amountOut } of [levels.at(-1), levels.at(-4)].filter((level) => level !== undefined)) {
+      const order = [tokenIn, tokenOut, `0x${amountIn.toString(16)}`];
+      const [one, best] = [
+        await ask('titan_getPammQuoteVenue', [pamm, ...order]),
+        await ask('titan_getPammQuote', order),
+      ];
+      for (const { result } of [one, best]) {
+        expect(result).toMatchObject({
+          tokenIn,
+          tokenOut,
+          amountIn: order[2],
+          amountOut: expect.stringMatching(/^0x/),
+        });
+        const { pamm: venue, router } = result as unknown as { pamm: string; router: string };
+        expect([pools().includes(venue as never), router]).toEqual([true, venue]);
+      }
+      const [given, most] = [one, best].map(({ result }) =>
+        BigInt((result as unknown as { amountOut: string }).amountOut),
+      );
+      expect(given).toBeLessThanOrEqual(amountOut);
+      expect(Number(given)).toBeGreaterThan(Number(amountOut) * 0.98);
+      expect(most).toBeGreaterThanOrEqual(given ?? 0n);
+    }
+  }
+  const { error } = await ask('titan_getPammQuoteVenue', [
+    `0x${'99'.repeat(20)}`,
+    pairs[0]?.tokenIn,
+    pairs[0]?.tokenOut,
+    '0x1',
+  ]);
+  expect(error).toEqual({ code: -32_001, message: 'venue is not a served pool' });
+});
+
 test('a subscription without pools has those that are read for anyone, whichever way it leaves them out', async () => {
   for (const named of [[{ pamms: [] }], [{}], []]) {
     const client = await connectTexts(urlOf());
@@ -380,7 +436,7 @@ test(`${MESSAGES} malformed messages get responses of JSON-RPC or HTTP, and noth
       for (const { jsonrpc, id, error } of read as (RpcResponse & { jsonrpc: string })[]) {
         expect([jsonrpc, id]).toEqual(['2.0', expect.toSatisfy((each) => each === null || typeof each !== 'object')]);
         // -32603 is a defect.
-        expect([undefined, -32_700, -32_600, -32_601, -32_602, -32_005]).toContain(error?.code);
+        expect([undefined, -32_700, -32_600, -32_601, -32_602, -32_001, -32_005]).toContain(error?.code);
         seen.set(`${error?.code}`, (seen.get(`${error?.code}`) ?? 0) + 1);
       }
     }

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import type { Address } from 'viem';
+import { describe, expect, test } from 'vitest';
+import type { BlockRef } from '../../chain/read-context.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
+import { maxBigint } from '../../protocol/fixed-point.ts';
+import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
+import { PoolTable } from '../../quoting/pools/pool-directory.ts';
+import { flatPool, numberedAddress } from '../../quoting/pools/served-pool.fixture.ts';
+import { pricedAt } from '../../quoting/snapshot.fixture.ts';
+import { HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
+import { runs } from '../../test/harness/property-seed.ts';
+import { type TakerOrder, TakerQuotes } from './taker-quotes.ts';
+
+type Amounts = readonly (readonly [input: bigint, output: bigint])[];
+
+const [TOKEN0, TOKEN1, OTHER] = [1, 2, 3].map(numberedAddress) as [Address, Address, Address];
+const block = { number: 6n, hash: `0x${'06'.repeat(32)}`, timestamp: 84n, parents: [] } as unknown as BlockRef;
+const ORDER: TakerOrder = { tokenIn: TOKEN0, tokenOut: TOKEN1, amountIn: 10n, venue: null };
+
+const levelsOf = (amounts: Amounts): DepthLevel[] =>
+  amounts.map(([cumulativeInput, cumulativeOutput], bin) => ({
+    bin,
+    priceX64: 1n,
+    cumulativeInput,
+    cumulativeOutput,
+    priceImpactE6: 0n,
+  }));
+
+/** Quotes of pools with these bids, each an error or its levels. */
+function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = block) {
+  const pools = bids.map((_, index) => flatPool(10 + index, { chainId: 7 }));
+  const table = new PoolTable(pools);
+  const snapshots = new Map<Address, DepthSnapshot | SnapshotError>(
+    pools.map((pool, index): [Address, DepthSnapshot | SnapshotError] => {
+      const of = bids[index] as Amounts | SnapshotError;
+      if (of instanceof SnapshotError) return [pool.address, of];
+      const depth = { bids: levelsOf(of), asks: [] };
+      return [pool.address, { ...pricedAt(1n, pool, at), depth, curve: null } as DepthSnapshot];
+    }),
+  );
+  const read: Address[][] = [];
+  const requested: Address[] = [];
+  const chain = {
+    chainId: 7,
+    blockTimeMs: 12_000,
+    heads: { top: 6n },
+    estimates: new ChainDepthEstimates(() => 0),
+  };
+  const quotes = new TakerQuotes({
+    chain: chain as never,
+    directory: { table: async () => table },
+    wallClock: () => 1_000,
+  });
+  const state = {
+    head: { block },
+    signal: AbortSignal.timeout(60_000),
+    quotes: {
+      requested: {
+        markRequested: (named: { address: Address }[]) => requested.push(...named.map((pool) => pool.address)),
+      },
+      snapshots: {
+        depths: async (named: { address: Address }[]) => {
+          read.push(named.map(({ address }) => address));
+          return new Map(named.map(({ address }) => [address, snapshots.get(address)]));
+        },
+      },
+    },
+  };
+  const ask = async (order: Partial<TakerOrder> = {}) => {
+    const json = await (await quotes.prepare({ ...ORDER, ...order }, false))(state as never);
+    return json === null ? null : (JSON.parse(json) as Record<string, unknown>);
+  };
+  return { ask, pools, requested, read };
+}
+
+const failure = new SnapshotError('read_failed', 'the node fails');
+const closed = new SnapshotError('unavailable', 'no depth');
+
+test('the pool that gives most is quoted, with all fields of builders', async () => {
+  const { ask, pools, requested } = quotesOf([[[100n, 100n]], [[100n, 300n]], [[5n, 100n]]]);
+  expect(await ask()).toEqual({
+    blockNumber: 7,
+    timestamp: 1_000_000_000,
+    tokenIn: TOKEN0,
+    tokenOut: TOKEN1,
+    amountIn: '0xa',
+    amountOut: '0x1e',
+    pamm: pools[1]?.address,
+    router: pools[1]?.address,
+  });
+  expect(requested).toEqual([pools[1]?.address]);
+});
+
+test('of a venue the pool is quoted, and no other is read', async () => {
+  const { ask, pools, read } = quotesOf([[[100n, 500n]], [[100n, 300n]], [[100n, 100n]]]);
+  const [first, , third] = pools.map(({ address }) => address);
+  expect(await ask({ venue: third as Address })).toMatchObject({ pamm: third, router: third, amountOut: '0xa' });
+  expect(await ask()).toMatchObject({ pamm: first, router: first });
+  expect(read.map(({ length }) => length)).toEqual([1, 3]);
+});
+
+describe('without a quote, the error has a name:', () => {
+  test.each([
+    ['tokens without a pool', [[[100n, 100n]]], { tokenOut: OTHER }, 422, 'no_route'],
+    ['a venue that is not known', [[[100n, 100n]]], { venue: OTHER }, 422, 'no_route'],
+    ['a pool of other tokens', [[[100n, 100n]]], { venue: numberedAddress(10), tokenIn: OTHER }, 400, 'http_400'],
+    ['too little depth', [[[9n, 9n]], []], {}, 422, 'insufficient_liquidity'],
+    ['an output of less than a unit', [[[100n, 9n]]], {}, 422, 'insufficient_liquidity'],
+    ['a pool that has no depth', [closed], {}, 422, 'insufficient_liquidity'],
+    ['a pool that was not read', [[[9n, 9n]], failure], {}, 503, 'http_503'],
+  ] as const)('%s', async (_name, bids, order, status, code) => {
+    await expect(quotesOf(bids).ask(order)).rejects.toMatchObject({ status, code });
+  });
+});
+
+test('a pool that was not read hides no other, unless the chain advanced meanwhile', async () => {
+  expect(await quotesOf([failure, [[100n, 100n]]]).ask()).toMatchObject({ amountOut: '0xa' });
+  expect(await quotesOf([new HeadReplacedError(), [[100n, 100n]]]).ask()).toBeNull();
+});
+
+test('a live quote of another state is read again', async () => {
+  const pending = { blockNumber: 7n, timestamp: 96n, overrides: new Map(), digest: 'other', receivedAt: 0 };
+  expect(await quotesOf([[[100n, 100n]]], { ...block, pending }).ask()).toBeNull();
+});
+
+test('no quote is above the line between two levels of its pool, and none is below that of another by a unit', async () => {
+  const amounts = fc
+    .array(fc.tuple(fc.bigInt(1n, 1_000n), fc.bigInt(1n, 1_000n)), { minLength: 1, maxLength: 6 })
+    .map((steps) => {
+      let [input, output] = [0n, 0n];
+      return steps.map(([more, gives]) => {
+        input += more;
+        output += gives;
+        return [input, output] as const;
+      });
+    });
+  const property = fc.asyncProperty(
+    fc.array(amounts, { minLength: 1, maxLength: 4 }),
+    fc.bigInt(1n, 3_000n),
+    async (bids, amountIn) => {
+      // The line, by division of the whole step.
+      const given = bids.map((levels) => {
+        const index = levels.findIndex(([input]) => input >= amountIn);
+        const [[startIn, startOut], end] = [levels[index - 1] ?? [0n, 0n], levels[index]];
+        return end ? startOut + ((end[1] - startOut) * (amountIn - startIn)) / (end[0] - startIn) : 0n;
+      });
+      const most = given.reduce(maxBigint);
+      const { ask, pools } = quotesOf(bids);
+      if (most === 0n) {
+        await expect(ask({ amountIn })).rejects.toMatchObject({ status: 422 });
+        return;
+      }
+      const best = pools.filter((_, index) => given[index] === most).map(({ address }) => address);
+      const quote = await ask({ amountIn });
+      expect(quote).toMatchObject({ amountOut: `0x${most.toString(16)}` });
+      expect(best).toContain(quote?.pamm);
+    },
+  );
+  await fc.assert(property, { numRuns: runs(300) });
+});

@@ -1,0 +1,125 @@
+import type { Address } from 'viem';
+import { stateOf } from '../../chain/pending-state.ts';
+import { choosePools } from '../../protocol/routing/choose-pools.ts';
+import { capacity, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
+import type { Candidate } from '../../quoting/depth-estimates.ts';
+import { targetOf } from '../../quoting/live/target-block.ts';
+import { frameHead } from '../../quoting/live/write-frame.ts';
+import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { BlockTooOldError, HeadReplacedError, SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { ApiError, badRequest, unavailable } from '../errors.ts';
+import type { ReadAt } from './one-state.ts';
+import type { LevelsChain } from './write-levels.ts';
+
+/** An exact input that a taker wants to swap in one pool. */
+export interface TakerOrder {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  /** Raw units, above 0. */
+  readonly amountIn: bigint;
+  /** A pool. Null: any that trades with anyone. */
+  readonly venue: Address | null;
+}
+
+export interface TakerQuotesDeps {
+  readonly chain: LevelsChain;
+  readonly directory: PoolDirectory;
+  readonly wallClock: Clock;
+}
+
+/** Most pools that are compared; a simulated one counts as five. */
+const MAX_READS = 50;
+
+/** What one pool gives. */
+interface Fill {
+  readonly snapshot: DepthSnapshot;
+  readonly amountOut: bigint;
+}
+
+/** What the best pool of a chain gives for an exact input, by the levels that quotes show. */
+export class TakerQuotes {
+  constructor(private readonly deps: TakerQuotesDeps) {}
+
+  /**
+   * Prepares a quote in the form of builders.
+   *
+   * @param byKey whether the client has a key
+   * @returns reads it at a state, as one JSON text; throws ApiError 422 when no pool has the depth, 503 when pools that might
+   * have it cannot be read
+   * @throws ApiError 400 when the venue has other tokens, 422 when no pool has them, PoolsUnknownError
+   */
+  async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {
+    const { chain, directory } = this.deps;
+    const candidates = await this.#candidates(await directory.table(), order);
+    if (candidates.length === 0) throw noQuote('no_route', 'no pool trades tokenIn for tokenOut');
+    const pools = candidates.map(({ pool }) => pool);
+    return async ({ head, quotes, signal }) => {
+      const snapshots = await quotes.snapshots.depths(pools, { at: head, signal });
+      if (snapshots.values().some((each) => each instanceof HeadReplacedError)) return null;
+      chain.estimates.observe(pools, snapshots);
+      const best = bestOf(candidates, snapshots, order.amountIn);
+      if (!best)
+        throw missingData(snapshots) ?? noQuote('insufficient_liquidity', 'no pool has the depth for amountIn');
+      const { pool, block } = best.snapshot;
+      if (block.pending && stateOf(block) !== stateOf(head.block)) return null;
+      quotes.requested.markRequested([pool], 'depths', byKey);
+      const quoteHead = frameHead('builder', chain.chainId, targetOf(head.block, chain), this.deps.wallClock());
+      return `{${quoteHead},${fieldsOf(order, pool, best.amountOut)}}`;
+    };
+  }
+
+  /** The pools to compare, in one direction. @throws ApiError 400, 422 */
+  async #candidates(table: PoolTable, order: TakerOrder): Promise<readonly Candidate[]> {
+    const { estimates, chainId } = this.deps.chain;
+    const { tokenIn, tokenOut, venue, amountIn } = order;
+    if (venue) {
+      const named = table.find(chainId, venue);
+      if (!named) throw noQuote('no_route', 'venue is not a served pool');
+      const tokens = [named.token0.address, named.token1.address];
+      if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut))
+        throw badRequest('venue is not a pool of tokenIn and tokenOut');
+      return [estimates.describe(named, named.token0.address === tokenIn)];
+    }
+    const pair = { tokenIn, tokenOut, tradeType: 'exact_in' } as const;
+    const paths = await estimates.candidatePaths(table.graph(chainId), pair, MAX_READS);
+    const direct = paths.filter(({ legs }) => legs.length === 1);
+    const chosen = choosePools(direct, { tradeType: 'exact_in', amount: Number(amountIn) }, MAX_READS);
+    return chosen.flatMap(({ legs }) => legs.flat());
+  }
+}
+
+/** The fields of a quote, as JSON without braces. A pool is what a swap is sent to. */
+function fieldsOf({ tokenIn, tokenOut, amountIn }: TakerOrder, { address }: ServedPool, amountOut: bigint): string {
+  const amounts = { amountIn: `0x${amountIn.toString(16)}`, amountOut: `0x${amountOut.toString(16)}` };
+  return JSON.stringify({ tokenIn, tokenOut, ...amounts, pamm: address, router: address }).slice(1, -1);
+}
+
+/** The pool that gives most; the first of equal ones. Null when none gives anything for all of the input. */
+function bestOf(
+  candidates: readonly Candidate[],
+  snapshots: SnapshotMap<DepthSnapshot>,
+  amountIn: bigint,
+): Fill | null {
+  let best: Fill | null = null;
+  for (const { pool, zeroForOne } of candidates) {
+    const snapshot = snapshots.get(pool.address);
+    if (!snapshot || snapshot instanceof SnapshotError || snapshot.status !== 'healthy') continue;
+    const curve = fillCurve(zeroForOne ? snapshot.depth.bids : snapshot.depth.asks, 'exact_in');
+    const amountOut = amountIn <= capacity(curve) ? foundAt(curve, amountIn) : 0n;
+    if (amountOut > (best?.amountOut ?? 0n)) best = { snapshot, amountOut };
+  }
+  return best;
+}
+
+/** The error when pools that were not read might have given a quote. */
+function missingData(snapshots: SnapshotMap<DepthSnapshot>): ApiError | null {
+  const missing = snapshots.values().find((each) => {
+    if (!(each instanceof SnapshotError)) return each.status === 'internal_error' || each.status === 'unknown';
+    return each.code !== 'unavailable' || each instanceof BlockTooOldError;
+  });
+  return missing ? unavailable(missing) : null;
+}
+
+const noQuote = (code: string, error: string) => new ApiError(422, { code, error });
