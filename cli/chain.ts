@@ -83,7 +83,7 @@ async function add(options: Options): Promise<void> {
   const node = await probeAbilities(rpc, ws ? resolveWsUrl(ws, process.env, chainId) : null);
   const target = { rpc, chainId, multicall3: existing?.multicall3 ?? MULTICALL3 };
   const factories = await readFactories(target, options, existing);
-  const trusted = await askTrust(factories, new Set(options.trust), JSON.stringify(existing ?? {}));
+  const trusted = await askTrust(factories, new Set(options.trust), namedIn(existing));
   const versionOf = ({ poolFactory }: FoundDeployment) =>
     existing?.deployments.find((it) => it.poolFactory === poolFactory)?.contractVersion ?? options.contractVersion;
   const chosen = factories.map((facts) => chooseContracts(facts, versionOf(facts), trusted));
@@ -139,10 +139,19 @@ async function readFactories(target: MulticallTarget, options: Options, existing
   return facts;
 }
 
+/** What the file's deployments of a chain name: contracts among others. */
+function namedIn(existing: ChainConfig | undefined): ReadonlySet<unknown> {
+  const named = existing?.deployments.flatMap(({ providerFactories, ...others }) => [
+    ...providerFactories.map(({ address }) => address),
+    ...Object.values(others).flat(),
+  ]);
+  return new Set(named);
+}
+
 /** Asks for each contract that is not proven and that the file does not name. */
-async function askTrust(factories: readonly FoundDeployment[], trusted: Set<Address>, inFile: string) {
+async function askTrust(factories: readonly FoundDeployment[], trusted: Set<Address>, inFile: ReadonlySet<unknown>) {
   for (const { role, address, isProven } of factories.flatMap(({ contracts }) => contracts)) {
-    if (isProven || trusted.has(address) || inFile.includes(address)) continue;
+    if (isProven || trusted.has(address) || inFile.has(address)) continue;
     const question = `${address} looks like ${role}, but nothing shows that who made the factory made it. Take it for one? (yes/no)`;
     if ((await ask(question, '--trust', String, 'no')) === 'yes') trusted.add(address);
   }

@@ -60,7 +60,11 @@ export interface TierFacts {
   readonly token1: TokenFacts;
 }
 
-export type Tier = 'green' | 'yellow' | 'red';
+/** Tiers of a pool, best first. */
+export const TIERS = ['green', 'yellow', 'red'] as const;
+export type Tier = (typeof TIERS)[number];
+/** Tiers in listings: also those of pools that are not classified yet, or delisted. */
+export const LISTED_TIERS = [...TIERS, 'unclassified', 'black'] as const;
 
 /** `red` and `yellow` set the tier; `lower` then lowers it by one. */
 type Effect = 'red' | 'yellow' | 'lower';

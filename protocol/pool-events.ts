@@ -11,6 +11,8 @@ export const EXTENSION_PHASES = [
 ] as const;
 
 export type ExtensionPhase = (typeof EXTENSION_PHASES)[number];
+/** The phases in which an extension can reject a swap. */
+export const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /** An extension of a pool and the phases it runs in; no phase when it is attached but in no order. */
 export interface AttachedExtension {

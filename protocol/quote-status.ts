@@ -11,13 +11,20 @@ export const PRICE_STATUS_MAX_AGE_SECS = 60;
  */
 export type PriceFailure = 'feedDown' | 'quoteRefused' | 'paused' | 'unexplained' | 'unread';
 
-export type PriceProviderStatus =
-  | 'healthy'
-  | 'feed_down'
-  | 'pool_refused'
-  | 'pool_paused'
-  | 'internal_error'
-  | 'unknown';
+/** Statuses of a quote. `internal_error` is a fault on our side, not of the feed, so listings show `unknown` instead. */
+export const QUOTE_STATUSES = [
+  'healthy',
+  'feed_down',
+  'pool_refused',
+  'pool_paused',
+  'internal_error',
+  'unknown',
+] as const;
+export type PriceProviderStatus = (typeof QUOTE_STATUSES)[number];
+
+/** Statuses in listings and history. */
+export const LISTED_STATUSES = ['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'] as const;
+export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** What is known of a pool when its status is asked for. */
 export interface StatusFacts {

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { LISTED_STATUSES } from '../../protocol/quote-status.ts';
 import { BASES } from '../../quoting/quote-basis.ts';
 import { MAX_BARS } from '../bars/intervals.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
@@ -27,9 +28,7 @@ export const Band = z.strictObject({
 const Sample = documented('DepthSample', 'What a pool quoted at a block.', {
   ts: z.int().describe('Time of the block, of an hour its start, Unix seconds.'),
   blockNumber: z.int().nullable().describe('Block that was read; null of an hour.'),
-  status: z
-    .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
-    .describe('What the pool did at the block.'),
+  status: z.enum(LISTED_STATUSES).describe('What the pool did at the block.'),
   basis: z
     .enum(BASES)
     .nullable()

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import { MAX_SEARCH_LENGTH } from '../../db/listing/search-terms.ts';
+import { TIERS } from '../../protocol/classification.ts';
 import { badRequest } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { clampSize, oneOf } from '../request.ts';
@@ -9,7 +10,6 @@ import { DEFAULT_COUNT, type RawListingQuery, type Sort } from './query-string.t
 const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
 const MIN_SEARCH_LENGTH = 2;
-const TIERS = ['green', 'yellow', 'red'] as const;
 const ORDERS = ['asc', 'desc'] as const;
 
 /** What a client requests of the listing, checked and with defaults filled in. */

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Address } from '../../db/listing/pool-record.ts';
+import { QUOTE_STATUSES } from '../../protocol/quote-status.ts';
 import { stringList } from '../body.ts';
 import { documented } from '../declaration/documented.ts';
 import { basisFields, quotedFields } from '../declaration/quote-basis.ts';
@@ -30,7 +31,7 @@ export const Quote = documented('Quote', 'Bid, ask and depth of a pool.', {
   pair: z.string().openapi({ example: 'WETH/USDC', description: 'Symbols of token0 and token1.' }),
   poolAddress: Address.describe('The pool, in lowercase.'),
   priceProviderStatus: z
-    .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'internal_error', 'unknown'])
+    .enum(QUOTE_STATUSES)
     .describe('Only `healthy` can be traded on; `internal_error` is a fault of the service: retry.'),
   bidAdj: PriceX64.openapi({
     description: 'Best price for selling token0, Q64.64: token1 per token0, spread and fees included; 0 when closed.',

@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import type { DeploymentConfig } from '../../config/chains-schema.ts';
 import type { StoredRecord } from '../../db/listing/show-pool.ts';
 import { pools } from '../../db/schema/read-model.ts';
-import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import { type ExtensionPhase, SWAP_PHASES } from '../../protocol/pool-events.ts';
 
 /**
  * An extension, with what a StopLoss, PriceVelocityGuard or allowlist at its address says of the pool; integers as
@@ -35,8 +35,6 @@ export const extensionsOfPool = sql<readonly ExtensionRow[] | null>`(
   LEFT JOIN read_model.price_velocity v USING (chain_id, pool, address)
   LEFT JOIN read_model.allowlist a USING (chain_id, pool, address)
   WHERE e.chain_id = ${pools.chainId} AND e.pool = ${pools.address})`;
-
-const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /**
  * Gives the fields of a pool record about its extensions. Standard ones have the addresses that the deployment names.

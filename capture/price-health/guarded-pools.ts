@@ -4,13 +4,11 @@ import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.t
 import { queriesOn } from '../../db/query-builder.ts';
 import { poolExtensions } from '../../db/schema/read-model.ts';
 import type { Queryable } from '../../db/transaction.ts';
-import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import { SWAP_PHASES } from '../../protocol/pool-events.ts';
 import type { KnownPool } from '../read-schedule/pool-values.ts';
 
 /** A pool whose guards may reject swaps; `isKnown` when all of its guards are those of its deployment. */
 export type GuardedPool = KnownPool & { readonly isKnown: boolean };
-
-const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /**
  * Selects the pools whose swaps run extensions. Pools with a swap allowlist are left out, as for quotes: the allowlist

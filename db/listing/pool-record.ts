@@ -1,4 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { LISTED_TIERS } from '../../protocol/classification.ts';
+import { LISTED_STATUSES } from '../../protocol/quote-status.ts';
 import { Executability } from './executability.ts';
 import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
 import { Sums, Trend } from './trend.ts';
@@ -105,7 +107,7 @@ export const PoolRecord = z
       .optional()
       .describe('Omitted when no known factory made the provider, or its type is unknown.'),
     priceProviderStatus: z
-      .enum(['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'])
+      .enum(LISTED_STATUSES)
       .describe('As of the last capture; only `healthy` can be quoted. `unknown` without a recent one.'),
     priceProviderSinceBlock: z.int().describe('Block since which the provider is active.'),
     priceProviderCooldownSecs: Uint64.openapi({
@@ -144,7 +146,7 @@ export const PoolRecord = z
     classificationSummary: z
       .strictObject({
         tierQualification: z
-          .enum(['green', 'yellow', 'red', 'unclassified', 'black'])
+          .enum(LISTED_TIERS)
           .describe('`unclassified`: not yet classified; `black`: delisted, only with `blacklistedOnly=true`.'),
         reasonCodes: z.array(z.string()).describe('Why the pool is not green; empty for green.'),
       })

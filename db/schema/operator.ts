@@ -1,5 +1,7 @@
 import { boolean, doublePrecision, integer, jsonb, pgSchema, smallint, text } from 'drizzle-orm/pg-core';
+import { LISTED_TIERS, TIERS } from '../../protocol/classification.ts';
 import { EXTENSION_ROLES, PROVIDER_KINDS } from '../../protocol/layouts/contract-roles.ts';
+import { LISTED_STATUSES } from '../../protocol/quote-status.ts';
 import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
 
 /*
@@ -7,8 +9,6 @@ import { bytes, checkedAddress, hex, instant, int8, wide } from './columns.ts';
  * audit trail is in `pamm-audit.ts`.
  */
 const operator = pgSchema('operator');
-
-const PRICE_STATUSES = ['healthy', 'feed_down', 'pool_refused', 'pool_paused', 'unknown'] as const;
 
 export const curators = operator.table('curator', {
   chainId: int8('chain_id').notNull(),
@@ -38,7 +38,7 @@ export const apiKeys = operator.table('api_key', {
 export const priceHealth = operator.table('price_health', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
-  status: text('status', { enum: PRICE_STATUSES }).notNull(),
+  status: text('status', { enum: LISTED_STATUSES }).notNull(),
   sellPriceX64: wide('sell_price_x64', { digits: 39 }),
   buyPriceX64: wide('buy_price_x64', { digits: 39 }),
   blockNumber: int8('block_number').notNull(),
@@ -107,7 +107,7 @@ export const fiatPrices = operator.table('fiat_price', {
 export const poolClassifications = operator.table('pool_classification', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),
-  tier: text('tier', { enum: ['green', 'yellow', 'red'] }).notNull(),
+  tier: text('tier', { enum: TIERS }).notNull(),
   reasonCodes: text('reason_codes').array().notNull(),
   classifiedAt: instant('classified_at').notNull().defaultNow(),
 });
@@ -118,7 +118,7 @@ export const poolListings = operator.table('pool_listing', {
   pool: checkedAddress('pool').notNull(),
   contractVersion: text('contract_version').notNull(),
   createdBlockNumber: int8('created_block_number').notNull(),
-  tier: text('tier', { enum: ['green', 'yellow', 'red', 'unclassified', 'black'] }).notNull(),
+  tier: text('tier', { enum: LISTED_TIERS }).notNull(),
   tierRank: smallint('tier_rank').notNull(),
   tvlFiat: doublePrecision('tvl_fiat'),
   volumeFiat: doublePrecision('volume_fiat'),

@@ -1,13 +1,10 @@
 import type { BoundedCall, CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { LayoutAdapter } from '../../protocol/layout.ts';
-import { quoteStatus } from '../../protocol/quote-status.ts';
+import { type ListedStatus, quoteStatus } from '../../protocol/quote-status.ts';
 import { type ProbedPool, pauseLevelCall, priceCall } from './probe-calls.ts';
 
 /** Sides of a pool that do not trade although it has prices. */
 export type ClosedSides = Readonly<Record<'bids' | 'asks', boolean>>;
-
-/** Status as the listing shows it. A fault on our side is not a fault of the feed, so the listing shows `unknown`. */
-export type ListedStatus = 'healthy' | 'feed_down' | 'pool_refused' | 'pool_paused' | 'unknown';
 
 /** What one read gives of a pool's price. Prices include the pool's fees, Q64.64; null unless they were read. */
 export type PoolPrice = {

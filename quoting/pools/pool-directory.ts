@@ -1,7 +1,7 @@
 import type { Address } from 'viem';
 import { AppError } from '../../config/app-error.ts';
 import type { ExtensionRole } from '../../protocol/layouts/contract-roles.ts';
-import type { ExtensionPhase } from '../../protocol/pool-events.ts';
+import { type ExtensionPhase, SWAP_PHASES } from '../../protocol/pool-events.ts';
 import type { PoolImmutables } from '../../protocol/pool-state.ts';
 import { PoolGraph } from '../../protocol/routing/graph.ts';
 import type { StopLossMark } from '../../protocol/stop-loss/stop-loss.ts';
@@ -64,8 +64,6 @@ export interface PoolDirectory {
    */
   table(): Promise<PoolTable>;
 }
-
-const SWAP_PHASES: readonly ExtensionPhase[] = ['beforeSwap', 'afterSwap'];
 
 /** The extensions that can reject a swap, in attachment order. */
 export function swapGuards(pool: ServedPool): readonly PoolExtension[] {
