@@ -92,7 +92,7 @@ export const lacksOverrides = (error: unknown): boolean => isRefusal(error) || e
 
 /** Whether nodes refused to read at a block: as a rule it was reorganised away, or is of another chain. */
 export const isBlockRefusal = (error: unknown): error is RpcFailure =>
-  isRefusal(error) || (error instanceof RpcFailure && error.code === 'wrong_chain');
+  refusesRequest(error) || (error instanceof RpcFailure && error.code === 'wrong_chain');
 
 /** @throws RpcFailure `wrong_chain` when a node of this chain answered for another one */
 export function checkChain(chainId: number, answeredBy: bigint): void {

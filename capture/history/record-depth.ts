@@ -60,7 +60,7 @@ export function createDepthRecorder({ database, chain, rpc, reserve, wallClock, 
   const reader = createPoolReader({
     target: { rpc, chainId, multicall3 },
     // A block at which nodes refuse calls is not remembered: the next read is at another one.
-    heads: { head, caughtUp: async () => false, confirm: () => undefined, reject: () => undefined },
+    heads: { head, caughtUp: async () => false, confirm: () => undefined, reject: () => true },
     simulatedPoolsPerRead: 0,
     readTimeoutMs: READ_TIMEOUT_MS,
     observer: {},

@@ -34,8 +34,8 @@ export interface HeadState<H> {
   readonly previous: H | undefined;
   /** Hash of the last head that was read at. */
   readonly readAt: Hex | undefined;
-  /** The head that gave way to the previous one, because nodes refused to read at it. */
-  readonly refused: H | undefined;
+  /** The last heads that gave way to the one before, because nodes refused to read at them. */
+  readonly refused: readonly H[];
   /** A newer head, to be taken when the current one is `minRefreshMs` old. */
   readonly next: { readonly head: H; readonly dueAt: number } | undefined;
   /** Heads to be judged one after the other. The first one waits for a block below it, which is being looked up. */
@@ -69,7 +69,7 @@ export const noHeads = <H>(): HeadState<H> => ({
   current: undefined,
   previous: undefined,
   readAt: undefined,
-  refused: undefined,
+  refused: [],
   next: undefined,
   waiting: [],
   takenAt: Number.NEGATIVE_INFINITY,

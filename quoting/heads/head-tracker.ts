@@ -179,9 +179,14 @@ export class HeadTracker<H extends Headed> {
     if (this.#state.readAt !== block.hash) this.#take({ kind: 'read', block });
   }
 
-  /** Makes a poll due, as nodes refused to read at this head. If nothing was read at it, goes back to the previous one. */
-  reject({ block }: H): void {
+  /**
+   * Makes a poll due, as nodes refused to read at this head. If nothing was read at it, goes back to the previous one.
+   *
+   * @returns whether it is not the head any more
+   */
+  reject({ block }: H): boolean {
     this.#take({ kind: 'rejected', block });
+    return this.current?.block.hash !== block.hash;
   }
 
   get #readable(): H | undefined {

@@ -218,9 +218,11 @@ test('a rejected head that was read stays until a higher one, or another in its 
   tracked.read(head(2));
   // The next node is behind.
   chain.heads = [head(1)];
-  tracked.reject(head(2));
-  expect(tracked.announced).toBeUndefined();
+  const { polls } = chain;
+  for (let times = 0; times < 10; times += 1) tracked.reject(head(2));
   for (const ms of [2_001, 2_600, 3_200]) expect(numberAt(ms)).toBe(2);
+  // Polls have their pace, however often it is refused.
+  expect(chain.polls - polls).toBeLessThanOrEqual(3);
   chain.heads = [head(2, 'b')];
   numberAt(4_000);
   expect(tracked.current?.block.hash).toBe('0xb2');
@@ -241,6 +243,15 @@ test('a rejected head comes back when a read at it arrives late, unless a higher
   expect(numberAt(2_002)).toBe(4);
   tracked.read(head(3));
   expect(tracked.current?.block.number).toBe(4n);
+  // So does one of several.
+  chain.heads = [head(5)];
+  numberAt(3_000);
+  tracked.reject(head(5));
+  chain.heads = [head(6)];
+  numberAt(3_001);
+  tracked.reject(head(6));
+  tracked.read(head(5));
+  expect(tracked.current?.block.number).toBe(5n);
 });
 
 test('a listener gets each head that is taken, and from where blocks were replaced', () => {

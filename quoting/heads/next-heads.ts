@@ -45,6 +45,8 @@ const TIMESTAMP_MS = 1_000;
 const PUSH_LAG_MS = 250;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
+/** More heads than are refused while a read is in flight. */
+const MAX_REFUSED = 4;
 
 /**
  * What is known of a chain's heads, and what there is to do, when something happens.
@@ -101,7 +103,7 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
     case 'read':
       return { ...step, state: withRead(state, event.block) };
     case 'rejected':
-      return { ...step, state: withRejected(state, event.block) };
+      return { ...step, state: withRejected(state, event.block, step.pace) };
   }
 }
 
@@ -181,17 +183,22 @@ function withPushed<H extends Headed>(step: Step<H>, { head, wallMs }: { head: H
 function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: BlockRef): HeadState<H> {
   const { current, refused } = state;
   if (current?.block.hash === hash) return { ...state, readAt: hash };
-  return refused?.block.hash === hash && number > heightOf(state)
-    ? { ...state, current: refused, refused: undefined, readAt: hash }
-    : state;
+  const again = number > heightOf(state) ? refused.find(({ block }) => block.hash === hash) : undefined;
+  return again ? { ...state, current: again, readAt: hash } : state;
 }
 
 /** Makes a poll due, and goes back to the previous head if nobody can have seen this one. */
-function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
-  const { current: refused, readAt } = state;
-  if (refused?.block.hash !== hash) return state;
-  const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
-  return readAt === hash ? due : { ...due, current: state.previous, refused };
+function withRejected<H extends Headed>(
+  state: HeadState<H>,
+  { hash }: BlockRef,
+  { minRefreshMs }: HeadPace,
+): HeadState<H> {
+  const { current, readAt, polledAt, dueAt } = state;
+  if (current?.block.hash !== hash) return state;
+  if (readAt === hash) return { ...state, dueAt: Math.min(dueAt, polledAt + minRefreshMs) };
+  const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
+  const due = { takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  return { ...state, ...due, current: state.previous, refused };
 }
 
 function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {

@@ -113,8 +113,8 @@ export class LiveHeads implements Heads {
     this.#deps.committed.confirm(block);
   }
 
-  reject(head: ReportedHead): void {
-    this.#deps.committed.reject(head);
+  reject(head: ReportedHead): boolean {
+    return this.#deps.committed.reject(head);
   }
 
   /** Gives only committed heads for a while, after nodes refused or ignored the overrides of a head. Counts and logs that. */

@@ -4,6 +4,7 @@ import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { pause } from '../../runtime/pause.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
 import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
@@ -24,6 +25,9 @@ export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps,
   /** Unix milliseconds. */
   readonly wallClock: Clock;
 }
+
+/** A node that is behind has a block after this time, as a rule. */
+const BEHIND_MS = 200;
 
 /**
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
@@ -71,7 +75,8 @@ export class PoolReader {
     } catch (error) {
       if (head.block.pending) throw error;
       const next = await this.#headAfter(head, error);
-      const newer = await this.prices(next, { pool: prices.pool, before: prices });
+      const isSame = stateOf(next.block) === stateOf(prices.block);
+      const newer = isSame ? prices : await this.prices(next, { pool: prices.pool, before: prices });
       return withDepth(newer, await this.#sides.read(atBlockOf(newer, next), newer));
     }
   }
@@ -90,19 +95,23 @@ export class PoolReader {
       return await this.#readPricesAt(head, reads);
     } catch (error) {
       if (head.block.pending) throw error;
-      if (isBlockRefusal(error) && this.#deps.target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
       return this.#readPricesAt(await this.#headAfter(head, error), reads);
     }
   }
 
-  /** The head after one whose block nodes refused: the same, if some had it, as the others come to it. @throws any other error */
+  /** The head after one whose block nodes refused, or the same once they have it. @throws the error if it is neither */
   async #headAfter({ reserve, ...head }: HeadContext, error: unknown): Promise<HeadContext> {
     if (!isBlockRefusal(error)) throw error;
-    const { heads } = this.#deps;
-    heads.reject(head);
-    // It may be the head of another process, to which nodes come a moment later.
-    await heads.caughtUp();
-    return { ...(await heads.head()), reserve };
+    const { heads, target } = this.#deps;
+    const hasGivenWay = heads.reject(head);
+    // It reports a block that it does not have.
+    if (hasGivenWay && target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
+    // It may be the head of another process, to which nodes come a moment later, or one that another node gave.
+    const hasCaughtUp = await heads.caughtUp();
+    if (!hasGivenWay && !hasCaughtUp) await pause(BEHIND_MS);
+    const next = await heads.head();
+    if (hasGivenWay && !hasCaughtUp && next.block.hash === head.block.hash) throw error;
+    return { ...next, reserve };
   }
 
   async #readPricesAt(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {

@@ -96,7 +96,7 @@ async function readAlone(url: string, head: ReportedHead, pools: readonly Served
     head: () => Promise.reject(new Error('the block was refused')),
     caughtUp: async () => false,
     confirm: () => undefined,
-    reject: () => undefined,
+    reject: () => true,
   };
   const logger = createLogger('test', 'silent');
   const reader = createPoolReader({
