@@ -24,7 +24,7 @@ export interface QuotesDeps extends ChainContext {
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
   /** Makes what reads pools of the nodes. Default: by the calls of the contracts. */
-  readonly createReader?: ((options: PoolReaderOptions) => Pick<PoolReader, 'prices' | 'depth'>) | undefined;
+  readonly createReader?: ((options: PoolReaderOptions) => PoolReader) | undefined;
 }
 
 /** What serves quotes of one basis: at the committed head, or in the block that is being built. */

@@ -1,26 +1,35 @@
 import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import type { MulticallTarget } from '../../chain/multicall.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isBlockRefusal } from '../../chain/rpc-failure.ts';
 import type { LogUnknownError } from '../../chain/unknown-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
 import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
-import { AnswersReader, type AnswersReaderDeps } from './answers-reader.ts';
-import { UNSHARED } from './shared-reads.ts';
-import { type FoundCurve, SidesReader, type SidesReaderDeps } from './sides-reader.ts';
+import type { AnswersReader } from './answers-reader.ts';
+import { type SharedReads, UNSHARED } from './shared-reads.ts';
+import type { FoundCurve, SidesReader } from './sides-reader.ts';
 
-export interface PoolReaderDeps extends AnswersReaderDeps, Omit<SidesReaderDeps, 'shared'> {
+export interface PoolReaderDeps {
+  readonly target: Pick<MulticallTarget, 'rpc'>;
+  readonly answers: Pick<AnswersReader, 'read'>;
+  readonly sides: Pick<SidesReader, 'read' | 'curve'>;
+  /** Default: by the layouts of pools. */
+  readonly decode?: typeof decodePool;
   readonly heads: Pick<HeadTracker<ReportedHead>, 'head' | 'caughtUp' | 'confirm' | 'reject'>;
   /** Reads that processes share. Default: none. */
-  readonly shared?: SidesReaderDeps['shared'] | undefined;
-  readonly searcher: SidesReaderDeps['searcher'];
+  readonly shared?: SharedReads | undefined;
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
+  /** Longest round, over all nodes and calls. */
+  readonly readTimeoutMs: number;
+  readonly logger: Pick<Logger, 'warn'>;
   readonly logUnknown: LogUnknownError;
   /** Unix milliseconds. */
   readonly wallClock: Clock;
@@ -43,14 +52,10 @@ const BEHIND_MS = 200;
  * What another process read at the block for all processes is not read again.
  */
 export class PoolReader {
-  readonly #deps: PoolReaderDeps & Pick<SidesReaderDeps, 'shared'>;
-  readonly #answers: AnswersReader;
-  readonly #sides: SidesReader;
+  readonly #deps: PoolReaderDeps & { readonly shared: SharedReads };
 
   constructor(deps: PoolReaderDeps) {
     this.#deps = { ...deps, shared: deps.shared ?? UNSHARED };
-    this.#answers = new AnswersReader(deps);
-    this.#sides = new SidesReader(this.#deps);
   }
 
   /** @throws SnapshotError when this pool alone was not read, RpcFailure when nodes did not give the block's state */
@@ -71,13 +76,13 @@ export class PoolReader {
    */
   async depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
     try {
-      return withDepth(prices, await this.#sides.read(atBlockOf(prices, head), prices));
+      return withDepth(prices, await this.#deps.sides.read(atBlockOf(prices, head), prices));
     } catch (error) {
       if (head.block.pending) throw error;
       const next = await this.#headAfter(head, error);
       const isSame = stateOf(next.block) === stateOf(prices.block);
       const newer = isSame ? prices : await this.prices(next, { pool: prices.pool, before: prices });
-      return withDepth(newer, await this.#sides.read(atBlockOf(newer, next), newer));
+      return withDepth(newer, await this.#deps.sides.read(atBlockOf(newer, next), newer));
     }
   }
 
@@ -86,7 +91,7 @@ export class PoolReader {
    * Throws as {@link prices}.
    */
   curve(head: HeadContext, prices: PriceSnapshot): Promise<FoundCurve | null> {
-    return this.#sides.curve(atBlockOf(prices, head), prices);
+    return this.#deps.sides.curve(atBlockOf(prices, head), prices);
   }
 
   /** Reads at the head. If nodes refuse its block, reads once more at the next head, which another node may report. */
@@ -115,10 +120,10 @@ export class PoolReader {
   }
 
   async #readPricesAt(head: HeadContext, reads: readonly PoolRead[]): Promise<Outcomes<PriceSnapshot>> {
-    const { heads, shared, readTimeoutMs } = this.#deps;
+    const { answers: reader, heads, shared, readTimeoutMs } = this.#deps;
     const { block } = head;
     const pools = reads.map(({ pool }) => pool);
-    const read = this.#answers.read({ ...head, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
+    const read = reader.read({ ...head, signal: AbortSignal.timeout(readTimeoutMs) }, pools);
     const answers = await shared.share(
       { kind: 'answers', block, pools: pools.map(({ address }) => address) },
       read,
@@ -129,9 +134,9 @@ export class PoolReader {
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
-    const { hasSource, logger, logUnknown, wallClock } = this.#deps;
+    const { decode = decodePool, hasSource, logger, logUnknown, wallClock } = this.#deps;
     logUnknown(read.pool.address, answers.prices?.[0]);
-    const found = decodePool(read, block, Math.floor(wallClock() / 1000), answers);
+    const found = decode(read, block, Math.floor(wallClock() / 1000), answers);
     if (!(found instanceof SnapshotError)) return hasSource ? { ...found, hasSource } : found;
     logger.warn({ err: found, pool: read.pool.address }, found.message);
     return found;

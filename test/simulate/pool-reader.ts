@@ -1,13 +1,11 @@
-import type { Address, Hex } from 'viem';
-import { stateOf } from '../../chain/pending-state.ts';
+import { type Address, type Hex, toHex } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
-import { isBlockRefusal, RpcFailure } from '../../chain/rpc-failure.ts';
-import { batched } from '../../quoting/calls/batched.ts';
-import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { PoolAnswers } from '../../quoting/calls/decode-pool.ts';
+import { isPricedByOverrides } from '../../quoting/calls/probe-calls.ts';
 import type { PoolReaderOptions } from '../../quoting/reads/create-pool-reader.ts';
-import { UNSHARED } from '../../quoting/reads/shared-reads.ts';
+import { PoolReader, type PoolReaderDeps } from '../../quoting/reads/pool-reader.ts';
 import { pricedAt, withOneLevel } from '../../quoting/snapshot.fixture.ts';
-import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../../quoting/types.ts';
 import { oracleOf, PRICE_SLOT } from './virtual-chain.ts';
 import type { PricesCall } from './virtual-node.ts';
 
@@ -15,66 +13,35 @@ import type { PricesCall } from './virtual-node.ts';
 export const indexOf = (pool: string): number => Number(BigInt(pool)) - 0xa000;
 
 /**
- * Reads the prices of pools as `PoolReader` does, but of virtual nodes, which know what prices are: what another process
- * reads is used, a block that nodes refuse is rejected, each pool costs a scheduled read one call.
+ * Creates the reader of a chain's pools. Virtual nodes know prices alone, and each pool costs a scheduled read one call: what
+ * providers quote is the price.
  */
-export function createVirtualReader(options: PoolReaderOptions) {
-  const { target, heads, shared = UNSHARED, hasSource = false, readTimeoutMs } = options;
-  const call = (head: HeadContext, pools: readonly ServedPool[]): Promise<string[]> => {
-    const { block, reserve } = head;
+export function createVirtualReader(options: PoolReaderOptions): PoolReader {
+  const { rpc } = options.target;
+  const read: PoolReaderDeps['answers']['read'] = async ({ block, reserve, signal }, pools) => {
     for (const _ of pools) if (reserve?.() === false) throw new RpcFailure('exhausted', 'the budget has no calls');
-    const params: PricesCall = { hash: block.hash, pools: pools.map(poolIndex), overrides: overridesOf(block, pools) };
-    const signal = AbortSignal.timeout(readTimeoutMs);
-    return target.rpc.request('sim_prices', [params], (result) => result as string[], signal);
+    const params: PricesCall = { hash: block.hash, pools: pools.map(({ address }) => indexOf(address)) };
+    const prices = await rpc.request('sim_prices', [params], (result) => result as readonly bigint[], signal);
+    return prices.map((price, index) => answersOf(block, params.pools[index] ?? 0, price));
   };
-  const readAt = async (head: HeadContext, pools: readonly ServedPool[]): Promise<PriceSnapshot[]> => {
-    const of = { kind: 'answers', block: head.block, pools: pools.map(({ address }) => address) } as const;
-    const read = new Promise<string[]>((resolve) => resolve(call(head, pools)));
-    const prices = await shared.share(of, read, (price) => JSON.stringify(price));
-    heads.confirm(head.block);
-    return pools.map((pool, index) => snapshotOf(head.block, pool, prices[index] as string, hasSource));
-  };
-  const readBatch = async (head: HeadContext, pools: readonly ServedPool[]): Promise<PriceSnapshot[]> => {
-    try {
-      return await readAt(head, pools);
-    } catch (error) {
-      if (head.block.pending || !isBlockRefusal(error)) throw error;
-      if (target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
-      heads.reject(head);
-      await heads.caughtUp();
-      return readAt({ ...(await heads.head()), reserve: head.reserve }, pools);
-    }
-  };
-  const own = batched(readBatch);
-  return {
-    async prices(head: HeadContext, { pool }: { readonly pool: ServedPool }): Promise<PriceSnapshot> {
-      const found = await shared.find('answers', head.block, pool.address);
-      if (typeof found !== 'string') return own(head, pool);
-      heads.confirm(head.block);
-      return snapshotOf(head.block, pool, found, hasSource);
-    },
-    depth: async (_head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> => withOneLevel(prices),
-  };
-}
-
-const poolIndex = ({ address }: ServedPool): number => indexOf(address);
-
-function overridesOf({ pending }: BlockRef, pools: readonly ServedPool[]): PricesCall['overrides'] {
-  const found: Record<number, string> = {};
-  for (const pool of pools.map(poolIndex)) {
-    const word: Hex | undefined = pending?.overrides.get(oracleOf(pool) as Address)?.get(PRICE_SLOT);
-    if (word !== undefined) found[pool] = `live ${BigInt(word)}`;
-  }
-  return found;
-}
-
-function snapshotOf(block: BlockRef, pool: ServedPool, read: string, hasSource: boolean): PriceSnapshot {
-  const hasLivePrice = read.startsWith('live ');
-  const price = BigInt(hasLivePrice ? read.slice(5) : read);
-  return pricedAt(price, pool, block, {
-    readAt: Math.floor(Date.now() / 1_000),
-    hasSource,
-    hasLivePrice,
-    fingerprint: `${stateOf(block) === block.hash} ${price}`,
+  return new PoolReader({
+    ...options,
+    answers: { read },
+    decode: ({ pool }, block, readAt, { quote, committedQuote }) =>
+      pricedAt(BigInt(quote?.data ?? 0), pool, block, {
+        readAt,
+        hasLivePrice: isPricedByOverrides(quote, committedQuote),
+        fingerprint: `${quote?.data}`,
+      }),
+    sides: { read: async (_, prices) => withOneLevel(prices).depth, curve: async () => null },
+    logUnknown: () => undefined,
   });
+}
+
+/** @param committed the price without overrides */
+function answersOf({ pending }: BlockRef, pool: number, committed: bigint): PoolAnswers {
+  const word: Hex | undefined = pending?.overrides.get(oracleOf(pool) as Address)?.get(PRICE_SLOT);
+  const of = (data: Hex) => ({ success: true, data });
+  const without = of(toHex(committed, { size: 32 }));
+  return { quote: word ? of(word) : without, committedQuote: pending && without };
 }

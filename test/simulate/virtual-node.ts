@@ -12,12 +12,10 @@ export type NodeState = 'well' | 'down' | 'slow' | 'hangs' | 'blind';
 
 const TIMEOUT_MS = 3_000;
 
-/** What `sim_prices` takes: a block, and the price of each pool that overrides set. */
+/** What `sim_prices` takes: a block and pools. It gives their prices there. */
 export interface PricesCall {
   readonly hash: Hex;
   readonly pools: readonly number[];
-  /** By pool. */
-  readonly overrides: Readonly<Record<number, string>>;
 }
 
 /** A node of the chain, which sees each block a while after it is mined. */
@@ -107,9 +105,9 @@ export class VirtualNode {
     if (method === 'eth_getBlockByHash') return answerOf(this.#blockOf(params[0] as Hex));
     if (method === 'eth_createAccessList') return this.#accessList(params);
     if (method === 'sim_prices') {
-      const { hash, pools, overrides } = params[0] as PricesCall;
+      const { hash, pools } = params[0] as PricesCall;
       const { prices } = this.#blockOf(hash);
-      return pools.map((pool) => overrides[pool] ?? String(prices[pool]));
+      return pools.map((pool) => prices[pool]);
     }
     throw new RpcFailure('refused', `${method} is unknown`, { code: -32_601, message: 'unknown method' });
   }
