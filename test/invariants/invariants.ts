@@ -297,7 +297,7 @@ export const INVARIANTS: readonly Invariant[] = [
     mutation: ['quoting/live/target-block.ts', 'isBelow ? highest :', 'isBelow && !highest ? highest :'],
   },
   {
-    holds: 'A frame of price levels has each healthy pool, or comes late as a whole.',
+    holds: 'A frame of chosen pools has each healthy one, or comes late as a whole.',
     test: ['api/levels/frame-contents.test.ts', 'never leaves out a pool that waits for its turn'],
     mutation: ['api/levels/frame-contents.ts', "if (unread.length > 0) return 'late';", ''],
   },
