@@ -174,7 +174,10 @@ export const PoolRecord = z
     trend24h: Trend.optional().describe(
       'How the price moved, of funded pools, as written once a minute; only with include24h=true.',
     ),
-    analytics24h: z.union([PoolAnalytics, z.null()]).optional(),
+    analytics24h: z
+      .union([PoolAnalytics, z.null()])
+      .optional()
+      .describe('Figures of the last 24 hours; null while `indexState` is `differs`. Only with include24h=true.'),
   })
   .openapi('Pool', { description: 'A pool. Optional fields are omitted when absent; nullable ones are always there.' });
 export type PoolRecord = z.infer<typeof PoolRecord>;
