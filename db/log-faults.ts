@@ -6,7 +6,7 @@ import type { Queryable } from './transaction.ts';
 /** Logs that a node left out or invented, by what another one showed. */
 export interface FaultyLogs {
   readonly chainId: number;
-  /** Host of its URL. */
+  /** Its place in the chains file, such as `rpcUrls[0]`. */
   readonly node: string;
   readonly leftOut: number;
   readonly invented: number;

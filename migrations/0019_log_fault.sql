@@ -1,7 +1,7 @@
 -- Nodes that left logs out, or invented some, by what another node showed. The indexer writes it.
 CREATE TABLE operator.log_fault (
   chain_id  int8        NOT NULL,
-  -- Host of its URL.
+  -- Its place in the chains file: hosts may be secret.
   node      text        NOT NULL,
   left_out  int8        NOT NULL,
   invented  int8        NOT NULL,
@@ -10,3 +10,8 @@ CREATE TABLE operator.log_fault (
 );
 GRANT SELECT, INSERT, UPDATE, DELETE ON operator.log_fault TO ptd_indexer;
 GRANT SELECT ON operator.log_fault TO ptd_api;
+
+-- The status of a chain is read every two seconds.
+CREATE INDEX index_audit_differs ON operator.index_audit (chain_id) WHERE differs_since IS NOT NULL;
+CREATE INDEX index_audit_block ON operator.index_audit (chain_id, audited_block);
+CREATE INDEX index_audit_last_difference ON operator.index_audit (chain_id, last_difference_at);

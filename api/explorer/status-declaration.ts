@@ -14,7 +14,7 @@ const Audit = documented('IndexAudit', 'How the index compares with the storage 
   differingPools: z
     .array(z.strictObject({ poolAddress: Address.describe('The pool.'), agreedBlock: AgreedBlock }))
     .readonly()
-    .describe('Pools whose index is not what the chain holds: their analytics are null, quotes continue.'),
+    .describe('Pools whose index is not what the chain holds, at most 100: their analytics are null, quotes continue.'),
   differingFactories: z
     .array(z.strictObject({ factory: Address.describe('The pool factory.'), agreedBlock: AgreedBlock }))
     .readonly()
@@ -50,7 +50,7 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
   faultyNodes: z
     .array(
       z.strictObject({
-        node: z.string().describe('Host of its URL.'),
+        node: z.string().describe('Its place in the chains file, such as `rpcUrls[0]`.'),
         leftOut: z.int().describe('Logs that it left out.'),
         invented: z.int().describe('Logs that the chain does not have.'),
         lastAt: z.int().describe('When it last did so, Unix seconds.'),

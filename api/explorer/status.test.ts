@@ -64,7 +64,7 @@ const AGES = {
     differingFactories: [{ factory: `0x${'2'.repeat(40)}`, agreedBlock: null }],
     lastDifferenceAt: 4_990,
   },
-  faultyNodes: [{ node: 'lossy.example', leftOut: 3, invented: 0, lastAt: 4_980 }],
+  faultyNodes: [{ node: 'rpcUrls[1]', leftOut: 3, invented: 0, lastAt: 4_980 }],
 } as const;
 
 test('reports what runs, and head, index, lag, nodes that fail and the ages of prices and listing by chain; what is not known is null', async () => {

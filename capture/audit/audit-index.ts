@@ -69,7 +69,11 @@ function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefin
   if (results === undefined) return { kind: 'unknown' } as const;
   const chain = subject.kind === 'pool' ? readChainFacts(subject, results) : readPoolCount(results[0]);
   const isPublic = subject.layout === 'flat';
-  return compareFacts(subject.facts, chain, subject.block, isPublic ? null : (proven.get(subject.factory) ?? NOTHING));
+  return compareFacts(subject.facts, chain, {
+    block: subject.block,
+    proven: isPublic ? null : (proven.get(subject.factory) ?? NOTHING),
+    differing: subject.before.differences,
+  });
 }
 
 type Proven = ReadonlyMap<string, ReadonlySet<string>>;

@@ -98,7 +98,8 @@ export async function readDue(
         };
       }),
     ];
-    return { schema, subjects, proven: await readProven(client, chainId) };
+    const packed = subjects.flatMap(({ layout, factory }) => (layout === 'flat' ? [] : factory));
+    return { schema, subjects, proven: await readProven(client, chainId, packed) };
   });
 }
 
@@ -114,11 +115,16 @@ function stateOf({ before }: DueRow, schema: string): { readonly before: AuditSt
   return { before: { ...rest, shown, differsSince, lastDifferenceAt } };
 }
 
-async function readProven(client: Queryable, chainId: number): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+async function readProven(
+  client: Queryable,
+  chainId: number,
+  factories: readonly Address[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  if (factories.length === 0) return new Map();
   const { rows } = await client.query<{ factory: string; shown: string[] }>(
     `SELECT factory, array_agg(DISTINCT fact) AS shown FROM operator.index_audit, unnest(shown) AS fact
-     WHERE chain_id = $1 GROUP BY factory`,
-    [chainId],
+     WHERE chain_id = $1 AND factory = ANY ($2) GROUP BY factory`,
+    [chainId, factories],
   );
   return new Map(rows.map(({ factory, shown }) => [factory, new Set(shown)]));
 }

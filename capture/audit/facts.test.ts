@@ -3,6 +3,11 @@ import { expect, it } from 'vitest';
 import { compareFacts, FACTS, type FactName, type IndexedFacts, plainFact } from './facts.ts';
 
 const BLOCK = 7;
+const at = (proven: ReadonlySet<string> | null, differing: readonly string[] = []) => ({
+  block: BLOCK,
+  proven,
+  differing,
+});
 const factsOf = (values: Partial<Record<FactName, string>>): IndexedFacts =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plainFact(name as FactName, value)]));
 
@@ -15,10 +20,16 @@ it('a value of zeros shows nothing', () => {
 it('a difference of a layout that is not public counts once the fact agreed in a pool of the factory', () => {
   const index = factsOf({ shares: '1,2', admin: '0xa' });
   const chain = { shares: '1,3', admin: '0xa' };
-  expect(compareFacts(index, chain, BLOCK, new Set())).toEqual({ kind: 'agrees', block: BLOCK, shown: ['admin'] });
+  expect(compareFacts(index, chain, at(new Set()))).toEqual({ kind: 'agrees', block: BLOCK, shown: ['admin'] });
   const found = { kind: 'differs', block: BLOCK, shown: ['admin'], facts: ['shares'] };
-  expect(compareFacts(index, chain, BLOCK, new Set(['shares']))).toEqual(found);
-  expect(compareFacts(index, chain, BLOCK, null)).toEqual(found);
+  expect(compareFacts(index, chain, at(new Set(['shares'])))).toEqual(found);
+  expect(compareFacts(index, chain, at(null))).toEqual(found);
+});
+
+it('a difference does not end while the chain does not give its fact', () => {
+  const index = factsOf({ shares: '1,2', admin: '0xa' });
+  expect(compareFacts(index, { shares: '1,2' }, at(null, ['admin']))).toEqual({ kind: 'unknown' });
+  expect(compareFacts(index, { shares: '1,2', admin: '0xa' }, at(null, ['admin'])).kind).toBe('agrees');
 });
 
 it('exactly the facts that both sides have and that are unequal differ', () => {
@@ -27,7 +38,7 @@ it('exactly the facts that both sides have and that are unequal differ', () => {
     fc.property(values, values, (index, chain) => {
       const both = FACTS.filter((name) => index[name] !== undefined && chain[name] !== undefined);
       const unequal = both.filter((name) => index[name] !== chain[name]);
-      const outcome = compareFacts(factsOf(index), chain, BLOCK, null);
+      const outcome = compareFacts(factsOf(index), chain, at(null));
       const kind = both.length === 0 ? 'unknown' : unequal.length > 0 ? 'differs' : 'agrees';
       expect(outcome.kind).toBe(kind);
       if (outcome.kind === 'differs') expect(outcome.facts.toSorted()).toEqual(unequal.toSorted());

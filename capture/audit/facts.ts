@@ -50,23 +50,30 @@ export function plainFact(name: FactName, value: string): IndexedFact {
   return { value, shows: isZero ? [] : [name], needs: name };
 }
 
+/** What a comparison depends on besides both sides. */
+export interface Comparison {
+  readonly block: number;
+  /** What agreed in pools of the factory; null where the layout is public and all counts. */
+  readonly proven: ReadonlySet<string> | null;
+  /** Facts that differed in the last comparison. */
+  readonly differing: readonly string[];
+}
+
 /**
  * Compares both sides at a block.
  *
  * 1. A fact that one side does not have is not compared; without the facts of the chain the outcome is unknown.
  * 2. A difference counts only where `proven` has what the fact needs. A layout that is not public may be read wrongly, and then
  *    no pool of its factory agrees.
- *
- * @param proven what agreed in pools of the factory; null where the layout is public and all counts
+ * 3. While a fact that differs is missing, the outcome is unknown: its difference does not end.
  */
 export function compareFacts(
   index: IndexedFacts,
   chain: ChainFacts,
-  block: number,
-  proven: ReadonlySet<string> | null,
+  { block, proven, differing }: Comparison,
 ): Outcome {
   const names = (Object.keys(chain) as FactName[]).filter((name) => index[name] !== undefined);
-  if (names.length === 0) return { kind: 'unknown' };
+  if (names.length === 0 || differing.some((name) => !names.some((each) => each === name))) return { kind: 'unknown' };
   const shown = new Set<string>();
   const facts: FactName[] = [];
   for (const name of names) {

@@ -17,7 +17,9 @@ WITH point AS MATERIALIZED (
 ), next AS MATERIALIZED (
   SELECT p.address, p.highest_bin - p.lowest_bin + 1 AS bins, point.block, point.block_timestamp, point.indexed_block, a.address IS NOT NULL AS was_audited,
          a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown,
-         listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at
+         listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at,
+         a.suspected_at_block IS NOT NULL AS is_suspected,
+         coalesce(a.tried_at < now() - make_interval(secs => $5), false) AS is_overdue
   FROM point
   JOIN :"schema".pool p ON p.chain_id = $1 AND p.factory = ANY ($3)
   JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = p.address
@@ -28,15 +30,16 @@ WITH point AS MATERIALIZED (
   LATERAL (SELECT a.index_schema IS DISTINCT FROM $2 OR a.audited_block IS NULL OR a.suspected_at_block < point.indexed_block
     OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number)) > a.audited_block
     OR (a.differs_since IS NOT NULL AND a.audited_block < point.block) AS is_unseen) change
-  WHERE coalesce(up.operation, 1) <> 0 AND coalesce(us.operation, 1) <> 0
+  -- Written so that the planner expects most pools to remain.
+  WHERE (up.operation IS NULL OR up.operation IN (1, 2)) AND (us.operation IS NULL OR us.operation IN (1, 2))
     AND (a.tried_at IS NULL OR a.tried_at < now() - make_interval(secs => $5)
       OR change.is_unseen AND a.tried_at < now() - make_interval(secs =>
         CASE WHEN a.suspected_at_block IS NULL THEN $4::float8 ELSE least($4, 10) END))
-  ORDER BY is_listed DESC, change.is_unseen DESC, a.tried_at NULLS FIRST, p.address
+  ORDER BY is_suspected DESC, is_overdue DESC, is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, p.address
   LIMIT $6
 ), due AS MATERIALIZED (
   SELECT * FROM (
-    SELECT next.*, sum(bins) OVER (ORDER BY is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, address) - bins AS bins_before FROM next
+    SELECT next.*, sum(bins) OVER (ORDER BY is_suspected DESC, is_overdue DESC, is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, address) - bins AS bins_before FROM next
   ) ordered WHERE bins_before < $7
 )
 SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "blockTimestamp",
@@ -52,4 +55,4 @@ JOIN :"schema".pool p ON p.chain_id = $1 AND p.address = due.address
 JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = due.address
 LEFT JOIN undone_pool up ON up.address = due.address
 LEFT JOIN undone_state us ON us.pool = due.address
-ORDER BY due.is_listed DESC, due.is_unseen DESC, due.tried_at NULLS FIRST, due.address
+ORDER BY due.is_suspected DESC, due.is_overdue DESC, due.is_listed DESC, due.is_unseen DESC, due.tried_at NULLS FIRST, due.address

@@ -64,7 +64,8 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
       const lanes = openLanes(chain, timeoutMs, countCall);
       const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
-      const blame: LogsOfTwoDeps['blame'] = (node, logs) => deps.blame({ chainId, node, ...logs });
+      const blame: LogsOfTwoDeps['blame'] = (host, logs) =>
+        deps.blame({ chainId, node: `rpcUrls[${chain.rpcUrls.findIndex((url) => hostOf(url) === host)}]`, ...logs });
       const logsOfTwo = new LogsOfTwo({ count, blame, logger: logger.child({ chainId }), now, random });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
@@ -91,6 +92,8 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
     },
   };
 }
+
+const hostOf = (url: string): string => new URL(url).host;
 
 /** The nodes of a chain, for each lane in the order in which it tries them. All lanes share the nodes' breakers. */
 function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainCall): ChainRpc[] {

@@ -163,7 +163,7 @@ export interface ChainRow {
   readonly faultyNodes: readonly FaultyNode[] | null;
 }
 
-/** A node that left logs out, or invented some, in the last day. Counts are of all time, the time is Unix seconds. */
+/** A node, by its place in the chains file, that left logs out, or invented some, in the last day. Counts are of all time, the time is Unix seconds. */
 export interface FaultyNode {
   readonly node: string;
   readonly leftOut: number;

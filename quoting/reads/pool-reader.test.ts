@@ -1,0 +1,75 @@
+import { expect, test, vi } from 'vitest';
+import type { ReportedHead } from '../../chain/chain-rpc.ts';
+import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { HeadTracker } from '../heads/head-tracker.ts';
+import { head } from '../heads/test-chain.fixture.ts';
+import { flatPool } from '../pools/served-pool.fixture.ts';
+import { pricedAt } from '../snapshot.fixture.ts';
+import { PoolReader } from './pool-reader.ts';
+
+const pool = flatPool(1);
+const refusal = (code: number, message: string) => new RpcFailure('refused', message, { code, message });
+const behind = refusal(-32_000, 'header not found');
+
+/** A chain of two nodes, of which the first one gives head 5, and reads that end as `ends` says, else well. */
+async function openWorld(ends: readonly RpcFailure[]) {
+  const endpoints = ['a', 'b'].map(
+    (name) => new RpcEndpoint(`http://${name}`, { timeoutMs: 10, count: () => undefined }),
+  );
+  const [a] = endpoints as [RpcEndpoint];
+  const polls = { count: 0 };
+  const poll = async (): Promise<ReportedHead> => {
+    polls.count += 1;
+    return { ...head(5), endpoint: a };
+  };
+  const source = { head: poll, heads: async () => [await poll()], header: () => Promise.reject(new Error('unknown')) };
+  const clocks = { now: () => 0, wallClock: () => 0 };
+  const heads = new HeadTracker<ReportedHead>(source, { blockTimeMs: 12_000, minRefreshMs: 500, ...clocks });
+  const left = [...ends];
+  const reader = new PoolReader({
+    target: { rpc: { endpoints } as never },
+    answers: {
+      read: async (_, pools) => {
+        const end = left.shift();
+        if (end) throw end;
+        return pools.map(() => ({}));
+      },
+    },
+    decode: ({ pool: of }, block) => pricedAt(7n, of, block),
+    sides: { read: () => Promise.reject(behind), curve: async () => null },
+    heads,
+    readTimeoutMs: 1_000,
+    logger: { warn: () => undefined },
+    logUnknown: () => undefined,
+    wallClock: () => 0,
+  });
+  const read = async () => reader.prices(await heads.head(), { pool });
+  return { a, heads, left, polls, read };
+}
+
+test('the node that has the head is not paused because another one, which is behind, refuses it', async () => {
+  const { a, heads, left, read } = await openWorld([]);
+  await read();
+  left.push(behind);
+  expect((await read()).block.number).toBe(5n);
+  expect([a.breaker.isOpen, heads.current?.block.number]).toEqual([false, 5n]);
+});
+
+test('a node that gives nothing of the head that it reports is paused', async () => {
+  const { a, read } = await openWorld([behind, behind]);
+  await expect(read()).rejects.toBe(behind);
+  expect(a.breaker.isOpen).toBe(true);
+});
+
+test('a limit of requests is no sign that a block is missing: it costs no other read, and no poll', async () => {
+  const { left, polls, read } = await openWorld([]);
+  await read();
+  const before = polls.count;
+  const limited = refusal(-32_005, 'limit exceeded');
+  for (let times = 0; times < 10; times += 1) {
+    left.push(limited);
+    await vi.waitFor(() => expect(read()).rejects.toBe(limited));
+  }
+  expect([polls.count, left]).toEqual([before, []]);
+});
