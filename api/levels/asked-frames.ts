@@ -20,13 +20,15 @@ export class AskedFrames {
    * Gives a frame.
    *
    * @param open gives the feed; called only while it is not read
+   * @param isOutdated whether a later block than that of a frame was read
    * @throws ApiError 503 when there is none, and what `open` throws
    */
-  async read(open: () => Promise<FrameFeed>): Promise<Buffer> {
+  async read(open: () => Promise<FrameFeed>, isOutdated: (frame: Buffer) => boolean): Promise<Buffer> {
     const feed = this.#state.isReading ? undefined : await open();
     const waiting = Promise.withResolvers<Buffer>();
     this.#waiting.push(waiting);
-    this.#take({ kind: 'asked' }, feed);
+    const { frame } = this.#state;
+    this.#take({ kind: 'asked', isOutdated: frame !== null && isOutdated(frame) }, feed);
     return waiting.promise;
   }
 

@@ -5,12 +5,14 @@ import { type AskedEvent, type AskedState, KEEP_MS, NOT_ASKED, nextAsked } from 
 
 const frame = Buffer.from('{}');
 
+const eventOf = (kind: AskedEvent['kind'], isOutdated = false): AskedEvent =>
+  kind === 'frame' ? { kind, frame } : kind === 'asked' ? { kind, isOutdated } : { kind };
+
 /** Takes events at times. @returns the effects of the last one */
 function after(...events: readonly (readonly [number, AskedEvent['kind']])[]) {
   let state: AskedState = NOT_ASKED;
   let effects = {};
-  for (const [now, kind] of events)
-    [state, effects] = nextAsked(state, kind === 'frame' ? { kind, frame } : { kind }, now);
+  for (const [now, kind] of events) [state, effects] = nextAsked(state, eventOf(kind), now);
   return effects;
 }
 
@@ -22,6 +24,11 @@ test('the first question opens the feed, and its first frame is the answer', () 
 test('a frame of the last second answers at once, an older one does not', () => {
   expect(after([0, 'asked'], [100, 'frame'], [1_000, 'asked'])).toMatchObject({ answer: frame, reading: null });
   expect(after([0, 'asked'], [100, 'frame'], [1_100, 'asked'])).toMatchObject({ answer: null, reading: null });
+});
+
+test('a frame of a block below the last one that was read answers nobody', () => {
+  const [state] = nextAsked(nextAsked(NOT_ASKED, eventOf('asked'), 0)[0], eventOf('frame'), 100);
+  expect(nextAsked(state, eventOf('asked', true), 101)[1]).toMatchObject({ answer: null, reading: null });
 });
 
 test('the feed is left 30 seconds after the last question', () => {
@@ -45,17 +52,18 @@ test('whatever happens, one reader is open while clients wait, no client waits t
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 12_000 }),
     kind: fc.constantFrom<AskedEvent['kind']>('asked', 'frame', 'silence', 'time'),
+    isOutdated: fc.boolean(),
   });
   const property = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     let [state, now, isReading, wakeAt]: [AskedState, number, boolean, number | null] = [NOT_ASKED, 0, false, null];
     let waiting: number[] = [];
     let [askedAt, lastFrame]: [number, number | null] = [0, null];
-    const take = (kind: AskedEvent['kind']) => {
+    const take = (kind: AskedEvent['kind'], isOutdated = false) => {
       if (kind === 'asked') {
         waiting.push(now);
         askedAt = now;
       }
-      const [next, effects] = nextAsked(state, kind === 'frame' ? { kind, frame } : { kind }, now);
+      const [next, effects] = nextAsked(state, eventOf(kind, isOutdated), now);
       state = next;
       if (kind === 'silence') isReading = false;
       if (kind === 'frame') lastFrame = now;
@@ -64,6 +72,7 @@ test('whatever happens, one reader is open while clients wait, no client waits t
         expect(isReading).toBe(!effects.reading);
         isReading = effects.reading;
       }
+      if (kind === 'asked' && isOutdated) expect(effects.answer).toBeNull();
       if (effects.answer !== null) {
         if (effects.answer !== 'late') expect(now - (lastFrame ?? Number.NEGATIVE_INFINITY)).toBeLessThan(1_000);
         waiting = [];
@@ -73,7 +82,7 @@ test('whatever happens, one reader is open while clients wait, no client waits t
       if (waiting.length > 0) expect(isReading).toBe(true);
       for (const since of waiting) expect(now - since).toBeLessThan(20_000);
     };
-    for (const { ms, kind } of steps) {
+    for (const { ms, kind, isOutdated } of steps) {
       const until = now + ms;
       while (wakeAt !== null && wakeAt <= until) {
         now = Math.max(now, wakeAt);
@@ -81,7 +90,7 @@ test('whatever happens, one reader is open while clients wait, no client waits t
       }
       now = until;
       // Feeds send nothing to those who left.
-      if (isReading || kind === 'asked' || kind === 'time') take(kind);
+      if (isReading || kind === 'asked' || kind === 'time') take(kind, isOutdated);
       if (isReading && waiting.length === 0) expect(now).toBeLessThan(askedAt + KEEP_MS);
     }
   });

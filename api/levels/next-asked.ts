@@ -1,6 +1,8 @@
 /** What happened to the frames that clients ask for one by one. `silence`: the feed sent its reader away. `time`: time passed. */
 export type AskedEvent =
-  | { readonly kind: 'asked' | 'silence' | 'time' }
+  /** `isOutdated`: whether a later block than that of the last frame was read. */
+  | { readonly kind: 'asked'; readonly isOutdated: boolean }
+  | { readonly kind: 'silence' | 'time' }
   | { readonly kind: 'frame'; readonly frame: Buffer };
 
 /** All times are of one clock, milliseconds. */
@@ -42,13 +44,13 @@ export const NOT_ASKED: AskedState = {
  * What becomes of the frames that clients ask for one by one, and what there is to do, when something happens.
  *
  * 1. The feed has one reader for all who ask, from the first question until `KEEP_MS` after the last one.
- * 2. A client gets a frame that is younger than `FRESH_MS`, or the next one.
+ * 2. A client gets a frame that is younger than `FRESH_MS` and of the last block that was read, or the next one.
  * 3. A client waits for `MAX_WAIT_MS` at most, and not longer than the feed keeps a reader.
  */
 export function nextAsked(before: AskedState, event: AskedEvent, now: number): readonly [AskedState, AskedEffects] {
   switch (event.kind) {
     case 'asked': {
-      const isFresh = before.frame !== null && now - before.frameAt < FRESH_MS;
+      const isFresh = before.frame !== null && !event.isOutdated && now - before.frameAt < FRESH_MS;
       const state = { ...before, isReading: true, askedAt: now };
       const waiting = { ...state, waitsSince: before.waitsSince ?? now };
       return isFresh ? after(state, before.frame) : after(waiting, null, before.isReading ? null : true);

@@ -109,11 +109,15 @@ export class PriceLevels {
    * @throws ApiError 503
    */
   async readPublic(query: LevelsQuery): Promise<PublicFrame> {
-    const { now } = this.deps;
+    const { now, latest } = this.deps;
+    const { depths } = latest[query.basis];
+    // A client may have seen a later block at another process.
+    await this.#assertReadable(query);
+    const isOutdated = (frame: Buffer) => blockOfFrame(frame).number < (depths.block?.number ?? 0n);
     const key = JSON.stringify(query);
     const asked = this.#asked.get(key) ?? new AskedFrames(now);
     this.#asked.set(key, asked);
-    return publicFrame(await asked.read(() => this.open(query, false)));
+    return publicFrame(await asked.read(() => this.open(query, false), isOutdated));
   }
 
   /** How many clients read its frames here. */
