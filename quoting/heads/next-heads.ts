@@ -45,6 +45,8 @@ const TIMESTAMP_MS = 1_000;
 const PUSH_LAG_MS = 250;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
+/** Refusals of a head that was read make polls no more frequent than this. */
+export const REFUSED_POLL_MS = 200;
 /** More heads than are refused while a read is in flight. */
 const MAX_REFUSED = 4;
 
@@ -103,7 +105,7 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
     case 'read':
       return { ...step, state: withRead(state, event.block) };
     case 'rejected':
-      return { ...step, state: withRejected(state, event.block, step.pace) };
+      return { ...step, state: withRejected(state, event.block) };
   }
 }
 
@@ -188,14 +190,10 @@ function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: Block
 }
 
 /** Makes a poll due, and goes back to the previous head if nobody can have seen this one. */
-function withRejected<H extends Headed>(
-  state: HeadState<H>,
-  { hash }: BlockRef,
-  { minRefreshMs }: HeadPace,
-): HeadState<H> {
+function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
   const { current, readAt, polledAt, dueAt } = state;
   if (current?.block.hash !== hash) return state;
-  if (readAt === hash) return { ...state, dueAt: Math.min(dueAt, polledAt + minRefreshMs) };
+  if (readAt === hash) return { ...state, dueAt: Math.min(dueAt, polledAt + REFUSED_POLL_MS) };
   const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
   const due = { takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
   return { ...state, ...due, current: state.previous, refused };

@@ -235,6 +235,8 @@ test('a backup has every table of the operator and of history that neither the c
     'pool_storage',
     'price_health',
     'listing_price',
+    'index_audit',
+    'log_fault',
   ].map((name) => `operator.${name}`);
   // Of each index, and the minutes of some days.
   const ofHistory = ['trade_mark', 'trade_bar', 'quote_minute', 'fiat_price_minute'];
