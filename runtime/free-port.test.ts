@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { freePort } from './free-port.ts';
+import { freePort, portsOf } from './free-port.ts';
 
 test('a free port can be listened on, and is none that the system gives to whoever asks for any', async () => {
   for (let tries = 0; tries < 20; tries++) {
@@ -12,4 +12,19 @@ test('a free port can be listened on, and is none that the system gives to whoev
     server.close();
     await once(server, 'close');
   }
+});
+
+test('processes with ids in a row have ports of their own, and one that has used all of its ports gets others', async () => {
+  const owners = new Map<number, number>();
+  for (let pid = 1_000; pid < 1_064; pid += 1) {
+    const { first, count } = portsOf(pid);
+    for (let port = first; port < first + count; port += 1) {
+      expect(owners.has(port)).toBe(false);
+      owners.set(port, pid);
+    }
+  }
+  expect([Math.min(...owners.keys()), Math.max(...owners.keys()) < 32_768]).toEqual([20_000, true]);
+  const { count } = portsOf(process.pid);
+  const ports = await Promise.all(Array.from({ length: count + 10 }, () => freePort()));
+  expect(new Set(ports).size).toBe(ports.length);
 });

@@ -4,7 +4,7 @@ import { CHUNK_GAS, type ContractCall, type MulticallTarget, multicall } from '.
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type AuditPace, type DueSubject, readDue, type Subject, writeAudits } from './audit-rows.ts';
+import { type AuditPace, type DueSubject, isLayoutPublic, readDue, type Subject, writeAudits } from './audit-rows.ts';
 import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
 import { compareFacts, type FactName } from './facts.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
@@ -68,10 +68,9 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
 function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven) {
   if (results === undefined) return { kind: 'unknown' } as const;
   const chain = subject.kind === 'pool' ? readChainFacts(subject, results) : readPoolCount(results[0]);
-  const isPublic = subject.layout === 'flat';
   return compareFacts(subject.facts, chain, {
     block: subject.block,
-    proven: isPublic ? null : (proven.get(subject.factory) ?? NOTHING),
+    proven: isLayoutPublic(subject.layout) ? null : (proven.get(subject.factory) ?? NOTHING),
     differing: subject.before.differences,
   });
 }

@@ -6,6 +6,7 @@ import { indexAudits } from '../../db/schema/operator.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
 import { upsertRows } from '../../db/write-rows.ts';
+import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { BinRange } from '../../protocol/pool-state.ts';
 import { type IndexedFacts, plainFact } from './facts.ts';
 import { readIndexedPool } from './indexed-pool.ts';
@@ -54,6 +55,10 @@ interface DueRow {
 type PoolDueRow = DueRow & { readonly pool: string; readonly state: string; readonly extensions: readonly string[] };
 
 const duePools = loadStatement<PoolDueRow>('./pools-to-audit.sql', import.meta.url);
+const provenFacts = loadStatement<{ readonly factory: string; readonly shown: readonly string[] }>(
+  './proven-facts.sql',
+  import.meta.url,
+);
 const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./factories-to-audit.sql', import.meta.url);
 
 /**
@@ -98,10 +103,13 @@ export async function readDue(
         };
       }),
     ];
-    const packed = subjects.flatMap(({ layout, factory }) => (layout === 'flat' ? [] : factory));
-    return { schema, subjects, proven: await readProven(client, chainId, packed) };
+    const inferred = subjects.flatMap(({ layout, factory }) => (isLayoutPublic(layout) ? [] : factory));
+    return { schema, subjects, proven: await readProven(client, chainId, inferred) };
   });
 }
+
+/** Whether storage of the layout is read as its source says, not as calibration infers. */
+export const isLayoutPublic = (layout: string): boolean => layoutAdapter(layout).stored === null;
 
 const layoutOf = (layouts: ReadonlyMap<Address, string>, factory: Address) => ({ layout: layouts.get(factory) ?? '' });
 
@@ -121,11 +129,7 @@ async function readProven(
   factories: readonly Address[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   if (factories.length === 0) return new Map();
-  const { rows } = await client.query<{ factory: string; shown: string[] }>(
-    `SELECT factory, array_agg(DISTINCT fact) AS shown FROM operator.index_audit, unnest(shown) AS fact
-     WHERE chain_id = $1 AND factory = ANY ($2) GROUP BY factory`,
-    [chainId, factories],
-  );
+  const rows = await provenFacts(client, [chainId, factories]);
   return new Map(rows.map(({ factory, shown }) => [factory, new Set(shown)]));
 }
 
