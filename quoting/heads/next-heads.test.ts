@@ -220,8 +220,9 @@ test('a rejected head that was read stays until a higher one, or another in its 
   chain.heads = [head(1)];
   const { polls } = chain;
   for (let times = 0; times < 10; times += 1) tracked.reject(head(2));
+  expect(tracked.announced).toBeUndefined();
   for (const ms of [2_001, 2_600, 3_200]) expect(numberAt(ms)).toBe(2);
-  // Polls have their pace, however often it is refused.
+  // Refusals make polls due, but start none.
   expect(chain.polls - polls).toBeLessThanOrEqual(3);
   chain.heads = [head(2, 'b')];
   numberAt(4_000);

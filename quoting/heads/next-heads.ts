@@ -45,8 +45,6 @@ const TIMESTAMP_MS = 1_000;
 const PUSH_LAG_MS = 250;
 /** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
-/** Refusals of a head that was read make polls no more frequent than this. */
-export const REFUSED_POLL_MS = 200;
 /** More heads than are refused while a read is in flight. */
 const MAX_REFUSED = 4;
 
@@ -191,12 +189,12 @@ function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: Block
 
 /** Makes a poll due, and goes back to the previous head if nobody can have seen this one. */
 function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
-  const { current, readAt, polledAt, dueAt } = state;
+  const { current, readAt } = state;
   if (current?.block.hash !== hash) return state;
-  if (readAt === hash) return { ...state, dueAt: Math.min(dueAt, polledAt + REFUSED_POLL_MS) };
+  const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  if (readAt === hash) return due;
   const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
-  const due = { takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
-  return { ...state, ...due, current: state.previous, refused };
+  return { ...due, current: state.previous, refused };
 }
 
 function wakeAt<H extends Headed>(state: HeadState<H>, now: number, pace: HeadPace): number {

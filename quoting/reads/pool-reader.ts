@@ -10,7 +10,6 @@ import { pause } from '../../runtime/pause.ts';
 import { batched, type Outcomes } from '../calls/batched.ts';
 import { decodePool, type PoolAnswers, type PoolRead, withDepth } from '../calls/decode-pool.ts';
 import type { HeadTracker } from '../heads/head-tracker.ts';
-import { REFUSED_POLL_MS } from '../heads/next-heads.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, PriceSnapshot } from '../types.ts';
 import type { AnswersReader } from './answers-reader.ts';
@@ -35,6 +34,9 @@ export interface PoolReaderDeps {
   /** Unix milliseconds. */
   readonly wallClock: Clock;
 }
+
+/** A node that is behind has a block after this time, as a rule. */
+const BEHIND_MS = 200;
 
 /**
  * Reads pools of one chain in rounds of calls, all at one block named by its hash:
@@ -111,7 +113,7 @@ export class PoolReader {
     if (hasGivenWay && target.rpc.endpoints.length > 1) head.endpoint?.breaker.open();
     // It may be the head of another process, to which nodes come a moment later, or one that another node gave.
     const hasCaughtUp = await heads.caughtUp();
-    if (!hasGivenWay && !hasCaughtUp) await pause(REFUSED_POLL_MS);
+    if (!hasGivenWay && !hasCaughtUp) await pause(BEHIND_MS);
     const next = await heads.head();
     if (hasGivenWay && !hasCaughtUp && next.block.hash === head.block.hash) throw error;
     return { ...next, reserve };

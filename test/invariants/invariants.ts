@@ -342,6 +342,6 @@ export const INVARIANTS: readonly Invariant[] = [
       'quoting/heads/next-heads.test.ts',
       'a rejected head that was read stays until a higher one, or another in its place, comes',
     ],
-    mutation: ['quoting/heads/next-heads.ts', 'if (readAt === hash) return', 'if (readAt !== hash) return'],
+    mutation: ['quoting/heads/next-heads.ts', 'if (readAt === hash) return due', 'if (readAt !== hash) return due'],
   },
 ];
