@@ -62,7 +62,8 @@ const provenFacts = loadStatement<{ readonly factory: string; readonly shown: re
 const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./factories-to-audit.sql', import.meta.url);
 
 /**
- * Reads what is due for a comparison, from one state of the database: listed pools first, of these the ones that changed.
+ * Reads what is due for a comparison, from one state of the database. First come pools with a difference to confirm, then those
+ * that have waited too long, then listed ones, of these the ones that changed.
  *
  * @param layouts of the factories that are compared
  * @returns also what agreed in pools of each factory; a null schema while no index is served
@@ -108,7 +109,7 @@ export async function readDue(
   });
 }
 
-/** Whether storage of the layout is read as its source says, not as calibration infers. */
+/** Whether it is known how pools of the layout store things. Of others, capture infers it. */
 export const isLayoutPublic = (layout: string): boolean => layoutAdapter(layout).stored === null;
 
 const layoutOf = (layouts: ReadonlyMap<Address, string>, factory: Address) => ({ layout: layouts.get(factory) ?? '' });
