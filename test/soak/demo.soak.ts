@@ -240,9 +240,9 @@ async function expectNothingStale(output: string): Promise<void> {
     const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
     return data?.data ?? [];
   };
-  // The pools with live prices are the last to be indexed.
+  // The pools with live prices are the last to be indexed; some are read from their storage before they are listed.
   const livePools = async () => (await listed()).filter(({ pair }) => pair === LIVE_PAIR).length;
-  await expect.poll(livePools, { timeout: 30_000, interval: 500 }).toBe(4);
+  await expect.poll(livePools, { timeout: 60_000, interval: 500 }).toBe(4);
   const pools = (await listed()).map(({ poolAddress }) => poolAddress);
   const base = `${api}/public/v1/evm/31337`;
   const shares = await Promise.all(
