@@ -43,6 +43,9 @@ export const DeploymentConfig = z
     liquidityAdder: optionalAddress.describe('Liquidity adder, likewise.'),
     dataProvider: optionalAddress.describe('Data provider, likewise.'),
     quoter: optionalAddress.describe('Swap quoter, likewise.'),
+    router: optionalAddress.describe(
+      'Router of the standard face (`IPropAMM`) that swaps of its pools may be sent to: pool records, `/tokens` and [quotes for takers](../use/takers.md#json-rpc) name it.',
+    ),
     depositAllowlist: optionalAddress.describe('Standard extension, by which extensions of pools are recognised.'),
     stopLoss: optionalAddress.describe('Likewise.'),
     stopLossMark: z

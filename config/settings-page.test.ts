@@ -64,8 +64,9 @@ test('every setting says what it means', () => {
   expect(rows.filter(({ meaning }) => !meaning).map(({ name }) => name)).toEqual([]);
 });
 
-test('there are at most 79 settings', () => {
-  expect(rows.length).toBeLessThanOrEqual(79);
+// The last one is a deployment's `router`: nothing on a chain says which contract takers may call.
+test('there are at most 80 settings', () => {
+  expect(rows.length).toBeLessThanOrEqual(80);
 });
 
 test('docs/run/settings.md is made of the schemas: npx vitest run config/settings-page.test.ts -u', async () => {

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { TIER_RANKS } from '../db/listing/tier-ranks.ts';
 import { eventLayout } from '../protocol/layouts/event-layouts.ts';
 import { candidateTokenPaths, type PairOrder } from '../protocol/routing/candidate-token-paths.ts';
-import type { PoolGraph, TokenPath } from '../protocol/routing/graph.ts';
+import { PoolGraph, type TokenPath } from '../protocol/routing/graph.ts';
 import { type DepthEstimate, estimateDepth, type PoolCandidate } from '../protocol/routing/pool-candidate.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { finishYielding } from '../runtime/for-each-yielding.ts';
@@ -75,11 +75,25 @@ export class ChainDepthEstimates {
    * Finds the paths between two tokens, with the pools that are compared for an order, legs near first. That takes
    * milliseconds among many thousands of pools, so the paths are cached for `COMPARED_MS`.
    *
+   * @param order with a router only the direct paths over its pools
    * @param most pools of a leg and kind
    */
-  candidatePaths(graph: PoolGraph<ServedPool>, order: PairOrder, most: number): Promise<Paths> {
-    const key = `${graph.version} ${order.tokenIn} ${order.tokenOut} ${order.tradeType}`;
-    const find = () => finishYielding(candidateTokenPaths(graph, this.describe, order, most));
+  candidatePaths(
+    graph: PoolGraph<ServedPool>,
+    order: PairOrder & { readonly router?: Address },
+    most: number,
+  ): Promise<Paths> {
+    const { tokenIn, tokenOut, tradeType, router } = order;
+    const key = `${graph.version} ${tokenIn} ${tokenOut} ${tradeType} ${router}`;
+    const pools = () =>
+      graph
+        .neighbours(tokenIn)
+        .get(tokenOut)
+        ?.filter((pool) => pool.router === router);
+    const find = () => {
+      const searched = router ? new PoolGraph(pools()) : graph;
+      return finishYielding(candidateTokenPaths(searched, this.describe, order, most));
+    };
     return this.#compared.get(key, find, COMPARED_MS);
   }
 

@@ -18,6 +18,7 @@ const POOL: ServedPool = {
   immutableProvider: null,
   extensions: [],
   stopLossMark: 'mean',
+  router: null,
 };
 const Q64 = 2 ** 64;
 const REPORT: PoolReport = {

@@ -29,8 +29,8 @@ const levelsOf = (amounts: Amounts): DepthLevel[] =>
   }));
 
 /** Quotes of pools with these bids, each an error or its levels. */
-function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = block) {
-  const pools = bids.map((_, index) => flatPool(10 + index, { chainId: 7 }));
+function quotesOf(bids: readonly (Amounts | SnapshotError)[], at: BlockRef = block, routers: readonly Address[] = []) {
+  const pools = bids.map((_, index) => flatPool(10 + index, { chainId: 7, router: routers[index] ?? null }));
   const table = new PoolTable(pools);
   const snapshots = new Map<Address, DepthSnapshot | SnapshotError>(
     pools.map((pool, index): [Address, DepthSnapshot | SnapshotError] => {
@@ -99,6 +99,26 @@ test('of a venue the pool is quoted, and no other is read', async () => {
   expect(await ask({ venue: third as Address })).toMatchObject({ pamm: third, router: third, amountOut: '0xa' });
   expect(await ask()).toMatchObject({ pamm: first, router: first });
   expect(read.map(({ length }) => length)).toEqual([1, 3]);
+});
+
+test('a router is what to call, and as a venue it stands for its best pool', async () => {
+  const [one, other] = [numberedAddress(1_000), numberedAddress(1_001)];
+  const bids: Amounts[] = [[[100n, 500n]], [[100n, 300n]], [[100n, 100n]], [[100n, 600n]]];
+  const { ask, pools, read } = quotesOf(bids, block, [one, other, other]);
+  expect(await ask()).toMatchObject({ pamm: pools[3]?.address, router: pools[3]?.address });
+  expect(await ask({ venue: one })).toMatchObject({ pamm: pools[0]?.address, router: one, amountOut: '0x32' });
+  expect(await ask({ venue: other })).toMatchObject({ pamm: pools[1]?.address, router: other, amountOut: '0x1e' });
+  expect(read.slice(1)).toEqual([[pools[0]?.address], [pools[1], pools[2]].map((pool) => pool?.address)]);
+  expect(await ask({ venue: pools[2]?.address ?? null })).toMatchObject({ pamm: pools[2]?.address, router: other });
+  await expect(ask({ venue: other, tokenOut: OTHER })).rejects.toMatchObject({ code: 'no_route' });
+});
+
+test('pools of other routers take no places from those of a router', async () => {
+  const [router, other] = [numberedAddress(1_000), numberedAddress(1_001)];
+  const bids = Array.from({ length: 120 }, (_, index): Amounts => [[100n, index === 119 ? 1n : 1_000n]]);
+  const last = Array.from({ length: 120 }, (_, index) => (index === 119 ? router : other));
+  const { ask, pools } = quotesOf(bids, block, last);
+  expect(await ask({ venue: router, amountIn: 100n })).toMatchObject({ pamm: pools[119]?.address, amountOut: '0x1' });
 });
 
 describe('without a quote, the error has a name:', () => {

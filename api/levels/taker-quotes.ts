@@ -19,7 +19,7 @@ export interface TakerOrder {
   readonly tokenOut: Address;
   /** Raw units, above 0. */
   readonly amountIn: bigint;
-  /** A pool. Null: any that trades with anyone. */
+  /** A pool, or a router of pools. Null: any pool that trades with anyone. */
   readonly venue: Address | null;
 }
 
@@ -53,7 +53,10 @@ export class TakerQuotes {
   async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {
     const { chain, directory } = this.deps;
     const candidates = await this.#candidates(await directory.table(), order);
-    if (candidates.length === 0) throw noQuote('no_route', 'no pool trades tokenIn for tokenOut');
+    if (candidates.length === 0) {
+      const pools = order.venue ? 'venue is neither a served pool nor a router whose pools trade' : 'no pool trades';
+      throw noQuote('no_route', `${pools} tokenIn for tokenOut`);
+    }
     const pools = candidates.map(({ pool }) => pool);
     return async ({ head, quotes, signal }) => {
       const snapshots = await quotes.snapshots.depths(pools, { at: head, signal });
@@ -74,15 +77,14 @@ export class TakerQuotes {
   async #candidates(table: PoolTable, order: TakerOrder): Promise<readonly Candidate[]> {
     const { estimates, chainId } = this.deps.chain;
     const { tokenIn, tokenOut, venue, amountIn } = order;
-    if (venue) {
-      const named = table.find(chainId, venue);
-      if (!named) throw noQuote('no_route', 'venue is not a served pool');
+    const named = venue && table.find(chainId, venue);
+    if (named) {
       const tokens = [named.token0.address, named.token1.address];
       if (!tokens.includes(tokenIn) || !tokens.includes(tokenOut))
         throw badRequest('venue is not a pool of tokenIn and tokenOut');
       return [estimates.describe(named, named.token0.address === tokenIn)];
     }
-    const pair = { tokenIn, tokenOut, tradeType: 'exact_in' } as const;
+    const pair = { tokenIn, tokenOut, tradeType: 'exact_in', ...(venue && { router: venue }) } as const;
     const paths = await estimates.candidatePaths(table.graph(chainId), pair, MAX_READS);
     const direct = paths.filter(({ legs }) => legs.length === 1);
     const chosen = choosePools(direct, { tradeType: 'exact_in', amount: Number(amountIn) }, MAX_READS);
@@ -90,10 +92,14 @@ export class TakerQuotes {
   }
 }
 
-/** The fields of a quote, as JSON without braces. A pool is what a swap is sent to. */
-function fieldsOf({ tokenIn, tokenOut, amountIn }: TakerOrder, { address }: ServedPool, amountOut: bigint): string {
+/** The fields of a quote, as JSON without braces. A pool without a router is what a swap is sent to. */
+function fieldsOf(
+  { tokenIn, tokenOut, amountIn }: TakerOrder,
+  { address, router }: ServedPool,
+  amountOut: bigint,
+): string {
   const amounts = { amountIn: `0x${amountIn.toString(16)}`, amountOut: `0x${amountOut.toString(16)}` };
-  return JSON.stringify({ tokenIn, tokenOut, ...amounts, pamm: address, router: address }).slice(1, -1);
+  return JSON.stringify({ tokenIn, tokenOut, ...amounts, pamm: address, router: router ?? address }).slice(1, -1);
 }
 
 /** The pool that gives most; the first of equal ones. Null when none gives anything for all of the input. */

@@ -58,7 +58,7 @@ export const metadataResource = defineResource(
         const chain = servedChain(chains, chainId);
         const query = toPageQuery(raw);
         const [listed = { ...chain, factories: [] }] = listedChains([chain], { contractVersion: null });
-        return send(c, tokensPage(query, listed));
+        return send(c, tokensPage(query, listed, chain.deployments));
       },
     };
   },

@@ -18,6 +18,7 @@ const ListedToken = documented('ListedToken', 'A token of listed pools.', {
   decimals: z.int().nonnegative().nullable().describe('Decimals of amounts; null when unknown.'),
   logoUrl: z.url().nullable().describe('Picture of the token; null when not configured.'),
   pools: z.int().positive().describe('Number of listed pools that trade it, at any TVL.'),
+  routers: z.array(Address).describe('Routers of these pools that are configured, as `routerAddress` of pool records.'),
 });
 
 export const TokensPage = documented('TokensPage', 'A page of tokens.', {
@@ -28,7 +29,17 @@ export const TokensPage = documented('TokensPage', 'A page of tokens.', {
 export type TokensPage = z.output<typeof TokensPage>;
 
 const PAGE_EXAMPLE: TokensPage = {
-  data: [{ address: EXAMPLE.weth, symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, logoUrl: null, pools: 3 }],
+  data: [
+    {
+      address: EXAMPLE.weth,
+      symbol: 'WETH',
+      name: 'Wrapped Ether',
+      decimals: 18,
+      logoUrl: null,
+      pools: 3,
+      routers: [],
+    },
+  ],
   total: 12,
   nextOffset: 1,
 };

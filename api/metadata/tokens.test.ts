@@ -6,7 +6,14 @@ import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { inProcessClient } from '../../test/harness/in-process-client.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import {
+  CHAIN_A,
+  CHAIN_B,
+  CHAINS_FILE,
+  type Listing,
+  openListing,
+  ROUTED_FACTORY,
+} from '../../test/metadata/listing-fixture.ts';
 import type { Page } from '../../test/metadata/listing-reader.ts';
 import { TokensPage } from './tokens-declaration.ts';
 
@@ -50,6 +57,7 @@ const poolOf = (n: number) => ({
   address: poolAddress(n),
   token0: tokenAddress(n % 4 === 0 ? n % 9 : 9 + n),
   token1: tokenAddress(n % 4 === 0 ? 9 + (n % 30) : n < 300 ? TOKENS - 1 - (n % 120) : n % 9),
+  ...(n % 7 === 1 && { factory: ROUTED_FACTORY }),
   ...(n >= POOLS - 20 && { factory: seedAddress(0xf0) }),
 });
 
@@ -82,7 +90,9 @@ async function countTokens(chainId: number): Promise<TokensPage['data']> {
       decimals: pool[`token${side}Decimals`] ?? null,
       logoUrl: pool[`token${side}LogoUrl`] ?? null,
     };
-    found.set(address, { address, ...shown, pools: (found.get(address)?.pools ?? 0) + 1 });
+    const before = found.get(address);
+    const routers = new Set([...(before?.routers ?? []), ...(pool.routerAddress ? [pool.routerAddress] : [])]);
+    found.set(address, { address, ...shown, pools: (before?.pools ?? 0) + 1, routers: [...routers].sort() });
   };
   for (let offset: number | null = 0; offset !== null; ) {
     const page: Page = await listing.page(chainId, { minTvlFiat: 0, count: 150, offset });
@@ -123,6 +133,7 @@ test('pages have the tokens of the pools of the listing, whichever are delisted,
     { numRuns: runs(8) },
   );
   expect(seen.logos).toBeGreaterThan(0);
+  expect(new Set((await tokens({ count: 500 })).data.map(({ routers }) => routers.length))).toEqual(new Set([0, 1]));
   expect(seen.totals.size).toBeGreaterThan(1);
   expect(await tokens({}, CHAIN_B)).toMatchObject({ data: await countTokens(CHAIN_B), total: 2, nextOffset: null });
 }, 120_000);

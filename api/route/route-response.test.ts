@@ -24,6 +24,7 @@ function pool(byte: string, token0: typeof A, token1: typeof A): ServedPool {
     immutableProvider: null,
     extensions: [],
     stopLossMark: 'mean',
+    router: null,
   };
 }
 

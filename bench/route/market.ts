@@ -59,6 +59,7 @@ export function servedPool(
     immutableProvider: null,
     extensions: [],
     stopLossMark: 'mean',
+    router: null,
   };
 }
 

@@ -110,6 +110,7 @@ const contractFields = (deployment: Deployment) =>
     liquidityAdderAddress: deployment.liquidityAdder,
     dataProviderAddress: deployment.dataProvider,
     quoterAddress: deployment.quoter,
+    routerAddress: deployment.router,
     depositAllowlistAddress: deployment.depositAllowlist,
     oracleValueStopLossAddress: deployment.stopLoss,
     priceVelocityGuardAddress: deployment.priceVelocityGuard,

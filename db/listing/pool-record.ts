@@ -156,6 +156,7 @@ export const PoolRecord = z
     liquidityAdderAddress: deploymentAddress('Liquidity adder'),
     dataProviderAddress: deploymentAddress('Data provider'),
     quoterAddress: deploymentAddress('Swap quoter'),
+    routerAddress: deploymentAddress('Router of the standard face (`IPropAMM`)'),
     depositAllowlistAddress: deploymentAddress('Deposit allowlist'),
     oracleValueStopLossAddress: deploymentAddress('StopLoss extension'),
     priceVelocityGuardAddress: deploymentAddress('Price velocity guard'),

@@ -18,7 +18,15 @@ import { readAllPools, readPoolsSince, readReports } from './catalog-rows.ts';
 import { PoolCatalog } from './pool-catalog.ts';
 
 const STOP_LOSS = seedAddress(0x51);
-const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss: STOP_LOSS };
+const ROUTER = seedAddress(0xa0);
+const deployment = {
+  contractVersion: 'v1',
+  layout: 'flat',
+  fromBlock: 0,
+  poolFactory: FACTORY,
+  stopLoss: STOP_LOSS,
+  router: ROUTER,
+};
 const { chains } = parseChainsFile(
   {
     chains: [
@@ -150,6 +158,7 @@ test('a pool is served with what never changes about it', async () => {
       { address: seedAddress(0x99), kind: 'custom', phases: ['beforeSwap', 'beforeAddLiquidity'] },
     ],
     stopLossMark: 'mean',
+    router: ROUTER,
   });
   expect(table.find(7, LOCKED)?.immutableProvider).toBe(seedAddress(0x9));
 });

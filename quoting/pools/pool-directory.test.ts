@@ -18,6 +18,7 @@ const poolWith = (attached: readonly Attached[]): ServedPool => ({
   immutableProvider: null,
   extensions: attached.map(([kind, phase]) => ({ address: token.address, kind, phases: [phase] })),
   stopLossMark: 'mean',
+  router: null,
 });
 
 test.each<[string, Attached[], string]>([

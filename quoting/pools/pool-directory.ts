@@ -40,6 +40,8 @@ export interface ServedPool {
   readonly extensions: readonly PoolExtension[];
   /** How the stop loss of the pool's deployment values bins. */
   readonly stopLossMark: StopLossMark | null;
+  /** What swaps may be sent to instead of the pool; null: nothing is known. */
+  readonly router: Address | null;
 }
 
 /** The served pools are not known, because the database has not answered yet. */

@@ -45,6 +45,7 @@ export class PoolMaker {
         row.extensions?.map((extension) => ({ ...extension, kind: kindOf(extension.address, deployment) })) ??
         NO_EXTENSIONS,
       stopLossMark: deployment.stopLossMark ?? layoutAdapter(layout).stopLoss.mark ?? stopLossMarks.get(key) ?? null,
+      router: deployment.router ?? null,
     };
   }
 

@@ -24,5 +24,6 @@ export const flatPool = (number: number, changes: Partial<ServedPool> = {}): Ser
   immutableProvider: null,
   extensions: [],
   stopLossMark: 'mean',
+  router: null,
   ...changes,
 });

@@ -22,6 +22,9 @@ export const NOW = 1_795_000_000;
 
 const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY };
 
+/** Its pools have a router. */
+export const ROUTED_FACTORY = seedAddress(0xfb);
+
 /** Two chains, one with a second release that is switched off. */
 export const CHAINS_FILE = parseChainsFile(
   {
@@ -39,6 +42,7 @@ export const CHAINS_FILE = parseChainsFile(
             priceVelocityGuard: seedAddress(0x52),
             depositAllowlist: seedAddress(0x53),
           },
+          { ...deployment, poolFactory: ROUTED_FACTORY, router: seedAddress(0xa0) },
           { ...deployment, contractVersion: 'v0', enabled: false, layout: 'old', poolFactory: seedAddress(0xf0) },
         ],
       },

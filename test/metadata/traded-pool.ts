@@ -17,6 +17,7 @@ export const tradedPool = (address: Address): ServedPool => ({
   immutableProvider: null,
   extensions: [],
   stopLossMark: 'mean',
+  router: null,
 });
 
 type SwapRow = typeof swap.$inferInsert;

@@ -56,6 +56,7 @@ export async function servedPool(
     immutableProvider: BigInt(provider) === 0n ? null : provider,
     extensions: attached,
     stopLossMark,
+    router: null,
   };
 }
 
