@@ -6,7 +6,7 @@ import { sideCurve } from './layouts/flat/geometry.ts';
 import { pricedPool } from './layouts/flat/pool-state.fixture.ts';
 import { poolSide } from './layouts/pool-side.ts';
 import { levelsWithin } from './layouts/side-amounts.ts';
-import { priceLevels } from './price-levels.ts';
+import { type PriceLevel, priceLevels, thinLevels } from './price-levels.ts';
 
 const PARTS = 1_000_000n;
 
@@ -50,4 +50,47 @@ test('a curve that is not known between its levels has the ends of its bins alon
     { amountIn: 20n, amountOut: 5n, isExact: false },
     { amountIn: 40n, amountOut: 9n, isExact: false },
   ]);
+});
+
+/** Levels whose outputs ascend in any way, as where a farther bin has lower fees. */
+const anyLevels = fc
+  .array(fc.tuple(fc.bigInt(1n, 1_000n), fc.bigInt(1n, 1_000n)), { maxLength: 60 })
+  .map((steps): PriceLevel[] => {
+    let [amountIn, amountOut] = [0n, 0n];
+    return steps.map(([input, output]) => {
+      amountIn += input;
+      amountOut += output;
+      return { amountIn, amountOut, isExact: true };
+    });
+  });
+
+/** What the line between levels gives, times the length of its part: no division. */
+function isAbove(levels: readonly PriceLevel[], { amountIn, amountOut }: PriceLevel): boolean {
+  const index = levels.findIndex((level) => level.amountIn >= amountIn);
+  const [start, end] = [levels[index - 1] ?? { amountIn: 0n, amountOut: 0n }, levels[index]];
+  if (!end) return true;
+  const line = (end.amountOut - start.amountOut) * (amountIn - start.amountIn);
+  return line > (amountOut - start.amountOut) * (end.amountIn - start.amountIn);
+}
+
+test('thinned levels are some of all, with the end, and promise nowhere more', () => {
+  fc.assert(
+    fc.property(anyLevels, fc.integer({ min: 1, max: 70 }), (levels, most) => {
+      const thinned = thinLevels(levels, most);
+      expect(levels.filter((level) => thinned.includes(level))).toEqual(thinned);
+      expect(thinned.at(-1)).toBe(levels.at(-1));
+      expect(levels.filter((level) => isAbove(thinned, level))).toEqual([]);
+      if (levels.length <= most) expect(thinned).toBe(levels);
+    }),
+  );
+});
+
+test('of a side whose price gets worse there are at most as many levels as asked for, spread by ratio', () => {
+  const levels = Array.from({ length: 400 }, (_, index): PriceLevel => {
+    const amountIn = BigInt(index + 1) * 1_000n;
+    return { amountIn, amountOut: BigInt(Math.floor(Math.sqrt(Number(amountIn)) * 1e6)), isExact: true };
+  });
+  for (let most = 1; most <= 60; most += 1) expect(thinLevels(levels, most).length).toBeLessThanOrEqual(most);
+  expect(thinLevels(levels, 5).map(({ amountIn }) => amountIn / 1_000n)).toEqual([1n, 5n, 20n, 90n, 400n]);
+  expect(thinLevels(levels, 1)).toEqual(levels.slice(-1));
 });

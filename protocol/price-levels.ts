@@ -30,3 +30,38 @@ export function priceLevels(levels: readonly DepthLevel[], outputOf: PoolSide['o
   }
   return shown;
 }
+
+/**
+ * Thins levels to at most `most`, unless lines between fewer would promise more than those of all. Inputs are spread evenly
+ * by ratio, from the first level to the end of the side, which stays.
+ */
+export function thinLevels(levels: readonly PriceLevel[], most: number): readonly PriceLevel[] {
+  const [first, end] = [levels[0], levels.at(-1)];
+  if (!first || !end || levels.length <= most) return levels;
+  const ratio = Number(end.amountIn) / Number(first.amountIn);
+  const taken = new Set<number>();
+  for (let step = 0; step < most - 1; step += 1) {
+    const least = Number(first.amountIn) * ratio ** (step / (most - 1));
+    taken.add(levels.findIndex(({ amountIn }) => amountIn === end.amountIn || Number(amountIn) >= least));
+  }
+  let next = 0;
+  return [...taken.add(levels.length - 1)].flatMap((index) => {
+    const between = levelsBelow(levels, next, index);
+    next = index + 1;
+    return [...between, levels[index] as PriceLevel];
+  });
+}
+
+/** The levels from one index to before another that the line over them would promise more than. */
+function levelsBelow(levels: readonly PriceLevel[], from: number, to: number): PriceLevel[] {
+  const [start, end] = [levels[from - 1] ?? { amountIn: 0n, amountOut: 0n }, levels[to] as PriceLevel];
+  const [run, rise] = [end.amountIn - start.amountIn, end.amountOut - start.amountOut];
+  let [lowest, least] = [-1, 0n];
+  for (let index = from; index < to; index += 1) {
+    const { amountIn, amountOut } = levels[index] as PriceLevel;
+    const above = (amountOut - start.amountOut) * run - rise * (amountIn - start.amountIn);
+    if (above < least) [lowest, least] = [index, above];
+  }
+  if (lowest < 0) return [];
+  return [...levelsBelow(levels, from, lowest), levels[lowest] as PriceLevel, ...levelsBelow(levels, lowest + 1, to)];
+}

@@ -17,6 +17,9 @@ import { RawListingQuery } from '../listing/query-string.ts';
 import { MAX_NAMED_POOLS, poolsQuery } from '../sockets/pool-lists.ts';
 import { FORMATS, FORMS, type LevelsFormat } from './forms.ts';
 
+/** Most that `levels` may ask for. */
+export const MAX_LEVELS = 100;
+
 export const RawLevelsQuery = z.object({
   pools: poolsQuery.openapi({
     description: `1 to ${MAX_NAMED_POOLS} pool addresses in any case, with commas. Without it all listed pools with a key, and those of most value without.`,
@@ -29,6 +32,13 @@ export const RawLevelsQuery = z.object({
     .string()
     .optional()
     .openapi({ example: EXAMPLE.pool, description: 'Shown as the venue of all pools, such as a router.' }),
+  levels: z
+    .string()
+    .optional()
+    .openapi({
+      example: '20',
+      description: `Most levels of a pair, 1 to ${MAX_LEVELS}, unless the line between fewer promises more than the pool pays. By default all.`,
+    }),
   tier: RawListingQuery.shape.tier,
   minTvlFiat: RawListingQuery.shape.minTvlFiat.openapi({ default: 0, description: 'Least TVL, USD; 0: any.' }),
   ...basisQuery,
@@ -98,7 +108,7 @@ export const getPriceLevels = {
     'What each pool pays for ascending exact inputs in the block that is being built: geometric steps and the end of each ' +
     'bin. A WebSocket at the same path sends such frames, at most four a second and at least one; `/asyncapi.json` has its ' +
     'messages. All pools of a frame are of one block; named pools that are not served are left out. Without a key and without ' +
-    '`pools`, `venue`, `tier` and `minTvlFiat` it is one frame for everybody: the listed pools of most value, below 900 kB.',
+    '`pools`, `venue`, `levels`, `tier` and `minTvlFiat` it is one frame for everybody: the listed pools of most value, below 900 kB.',
   request: { params: z.object({ chain_id: ChainIdPath }), query: RawLevelsQuery },
   answer: {
     description: 'A frame',
@@ -107,7 +117,7 @@ export const getPriceLevels = {
     headers: BlockHeaders.extend(TakersHeaders.shape),
   },
   failures: {
-    401: errorResponse('`tier`, `minTvlFiat` or `venue` without `pools` and without a key'),
+    401: errorResponse('`tier`, `minTvlFiat`, `levels` or `venue` without `pools` and without a key'),
     400: errorOrTextResponse('Invalid chain id, address, number of pools or filter; bad syntax returns plain text'),
     404: errorResponse('Unknown chain'),
     503: retriedResponse('Not all pools can be read, or no further connection is accepted'),

@@ -37,3 +37,28 @@ test('any other frame has all pools, and does not speak of others', async () => 
   expect(json.length).toBeGreaterThan(900_000);
   expect([pamms, decodeBuilderFrame(json).omitted]).toEqual([snapshots.length, null]);
 });
+
+test('a frame of fewer levels has them in both forms, whatever was written of the same snapshot', async () => {
+  const [snapshot] = snapshots;
+  if (!snapshot) throw new Error('there is no snapshot');
+  const bids = Array.from({ length: 50 }, (_, bin) => {
+    const cumulative = { cumulativeInput: BigInt(bin + 1) * 100n, cumulativeOutput: BigInt(bin + 1) * 7n };
+    return { bin, priceX64: 1n, priceImpactE6: 0n, ...cumulative };
+  });
+  const deep = { ...snapshot, depth: { bids, asks: [] }, curve: null };
+  const sizes = [];
+  for (const levels of [5, undefined, 1, 5]) {
+    const frames = await Promise.all([
+      encodeFrame({ format: 'builder', venue: null, levels }, HEADS.builder, [deep]),
+      encodeFrame({ format: 'bap710', venue: null, levels }, HEADS.bap710, [deep]),
+    ]);
+    const [builder, bap710] = frames.map(({ json }) => json) as [string, string];
+    const { pairs } = decodeBuilderFrame(builder);
+    expect(decodeBap710Frame(bap710).pairs).toEqual(pairs);
+    const shown = pairs.flatMap((pair) => pair.levels);
+    expect(frames.map((frame) => frame.levels)).toEqual([shown.length, shown.length]);
+    expect(shown.at(-1)).toMatchObject({ amountIn: 5_000n, amountOut: 350n });
+    sizes.push(shown.length);
+  }
+  expect(sizes).toEqual([5, 50, 1, 5]);
+});

@@ -1,5 +1,5 @@
 import type { Address } from 'viem';
-import { priceLevels } from '../../protocol/price-levels.ts';
+import { type PriceLevel, priceLevels, thinLevels } from '../../protocol/price-levels.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { perObject } from '../../runtime/per-object.ts';
@@ -10,6 +10,8 @@ export interface FrameShape {
   readonly format: LevelsFormat;
   /** Null: each pool is its own. */
   readonly venue: Address | null;
+  /** Most levels of a pair; absent: all. */
+  readonly levels?: number | undefined;
   /** For a frame that must not be long: how many pools of the chain are not among its snapshots, besides those it leaves out. */
   readonly omitted?: number | undefined;
 }
@@ -30,7 +32,7 @@ export interface EncodedFrame {
  * @param head its first fields
  */
 export async function encodeFrame(
-  { format, venue, omitted }: FrameShape,
+  { format, venue, levels: most, omitted }: FrameShape,
   head: string,
   snapshots: readonly DepthSnapshot[],
 ): Promise<EncodedFrame> {
@@ -38,9 +40,9 @@ export async function encodeFrame(
   let [levels, bytes, unfit] = [0, head.length, 0];
   await forEachYielding(snapshots, (snapshot) => {
     if (snapshot.status !== 'healthy') return;
-    const { [format]: pairs, count } = pairsOf(snapshot);
+    const { json, count } = most === undefined ? allPairs[format](snapshot) : writePairs(snapshot, format, most);
     if (count === 0) return;
-    const text = venue ? pairs : venueJson(snapshot.pool.address, pairs);
+    const text = venue ? json : venueJson(snapshot.pool.address, json);
     // After the first one that does not fit come pools of less value.
     const isLong = unfit > 0 || bytes + text.length >= MAX_FRAME_BYTES;
     if (omitted !== undefined && isLong) unfit += 1;
@@ -61,25 +63,39 @@ export async function encodeFrame(
 
 const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;
 
-/** A pool's pairs, one for each side that trades, in both forms, and how many levels they have. */
-const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot) => {
+interface Pair {
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly levels: readonly PriceLevel[];
+}
+
+/** A pool's pairs, one for each side that trades. */
+const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): readonly Pair[] => {
   const [token0, token1] = [pool.token0.address, pool.token1.address];
-  const pairs = [
+  return [
     { tokenIn: token0, tokenOut: token1, levels: priceLevels(depth.bids, curve?.bids.outputOf ?? null) },
     { tokenIn: token1, tokenOut: token0, levels: priceLevels(depth.asks, curve?.asks.outputOf ?? null) },
   ].filter(({ levels }) => levels.length > 0);
-  const written = (format: LevelsFormat) => {
-    const { list, kind, exact, other } = FORMS[format];
-    const texts = pairs.map(({ levels, ...tokens }) => {
-      const shown = levels.map(({ amountIn, amountOut, isExact }) => ({
-        amountIn: `0x${amountIn.toString(16)}`,
-        amountOut: `0x${amountOut.toString(16)}`,
-        [kind]: isExact ? exact : other,
-      }));
-      return JSON.stringify({ ...tokens, [list]: shown });
-    });
-    return texts.join();
-  };
-  const count = pairs.reduce((sum, { levels }) => sum + levels.length, 0);
-  return { builder: written('builder'), bap710: written('bap710'), count };
 });
+
+/** The pairs of a pool in a form, and how many levels they have. @param most levels of a pair */
+function writePairs(snapshot: DepthSnapshot, format: LevelsFormat, most: number) {
+  const { list, kind, exact, other } = FORMS[format];
+  let count = 0;
+  const texts = pairsOf(snapshot).map(({ levels, ...tokens }) => {
+    const shown = thinLevels(levels, most).map(({ amountIn, amountOut, isExact }) => ({
+      amountIn: `0x${amountIn.toString(16)}`,
+      amountOut: `0x${amountOut.toString(16)}`,
+      [kind]: isExact ? exact : other,
+    }));
+    count += shown.length;
+    return JSON.stringify({ ...tokens, [list]: shown });
+  });
+  return { json: texts.join(), count };
+}
+
+/** The pairs of a pool with all levels. */
+const allPairs = {
+  builder: perObject((snapshot: DepthSnapshot) => writePairs(snapshot, 'builder', Number.POSITIVE_INFINITY)),
+  bap710: perObject((snapshot: DepthSnapshot) => writePairs(snapshot, 'bap710', Number.POSITIVE_INFINITY)),
+};

@@ -6,7 +6,7 @@ import { parseAddress } from '../hex.ts';
 import { type ListingQuery, toListingQuery } from '../listing/query.ts';
 import { basisParam, oneOf, parseQuery } from '../request.ts';
 import { poolsParam } from '../sockets/pool-lists.ts';
-import { RawLevelsQuery } from './declaration.ts';
+import { MAX_LEVELS, RawLevelsQuery } from './declaration.ts';
 import { FORMATS, type LevelsFormat } from './forms.ts';
 
 /** Which pools a frame of price levels shows, and how. */
@@ -19,6 +19,8 @@ export interface LevelsQuery {
   /** Tiers and TVL of the pools; null: any. */
   readonly listed: ListingQuery | null;
   readonly basis: Basis;
+  /** Most levels of a pair; absent: all. */
+  readonly levels?: number;
   /** Set for what all see who choose nothing and have no key. */
   readonly isPublic?: true;
 }
@@ -39,13 +41,22 @@ export const publicQuery = (format: LevelsFormat, basis: Basis): LevelsQuery => 
 /** Reads the query string. A choice of other pools than named ones takes a key. @throws ApiError 400, 401 */
 export function levelsQuery(c: Context): LevelsQuery {
   const basis = basisParam(c);
-  const { format: named = 'builder', venue: text, tier, minTvlFiat } = parseQuery(c, RawLevelsQuery);
+  const { format: named = 'builder', venue: text, tier, minTvlFiat, levels: most } = parseQuery(c, RawLevelsQuery);
   const format = oneOf(named, FORMATS, 'format');
   const venue = text === undefined ? null : parseAddress(text);
   if (text !== undefined && !venue) throw badRequest('venue is not a valid address');
   const listed = toListingQuery({ tier, minTvlFiat: minTvlFiat ?? 0 }, ['tiered']);
+  const levels = most === undefined ? undefined : levelsParam(most);
   const isListed = listed.tiers !== null || listed.minTvlFiat !== null;
-  const isChosen = c.get('key') || c.req.query('pools') !== undefined || venue || isListed;
+  const isChosen = c.get('key') || c.req.query('pools') !== undefined || venue || isListed || levels;
   if (!isChosen) return publicQuery(format, basis);
-  return { format, venue, pools: poolsParam(c)?.sort() ?? null, listed: isListed ? listed : null, basis };
+  const shape = { format, venue, ...(levels && { levels }) };
+  return { ...shape, pools: poolsParam(c)?.sort() ?? null, listed: isListed ? listed : null, basis };
+}
+
+/** @throws ApiError 400 */
+function levelsParam(text: string): number {
+  const levels = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (levels < 1 || levels > MAX_LEVELS) throw badRequest(`levels must be an integer from 1 to ${MAX_LEVELS}`);
+  return levels;
 }

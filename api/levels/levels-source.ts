@@ -108,8 +108,8 @@ export class LevelsSource implements FrameSource {
   /** @param unread how many pools that the query found are not among the snapshots for want of calls */
   async #write(block: BlockRef, snapshots: readonly DepthSnapshot[], unread: number): Promise<Buffer> {
     const { chain, wallClock, query } = this.deps;
-    const { format, venue, isPublic } = query;
-    const shape = { format, venue, wallClock, omitted: isPublic && unread };
+    const { format, venue, levels, isPublic } = query;
+    const shape = { format, venue, levels, wallClock, omitted: isPublic && unread };
     const frame = Buffer.from(await writeLevels(chain, shape, block, snapshots));
     blocks.set(frame, block);
     return frame;

@@ -64,6 +64,8 @@ export class PriceLevels {
   async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
     const { chain, choose, wallClock } = this.deps;
+    const { format, venue, levels } = query;
+    const shape = { format, venue, levels };
     const pools = await choose(chain, query);
     quotesOf<LevelQuotes>(chain, query.basis).requested.markRequested(pools, 'depths', byKey);
     return async ({ head, quotes: { snapshots }, signal }) => {
@@ -83,7 +85,7 @@ export class PriceLevels {
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
       return {
-        json: await writeLevels(chain, { format: query.format, venue: query.venue, wallClock }, head.block, read),
+        json: await writeLevels(chain, { ...shape, wallClock }, head.block, read),
         block,
       };
     };

@@ -32,3 +32,25 @@ test('tiers and TVL are those of the listing, with named pools and without', asy
     expect(await venuesOf(filter.slice(1), { Authorization: 'Bearer good' }), filter).toEqual(expected);
   }
 });
+
+test('levels bounds those of a pair; it takes pools or a key', async () => {
+  const ask = (query: string, headers: Record<string, string> = {}) =>
+    opened.app.request(`/public/v1/evm/${CHAIN_A}/price_levels?${query}`, { headers });
+  const named = `pools=${opened.pool.address}`;
+  const all = decodeBuilderFrame(await (await ask(named)).text()).pairs;
+  for (const [levels, headers] of [
+    [1, {}],
+    [2, { Authorization: 'Bearer good' }],
+  ] as const) {
+    const { pairs } = decodeBuilderFrame(
+      await (await ask(`levels=${levels}${levels === 1 ? `&${named}` : ''}`, headers)).text(),
+    );
+    expect(pairs.map(({ levels: shown }) => shown.length)).toEqual(
+      all.map(({ levels: shown }) => Math.min(levels, shown.length)),
+    );
+    expect(pairs.map(({ levels: shown }) => shown.at(-1))).toEqual(all.map(({ levels: shown }) => shown.at(-1)));
+  }
+  for (const levels of ['', '0', '101', '-1', '1.5', '1e1', 'all'])
+    expect([levels, (await ask(`${named}&levels=${levels}`)).status]).toEqual([levels, 400]);
+  expect((await ask('levels=5')).status).toBe(401);
+});
