@@ -8,6 +8,7 @@ import { type AuditPace, type DueSubject, isLayoutPublic, readDue, type Subject,
 import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
 import { compareFacts, type FactName } from './facts.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
+import { readInHalves } from './read-in-halves.ts';
 
 /** What a comparison changed in what is known of a pool or factory. */
 export interface AuditChange {
@@ -46,10 +47,7 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
   const { schema, subjects, proven } = await readDue(database, target.chainId, await layouts(), pace);
   const [first] = subjects;
   if (schema === null || first === undefined) return 0;
-  const answers = await readChain(target, first, subjects).catch((error: unknown) => {
-    if (error instanceof RpcFailure) return [];
-    throw error;
-  });
+  const answers = await readChain(target, first, subjects);
   const now = deps.wallClock();
   const audited = subjects.map((subject, index) => {
     const event = { outcome: outcomeOf(subject, answers[index], proven), indexedBlock: subject.indexedBlock, now };
@@ -62,7 +60,7 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
     const facts = effect === 'differs' ? state.differences : subject.before.differences;
     if (effect !== null) deps.onChange({ effect, address: subject.address, facts, block, agreedBlock });
   }
-  return answers.length;
+  return answers.filter((results) => results !== undefined).length;
 }
 
 function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven) {
@@ -79,16 +77,18 @@ type Proven = ReadonlyMap<string, ReadonlySet<string>>;
 
 const NOTHING: ReadonlySet<FactName> = new Set();
 
-/** @throws RpcFailure also when the nodes have another block there than the index */
+/** Nothing where the nodes do not have the block, or have another one there than the index. */
 async function readChain(
   target: MulticallTarget,
   { block, blockTimestamp }: Pick<DueSubject, 'block' | 'blockTimestamp'>,
   subjects: readonly Subject[],
-): Promise<CallResult[][]> {
-  const header = await target.rpc.blockAt(BigInt(block));
-  if (header.timestamp !== BigInt(blockTimestamp))
-    throw new RpcFailure('refused', `block ${block} is another one than in the index`);
-  return multicall(target, { block: header }, subjects.map(callsOf));
+): Promise<readonly (readonly CallResult[] | undefined)[]> {
+  const header = await target.rpc.blockAt(BigInt(block)).catch((error: unknown) => {
+    if (error instanceof RpcFailure) return null;
+    throw error;
+  });
+  if (header?.timestamp !== BigInt(blockTimestamp)) return [];
+  return readInHalves(subjects, (some) => multicall(target, { block: header }, some.map(callsOf)));
 }
 
 /** No calls for a pool with more bins than a node reads at once: nothing is found out of it. */

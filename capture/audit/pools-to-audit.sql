@@ -2,6 +2,7 @@
 -- the first undo record since then has what it was before, as in a reorganisation. Nothing is due before the index is complete.
 -- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools,
 -- $7 bins: pools are taken until they have as many, for anyone can create pools with very many.
+-- Listed pools have three of four turns, before others. The fourth is of the pool that has waited longest, so none waits for ever.
 WITH point AS MATERIALIZED (
   SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
          substr(c.finalized_checkpoint, 1, 10)::int8 AS block_timestamp, substr(c.latest_checkpoint, 27, 16)::int8 AS indexed_block
@@ -19,7 +20,7 @@ WITH point AS MATERIALIZED (
          a.index_schema, a.audited_block, a.agreed_block, a.suspected_at_block, a.differs_since, a.last_difference_at, a.differences, a.shown,
          listed.pool IS NOT NULL AS is_listed, change.is_unseen, a.tried_at,
          a.suspected_at_block IS NOT NULL AS is_suspected,
-         coalesce(a.tried_at < now() - make_interval(secs => $5), false) AS is_overdue
+         coalesce(a.tried_at, to_timestamp(p.created_timestamp)) AS waits_since
   FROM point
   JOIN :"schema".pool p ON p.chain_id = $1 AND p.factory = ANY ($3)
   JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = p.address
@@ -35,12 +36,14 @@ WITH point AS MATERIALIZED (
     AND (a.tried_at IS NULL OR a.tried_at < now() - make_interval(secs => $5)
       OR change.is_unseen AND a.tried_at < now() - make_interval(secs =>
         CASE WHEN a.suspected_at_block IS NULL THEN $4::float8 ELSE least($4, 10) END))
-  ORDER BY is_suspected DESC, is_overdue DESC, is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, p.address
-  LIMIT $6
+), turn AS MATERIALIZED (
+  SELECT next.*, least(
+    row_number() OVER (ORDER BY is_suspected DESC, is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, address),
+    4 * row_number() OVER (ORDER BY waits_since, address)) AS turn
+  FROM next ORDER BY turn, waits_since, address LIMIT $6
 ), due AS MATERIALIZED (
-  SELECT * FROM (
-    SELECT next.*, sum(bins) OVER (ORDER BY is_suspected DESC, is_overdue DESC, is_listed DESC, is_unseen DESC, tried_at NULLS FIRST, address) - bins AS bins_before FROM next
-  ) ordered WHERE bins_before < $7
+  SELECT * FROM (SELECT turn.*, sum(bins) OVER (ORDER BY turn, waits_since, address) - bins AS bins_before FROM turn) ordered
+  WHERE bins_before < $7
 )
 SELECT due.address, due.block::float8 AS block, due.block_timestamp::float8 AS "blockTimestamp",
        due.indexed_block::float8 AS "indexedBlock", CASE WHEN due.was_audited THEN json_build_object(
@@ -55,4 +58,4 @@ JOIN :"schema".pool p ON p.chain_id = $1 AND p.address = due.address
 JOIN :"schema".pool_state s ON s.chain_id = $1 AND s.pool = due.address
 LEFT JOIN undone_pool up ON up.address = due.address
 LEFT JOIN undone_state us ON us.pool = due.address
-ORDER BY due.is_suspected DESC, due.is_overdue DESC, due.is_listed DESC, due.is_unseen DESC, due.tried_at NULLS FIRST, due.address
+ORDER BY due.turn, due.waits_since, due.address

@@ -15,12 +15,16 @@ export interface AuditRow {
   readonly shown: readonly string[];
 }
 
-/** Compares all pools of a chain with what a node says, at once. */
+/** Compares pools of a chain, by default all of them, with what a node says, at once. */
 export async function auditPools(
   database: pg.Pool,
   chainsFile: string,
   chainId: number,
-  { url, bins = 100_000 }: { readonly url?: string | undefined; readonly bins?: number } = {},
+  {
+    url,
+    pools = 1_000,
+    bins = 100_000,
+  }: { readonly url?: string | undefined; readonly pools?: number; readonly bins?: number } = {},
 ): Promise<AuditRow[]> {
   const chain = loadChainsFile(chainsFile).chains.find((each) => each.chainId === chainId);
   if (chain === undefined) throw new Error('no such chain');
@@ -30,7 +34,7 @@ export async function auditPools(
     database,
     target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
     layouts: async () => new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
-    pace: { minSecs: 0, maxSecs: 0, pools: 1_000, bins },
+    pace: { minSecs: 0, maxSecs: 0, pools, bins },
     onChange: () => undefined,
     wallClock: () => Date.now(),
   });

@@ -192,6 +192,43 @@ test('a run takes pools until they have as many bins as it may read: listed pool
   expect(turns.sort()).toEqual(rows.map(({ pool }) => pool).sort());
 });
 
+test('one of four turns is of the pool that has waited longest, listed or not', { timeout: LIMIT_MS }, async () => {
+  const { url } = chainOf(FIRST);
+  const listed = await world.database.query('SELECT pool FROM operator.listed_pool WHERE chain_id = $1', [FIRST]);
+  const isListed = (address: string) => listed.rows.some(({ pool }) => pool === address);
+  const turnsSince = (rows: readonly AuditRow[], begin: number) =>
+    rows.filter(({ address, factory, tried_at }) => address !== factory && Number(tried_at) > begin);
+  let rows = await auditPools(world.database, world.chainsFile, FIRST, { url, pools: 1 });
+  for (const _ of [1, 2]) {
+    const begin = Math.max(...rows.map(({ tried_at }) => Number(tried_at)));
+    rows = await auditPools(world.database, world.chainsFile, FIRST, { url, pools: 4 });
+    expect(
+      turnsSince(rows, begin)
+        .map(({ address }) => isListed(address))
+        .sort(),
+    ).toEqual([false, true, true, true]);
+  }
+});
+
+test('pools that a node cannot read keep no others from being compared', { timeout: LIMIT_MS }, async () => {
+  const before = await audit(SECOND);
+  await mine(SECOND, FINAL);
+  await catchUp();
+  const [failing] = chainOf(SECOND).scenario.pools;
+  const outOfGas = { kind: 'error', code: -32_000, message: 'out of gas' } as const;
+  const address = failing?.address.slice(2).toLowerCase() ?? '';
+  world.secondNode.misbehave(
+    outOfGas,
+    ({ method, params }) => method === 'eth_call' && JSON.stringify(params).toLowerCase().includes(address),
+  );
+  const rows = await audit(SECOND, world.secondNode.url);
+  world.secondNode.misbehave(null);
+  const unchanged = rows.filter((row) =>
+    before.some((old) => old.address === row.address && old.audited_block === row.audited_block),
+  );
+  expect(unchanged.map((row) => row.address)).toEqual([failing?.address.toLowerCase()]);
+});
+
 test('a node without the state of that block finds nothing out', { timeout: LIMIT_MS }, async () => {
   const facts = (rows: readonly AuditRow[]) =>
     rows.map(({ address, audited_block, differences }) => [address, audited_block, differences]);
