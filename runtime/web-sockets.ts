@@ -5,6 +5,7 @@ import { type HttpBindings, upgradeWebSocket } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { WSEvents } from 'hono/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { NO_OWN_COMPRESSION, narrowOffers } from './message-deflate.ts';
 
 /** Longest message of a client. A longer message closes the socket with 1009. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -22,14 +23,17 @@ export function addHandshakeHeader(request: IncomingMessage, name: string, value
 }
 
 /**
- * Makes a WebSocket server without compression: deflating a message for each of a thousand clients costs more than
- * sending it. The code that accepts a socket answers pings, since it knows whether the client reads the pongs.
+ * Makes a WebSocket server that compresses nothing: deflating a message for each of a thousand clients costs more than
+ * sending it. Who sends one message to all may deflate it once, see `message-deflate.ts`. The code that accepts a socket
+ * answers pings, since it knows whether the client reads the pongs.
  */
 export const createWebSocketServer = (): WebSocketServer =>
-  new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, autoPong: false }).on(
-    'headers',
-    (lines, request) => lines.push(...(handshakeHeaders.get(request) ?? [])),
-  );
+  new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: NO_OWN_COMPRESSION,
+    autoPong: false,
+  }).on('headers', (lines, request) => lines.push(...(handshakeHeaders.get(request) ?? [])));
 
 const accepted = new WeakSet<IncomingMessage>();
 
@@ -37,13 +41,18 @@ const accepted = new WeakSet<IncomingMessage>();
  * Accepts an upgrade request by opening its WebSocket. Any other response of a handler rejects the upgrade.
  *
  * @param onError gets what the handler of an event throws
+ * @param isDeflating whether messages are compressed for clients that offer that
  */
 export function acceptWebSocket(
   c: Context<{ Bindings: HttpBindings }>,
   events: WSEvents<WebSocket>,
   onError: (error: unknown) => void,
+  isDeflating = false,
 ): Promise<Response> {
-  accepted.add(c.env.incoming);
+  const { incoming } = c.env;
+  accepted.add(incoming);
+  if (isDeflating) narrowOffers(incoming);
+  else delete incoming.headers['sec-websocket-extensions'];
   return upgradeWebSocket(c, events as Parameters<typeof upgradeWebSocket>[1], { onError });
 }
 

@@ -19,7 +19,7 @@ export function mountBuilderSockets(app: Hono, limitOf: LimitOf, deps: LevelsDep
     const { overrides } = servedChain(deps.takers, chainId);
     assertUpgrade(c);
     const feed = await overrides.open('builder', []);
-    return openSocket(c, deps, (opened) => runFrames(feed, opened, FRAMES_ALONE));
+    return openSocket(c, deps, (opened) => runFrames(feed, opened, FRAMES_ALONE), true);
   });
   app.get(`${PATH}pamm_price_levels`, limitOf('batch'), async (c) => {
     chainIdParam(c);

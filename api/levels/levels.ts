@@ -45,7 +45,7 @@ export async function openLevels(
   const { levels } = servedChain(deps.takers, chainIdParam(c));
   assertKnownParameters(c, RawLevelsQuery.shape);
   const feed = await levels.open(query, c.get('key') !== null);
-  return openSocket(c, deps, (opened) => runFrames(feed, opened, form));
+  return openSocket(c, deps, (opened) => runFrames(feed, opened, form), true);
 }
 
 /** A key in a URL ends up in logs and histories. @throws ApiError 400 for a parameter that is not known */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
@@ -60,21 +60,26 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
   const sockets = { connections, countTermination: (_chain: number, reason: string) => terminations.push(reason) };
   const app = new Hono();
   app.get('/:chain_id', (c) =>
-    openSocket(c, { sockets, trustedProxies: 0, logger, pingMs }, (opened) => {
-      for (const [bytes, minMs] of feeds) {
-        const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
-        opened.socket.once('close', sendFrames(feed, opened));
-      }
-      return (reason) => endFrames(opened.socket, reason);
-    }),
+    openSocket(
+      c,
+      { sockets, trustedProxies: 0, logger, pingMs },
+      (opened) => {
+        for (const [bytes, minMs] of feeds) {
+          const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
+          opened.socket.once('close', sendFrames(feed, opened));
+        }
+        return (reason) => endFrames(opened.socket, reason);
+      },
+      true,
+    ),
   );
   server = await startServer(app, '127.0.0.1', 0, { webSockets: /^\/1$/ });
   return { url: `ws://127.0.0.1:${server.port}/1`, terminations, seen };
 }
 
-/** Connects, and notes the frames that come as their size and number. */
-async function connect(url: string) {
-  const socket = new WebSocket(url);
+/** Connects, and notes the frames that come as their size and number. Compressed, they are short. */
+async function connect(url: string, options: ClientOptions = { perMessageDeflate: false }) {
+  const socket = new WebSocket(url, options);
   const frames: { readonly bytes: number; readonly number: number }[] = [];
   socket.on('message', (data: Buffer) => {
     const [bytes, number] = data.subarray(0, 40).toString().split(' ').map(Number);
@@ -141,4 +146,31 @@ test('frames of many feeds are made one by one', async () => {
   expect([seen.open, seen.most]).toEqual([feeds.length, 1]);
   socket.terminate();
   await expect.poll(() => seen.open, EVENTUALLY).toBe(0);
+});
+
+test('clients that offer compression get the same frames, whatever window they have', async () => {
+  const { url } = await serve([
+    [LARGE, 50],
+    [200, 20],
+  ]);
+  const offers: ClientOptions[] = [
+    { perMessageDeflate: false },
+    {},
+    {},
+    // As Python's client offers, then what we cannot do.
+    { perMessageDeflate: { serverMaxWindowBits: 12, clientMaxWindowBits: 12 } },
+    { perMessageDeflate: { serverMaxWindowBits: 9 } },
+  ];
+  const clients = await Promise.all(offers.map((options) => connect(url, options)));
+  expect(clients.map(({ socket }) => socket.extensions)).toEqual(['', ...Array(3).fill('permessage-deflate'), '']);
+  await expect
+    .poll(() => clients.every(({ frames }) => frames.filter(({ bytes }) => bytes === LARGE).length > 3), EVENTUALLY)
+    .toBe(true);
+  for (const { socket, frames } of clients) {
+    for (const bytes of [LARGE, 200]) {
+      const numbers = frames.filter((frame) => frame.bytes === bytes).map(({ number }) => number);
+      expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
+    }
+    socket.terminate();
+  }
 });

@@ -1,4 +1,6 @@
 import type { WebSocket } from 'ws';
+import { DEFLATE_FROM_BYTES, deflatedFrame, deflateMessage } from '../../runtime/message-deflate.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { GOING_AWAY } from '../../runtime/web-sockets.ts';
 import { type ByeReason, byeOf } from '../sockets/bye.ts';
 import { MAX_UNSENT_BYTES } from '../sockets/connections.ts';
@@ -7,35 +9,66 @@ import type { FrameFeed } from './frame-feed.ts';
 
 /** How messages are written: of builders a frame is one. */
 export interface MessageForm {
-  readonly frame: (frame: Buffer) => Buffer;
+  /** What comes before a frame, and after it. */
+  readonly head: Buffer;
+  readonly tail: Buffer;
   /** Null: the form has no such message, and the close says why. */
   readonly bye: (bye: ReturnType<typeof byeOf>) => string | null;
 }
 
-const BARE: MessageForm = { frame: (frame) => frame, bye: (bye) => JSON.stringify({ event: 'bye', ...bye }) };
+const NOTHING = Buffer.alloc(0);
+const BARE: MessageForm = { head: NOTHING, tail: NOTHING, bye: (bye) => JSON.stringify({ event: 'bye', ...bye }) };
 
 /** As builders send them: nothing but frames. */
-export const FRAMES_ALONE: MessageForm = { frame: (frame) => frame, bye: () => null };
+export const FRAMES_ALONE: MessageForm = { ...BARE, bye: () => null };
+
+/** Compressed once for all clients. */
+const deflatedOnce = perObject((frame: Buffer) => deflateMessage(frame));
+const deflatedAlone = perObject((deflated: Buffer) => deflatedFrame(deflated, NOTHING, NOTHING));
 
 /**
  * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes more;
- * one that takes nothing answers no pings either.
+ * one that takes nothing answers no pings either. Long frames are compressed where the client offered that.
  *
  * @returns leaves the feed
  */
 export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageForm = BARE): () => void {
-  const { socket } = opened;
-  return feed({
+  const { socket, tcp } = opened;
+  const { head, tail } = form;
+  const isAlone = head.length + tail.length === 0;
+  const isDeflated = socket.extensions.includes('permessage-deflate');
+  let isDeflating = false;
+  let hasLeft = false;
+  const send = (frame: Buffer) => {
+    const message = isAlone ? frame : Buffer.concat([head, frame, tail]);
+    opened.largestMessage = Math.max(opened.largestMessage, message.length);
+    socket.send(message, { binary: false });
+  };
+  const sendDeflated = async (frame: Buffer) => {
+    isDeflating = true;
+    const deflated = await deflatedOnce(frame).catch(() => null);
+    isDeflating = false;
+    if (hasLeft || socket.readyState !== socket.OPEN) return;
+    if (!deflated) return send(frame);
+    const message = isAlone ? deflatedAlone(deflated) : deflatedFrame(deflated, head, tail);
+    opened.largestMessage = Math.max(opened.largestMessage, message.length);
+    // The socket has nothing that waits: it compresses nothing itself.
+    tcp.write(message);
+  };
+  const leave = feed({
     get isReady() {
-      return socket.bufferedAmount < MAX_UNSENT_BYTES;
+      return !isDeflating && socket.bufferedAmount < MAX_UNSENT_BYTES;
     },
     take(frame) {
-      const message = form.frame(frame);
-      opened.largestMessage = Math.max(opened.largestMessage, message.length);
-      socket.send(message, { binary: false });
+      if (isDeflated && frame.length >= DEFLATE_FROM_BYTES) void sendDeflated(frame);
+      else send(frame);
     },
     onSilence: () => endFrames(socket, 'stale', form),
   });
+  return () => {
+    hasLeft = true;
+    leave();
+  };
 }
 
 /** Says why a connection ends, and ends it. */

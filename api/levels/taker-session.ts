@@ -25,11 +25,11 @@ const Unsubscribe = z.tuple([z.string()]);
 
 /** Frames of a subscription, as notifications. */
 const formOf = (subscription: Hex | null): MessageForm => {
-  const head = Buffer.from(
-    `{"jsonrpc":"2.0","method":"pamm_subscription","params":{"subscription":"${subscription}","result":`,
-  );
   return {
-    frame: (frame) => Buffer.concat([head, frame, Buffer.from('}}')]),
+    head: Buffer.from(
+      `{"jsonrpc":"2.0","method":"pamm_subscription","params":{"subscription":"${subscription}","result":`,
+    ),
+    tail: Buffer.from('}}'),
     bye: (params) => JSON.stringify({ jsonrpc: '2.0', method: 'pamm_bye', params }),
   };
 };
@@ -107,8 +107,8 @@ export function mountTakerSockets(app: Hono, deps: TakersDeps & SocketDeps): voi
   app.get(`${RPC_PREFIX}:chain_id`, async (c) => {
     const chain = servedChain(deps.takers, chainIdParam(c));
     assertUpgrade(c);
-    return openSocket(c, deps, (opened) =>
-      runSession(opened, new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger)),
-    );
+    const open = (opened: OpenSocket) =>
+      runSession(opened, new TakerSession(opened, new TakerCalls(chain, c.get('key') !== null), deps.logger));
+    return openSocket(c, deps, open, true);
   });
 }

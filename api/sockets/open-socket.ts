@@ -42,12 +42,14 @@ export interface OpenSocket {
  * Opens a WebSocket of a chain, which counts as a connection and is pinged.
  *
  * @param open takes it; what it gives ends it from our side
+ * @param isDeflating whether it compresses messages for clients that offer that
  * @throws ApiError 429, 503
  */
 export function openSocket(
   c: Context,
   { sockets, trustedProxies, logger, pingMs }: SocketDeps,
   open: (opened: OpenSocket) => Connection['end'],
+  isDeflating = false,
 ): Promise<Response> {
   const { connections } = sockets;
   let end: Connection['end'] | undefined;
@@ -74,6 +76,7 @@ export function openSocket(
       },
     },
     (error) => logger.error({ err: error }, 'failed to open a WebSocket'),
+    isDeflating,
   );
 }
 

@@ -40,7 +40,10 @@ async function obey(order: ClientOrder): Promise<unknown> {
 
 async function open(url: string, connections: number): Promise<void> {
   while (sockets.size < connections) {
-    const batch = Array.from({ length: Math.min(50, connections - sockets.size) }, () => new WebSocket(url));
+    const batch = Array.from(
+      { length: Math.min(50, connections - sockets.size) },
+      () => new WebSocket(url, { perMessageDeflate: false }),
+    );
     await Promise.all(batch.map((socket) => once(socket, 'open')));
     for (const socket of batch) {
       sockets.add(socket);

@@ -391,7 +391,10 @@ test('a quote for an exact input is that of the levels, of the best pool or of o
     pairs[0]?.tokenOut,
     '0x1',
   ]);
-  expect(error).toEqual({ code: -32_001, message: 'venue is not a served pool' });
+  expect(error).toEqual({
+    code: -32_001,
+    message: 'venue is neither a served pool nor a router whose pools trade tokenIn for tokenOut',
+  });
 });
 
 test('a subscription without pools has those that are read for anyone, whichever way it leaves them out', async () => {
