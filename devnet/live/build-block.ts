@@ -1,5 +1,5 @@
 import type { Hex, TransactionReceipt } from 'viem';
-import { type DevChain, mined, submit, type Transaction } from '../dev-chain.ts';
+import { type DevChain, findReceipt, submit, type Transaction } from '../dev-chain.ts';
 import { request } from '../json-rpc.ts';
 import { type QuoteUpdate, sendSigned } from './maker.ts';
 import type { PendingBlock } from './pending-block.ts';
@@ -29,7 +29,7 @@ export interface BuiltBlock extends PendingBlock {
  * Mines the pending block with these trades, in their order. The node must not mine by itself, and must order transactions
  * by arrival (`anvil --order fifo`).
  *
- * @throws Error when the node mined a block of another number or time
+ * @throws Error when the node mined a block of another number or time, or has taken it back already
  */
 export async function mineBlock(
   chain: DevChain,
@@ -54,8 +54,15 @@ export async function mineBlock(
   await mineAt(chain, block);
   // They wait in the node, so that they are the first transactions of the next block.
   if (landing === 'late') for (const { transaction } of updates) await sendSigned(chain, transaction);
-  const receiptsOf = (wanted: readonly Hex[]) => Promise.all(wanted.map((hash) => mined(chain, hash)));
+  const receiptsOf = (wanted: readonly Hex[]) => Promise.all(wanted.map((hash) => landedIn(chain, block, hash)));
   return { ...block, updates: await receiptsOf(landed), trades: await receiptsOf(hashes) };
+}
+
+/** A node has the receipts of a block as soon as it has mined it. */
+async function landedIn(chain: DevChain, { number }: PendingBlock, hash: Hex): Promise<TransactionReceipt> {
+  const receipt = await findReceipt(chain, hash);
+  if (receipt?.blockNumber !== number) throw new Error(`transaction ${hash} is not in block ${number}`);
+  return receipt;
 }
 
 async function mineAt({ rpcUrl, client }: DevChain, { number, timeSecs }: PendingBlock): Promise<void> {

@@ -34,7 +34,7 @@ export interface MockLiveBuilder extends FormServer {
    * Mines the block being built with these trades, and starts the next one, without updates. One call at a time.
    *
    * @throws RpcError when the node rejects a transaction, such as an update whose nonce was used
-   * @throws Error when somebody else mined meanwhile
+   * @throws Error when somebody else mined meanwhile, or took the block back
    */
   buildBlock(content?: { readonly trades?: readonly LiveTrade[] }): Promise<BuiltBlock>;
 }
