@@ -57,7 +57,7 @@ export class PoolEntries {
     const before = this.#pricesSoFar(pool);
     const entry = this.#at(head, pool);
     const known = entry.reads[kind];
-    if (known && !known.mayRetry) return { entry, read: known, source: known.settled ? 'cached' : 'joined' };
+    if (known && !mayGiveMore(entry, known)) return { entry, read: known, source: known.settled ? 'cached' : 'joined' };
     return { entry, read: this.#start[kind](entry, head, before), source: 'read' };
   }
 
@@ -84,7 +84,7 @@ export class PoolEntries {
     },
     depths: (entry, head, before) => {
       const known = entry.reads.prices;
-      const prices = known && !known.mayRetry ? known : this.#start.prices(entry, head, before);
+      const prices = known && !mayGiveMore(entry, known) ? known : this.#start.prices(entry, head, before);
       entry.reads.depths = new CachedRead(
         prices.outcome.then((read) => {
           if (read instanceof SnapshotError) throw read;
@@ -103,6 +103,14 @@ export class PoolEntries {
     return outcome instanceof SnapshotError ? undefined : outcome;
   }
 }
+
+/** Whether an outcome is of another block than its entry: nodes refused that one, which may be the head again since. */
+export const isOfOther = ({ head }: Entry, outcome: Snapshot | SnapshotError | undefined): boolean =>
+  outcome !== undefined && !(outcome instanceof SnapshotError) && outcome.block.hash !== head.block.hash;
+
+/** Whether the pool of an entry is worth another read at its head. */
+export const mayGiveMore = (entry: Entry, read: CachedRead<Snapshot>): boolean =>
+  read.mayRetry || isOfOther(entry, read.settled);
 
 /** The kind of read that serves a request. Prices of a guarded pool need depth, which shows the sides guards close. */
 export const readKind = (pool: ServedPool, kind: QuoteKind): QuoteKind =>

@@ -82,6 +82,17 @@ test('a provisional snapshot is served until its pool is read again', async () =
   expect(befores).toEqual([undefined, undefined]);
 });
 
+test('a pool that was read at the block before is read at the head once nodes have it', async () => {
+  const head = headAt(2);
+  let at = headAt(1);
+  const cache = cacheAt(head, async () => pricedAt(1n, POOL, at.block));
+  expect(await depthAt(cache, head)).toMatchObject({ block: at.block });
+  expect([cache.cached(POOL, 'depths'), cache.isRead(POOL, 'depths')]).toEqual([undefined, false]);
+  at = head;
+  expect(await depthAt(cache, head)).toMatchObject({ block: head.block });
+  expect(cache.isRead(POOL, 'depths')).toBe(true);
+});
+
 test('nodes that are slow fail the read that called them', async () => {
   const slow = cacheAt(headAt(1), async () => {
     throw new RpcFailure('timeout', 'the node is slow');

@@ -16,7 +16,7 @@ import type {
   SnapshotMap,
 } from '../types.ts';
 import { CachedRead, timedOut, waitFor } from './cached-read.ts';
-import { isGuarded, PoolEntries, readKind, type StartedRead, withoutLevels } from './pool-entries.ts';
+import { isGuarded, isOfOther, mayGiveMore, PoolEntries, readKind, type StartedRead, withoutLevels } from './pool-entries.ts';
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
@@ -69,7 +69,7 @@ export class SnapshotCache implements ChainSnapshots {
     const entry = head && this.#entries.get(pool);
     if (!entry || stateOf(entry.head.block) !== stateOf(head.block)) return undefined;
     const outcome = entry.reads[readKind(pool, kind)]?.settled;
-    if (!outcome || outcome instanceof SnapshotError) return undefined;
+    if (!outcome || outcome instanceof SnapshotError || isOfOther(entry, outcome)) return undefined;
     return kind === 'prices' ? withoutLevels(outcome) : outcome;
   }
 
@@ -77,7 +77,7 @@ export class SnapshotCache implements ChainSnapshots {
     const { current } = this.#deps.heads;
     const entry = this.#entries.peek(pool);
     const read = entry && this.#isCurrent(entry.head) ? entry.reads[readKind(pool, kind)] : undefined;
-    if (read) return !read.mayRetry;
+    if (entry && read) return !mayGiveMore(entry, read);
     return (current && this.#deps.reader.isRead?.(readKind(pool, kind), current, pool)) ?? false;
   }
 
