@@ -16,7 +16,15 @@ import type {
   SnapshotMap,
 } from '../types.ts';
 import { CachedRead, timedOut, waitFor } from './cached-read.ts';
-import { isGuarded, isOfOther, mayGiveMore, PoolEntries, readKind, type StartedRead, withoutLevels } from './pool-entries.ts';
+import {
+  isGuarded,
+  isOfOther,
+  mayGiveMore,
+  PoolEntries,
+  readKind,
+  type StartedRead,
+  withoutLevels,
+} from './pool-entries.ts';
 import type { PoolReader } from './pool-reader.ts';
 
 export interface SnapshotCacheDeps {
