@@ -20,6 +20,17 @@ export type ChoosePools = (
   query: Pick<LevelsQuery, 'pools' | 'listed'>,
 ) => Promise<readonly ServedPool[]>;
 
+/** What all see takes this part of the calls of a minute, at most this many pools: no more fit into a frame. */
+const PUBLIC_POOLS_PER_CALL = 0.2;
+const MAX_PUBLIC_POOLS = 300;
+
+/** Those of the pools that all see who choose nothing: as many as the budget of the chain reads at each block. */
+export const publicPools = (
+  { warmBudget }: Pick<ChainConfig, 'warmBudget'>,
+  found: readonly ServedPool[],
+): readonly ServedPool[] =>
+  found.slice(0, Math.min(MAX_PUBLIC_POOLS, Math.ceil(warmBudget.callsPerMinute * PUBLIC_POOLS_PER_CALL)));
+
 /** Tiers and TVL are those of the listing, read again after this time. */
 const KEEP_MS = 10_000;
 const MAX_FILTERS = 200;
