@@ -51,14 +51,19 @@ then a mix of requests to the service as it is run, and packed pools. With --mix
 });
 
 async function measureFlat(count: number, seconds: number, verdicts: Verdicts<'quotes'>): Promise<void> {
+  await using ends = new AsyncDisposableStack();
   const world = await startQuoteWorld();
+  ends.defer(world.stop);
   const proxy = await startRpcProxy(world.anvil.url);
+  ends.defer(proxy.stop);
   print(`making ${count} pools ...`);
   const pools = await makeBenchPools(world, count);
   const redis = await startRedis();
+  ends.defer(redis.stop);
   const all = [...pools.guarded, ...pools.plain];
   const { deployment, chain } = world;
   const server = await serveQuotes({ rpcUrl: proxy.url, deployment, pools: all, redisUrl: redis.url });
+  ends.defer(server.stop);
   const run: Run = { ...server, world, chain, proxy, pools, seconds, verdicts };
   await measureCurve(run);
   await measureNewBlock(run, pools.plain.slice(0, BATCH), {
@@ -71,7 +76,6 @@ async function measureFlat(count: number, seconds: number, verdicts: Verdicts<'q
   });
   await measureThroughput(run);
   await measureMemory(run);
-  await Promise.all([server.stop(), world.stop()]);
 }
 
 /** Depth of one pool of 121 bins, from its words to levels. */

@@ -23,11 +23,15 @@ type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonl
  * a page and a batch.
  */
 export async function measureMixed(seconds: number, verdicts: Verdicts<'quotes'>): Promise<void> {
+  await using ends = new AsyncDisposableStack();
   const world = await startStreamWorld([CHAIN_ID]);
   const [chain] = world.chains;
+  ends.defer(chain.stop);
   const server = await serveQuotes({ rpcUrl: chain.node.url, deployment: chain.world.deployment, pools: [] });
+  ends.defer(server.stop);
   const mix = requestsOf(chain);
   const one = await world.serve(30);
+  ends.defer(one.stop);
   await fillListing(world, one.url);
   await copyAnswers(one.url, server.bare, mix);
   const services = [server.bare, one.url].map((url) => ({ url, p99: new Samples() }));
@@ -40,7 +44,6 @@ export async function measureMixed(seconds: number, verdicts: Verdicts<'quotes'>
   print(
     `mix of 8 quotes, a page of 50 and a batch of 100, p99: ${ownP99} ms beside ${bareP99} ms = ${ratio.toFixed(2)} (${verdicts.line('mix/bare, p99', ratio)})`,
   );
-  await Promise.all([one.stop(), server.stop(), chain.stop()]);
 }
 
 function requestsOf({ pools }: StreamChain): readonly Request[] {

@@ -36,8 +36,12 @@ interface Case {
  * level is simulated, the current bin one of the 60 of either side, and no swap having touched them yet.
  */
 export async function measurePacked(verdicts: Verdicts<'quotes'>): Promise<void> {
+  await using ends = new AsyncDisposableStack();
   const packedChain = await startPackedChain();
-  const run = { ...packedChain, proxy: await startRpcProxy(packedChain.chain.rpcUrl), verdicts };
+  ends.defer(packedChain.stop);
+  const proxy = await startRpcProxy(packedChain.chain.rpcUrl);
+  ends.defer(proxy.stop);
+  const run = { ...packedChain, proxy, verdicts };
   const fitted: Case = { name: 'packed pools, all fitted', figure: 'calls, packed by fit' };
   await measureRule(run, 'sumOnEdges', { name: 'packed pools, formulas verified', figure: 'calls, packed by formula' });
   await measureRule(run, 'quotient', fitted);
@@ -47,19 +51,22 @@ export async function measurePacked(verdicts: Verdicts<'quotes'>): Promise<void>
 }
 
 async function measureRule(run: Run, rule: FeeRule, { name, figure }: Case): Promise<void> {
+  await using ends = new AsyncDisposableStack();
   const { pools, deployment } = await makePools(run, { rule, count: POOLS, farthest: BINS_PER_SIDE });
   const server = await serveQuotes({ rpcUrl: run.proxy.url, deployment, pools, layout: 'packed' });
+  ends.defer(server.stop);
   const bench = { ...run, api: server.api };
   const first = await batchAtNewBlock(bench, pools);
   print(`batch of ${POOLS} that are seen for the first time: ${Math.round(first)} ms`);
   await measureNewBlock(bench, pools, { name: `batch of ${POOLS} at a new block, ${name}`, figure });
-  await server.stop();
 }
 
 async function measureSimulated(run: Run, isGuarded: boolean, { name, figure }: Case): Promise<void> {
   const shape = { rule: 'growing', count: 1, farthest: BINS_PER_SIDE - 1, isGuarded } as const;
+  await using ends = new AsyncDisposableStack();
   const { pools, deployment } = await makePools(run, shape);
   const server = await serveQuotes({ rpcUrl: run.proxy.url, deployment, pools, layout: 'packed' });
+  ends.defer(server.stop);
   const bench = { ...run, api: server.api };
   await batchAtNewBlock(bench, pools);
   const cost = await newBlockCost(bench, pools);
@@ -69,22 +76,24 @@ async function measureSimulated(run: Run, isGuarded: boolean, { name, figure }: 
       `M gas of each ${gas.map((each) => each.toFixed(1)).join(', ')} ` +
       `(${run.verdicts.line('gas of a call, M', Math.max(...gas))}), ${inMilliseconds(cost.times)}`,
   );
-  await server.stop();
 }
 
 /** What a flat pool takes, to be put beside. */
 async function measureFlat(verdicts: Verdicts<'quotes'>): Promise<void> {
+  await using ends = new AsyncDisposableStack();
   const world = await startQuoteWorld();
+  ends.defer(world.stop);
   const proxy = await startRpcProxy(world.anvil.url);
+  ends.defer(proxy.stop);
   const { chain, deployment } = world;
   const pair = await world.pair(18, 6);
   for (const [name, isGuarded] of [['a flat pool', false] as const, ['the same with a stop loss', true] as const]) {
     const pools = [await makeBenchPool(world, pair, isGuarded)];
     const server = await serveQuotes({ rpcUrl: proxy.url, deployment, pools });
+    ends.defer(server.stop);
     const bench = { chain, proxy, api: server.api, verdicts };
     await batchAtNewBlock(bench, pools);
     const { calls, times } = await newBlockCost(bench, pools);
-    await server.stop();
     print(`${name}: ${calls - READ_CALLS} calls after ${READ_CALLS}, ${inMilliseconds(times)}`);
   }
 }
