@@ -54,9 +54,9 @@ export type Misbehaviour =
   /** A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs. */
   | { readonly kind: 'freePlan'; readonly perSec: number; readonly logBlocks: number; readonly refusal: string };
 
-/** Answers a request as a node that behaves so; null is honest. */
+/** Answers a request as a node that behaves so; null is honest. What a free plan refuses is for the proxy to count. */
 export async function respond(
-  behaviour: Misbehaviour | null,
+  behaviour: Exclude<Misbehaviour, { readonly kind: 'freePlan' }> | null,
   upstream: string,
   request: Request,
   response: ServerResponse,
@@ -99,6 +99,7 @@ export async function respond(
     case 'noOverrides':
       return withoutOverrides(behaviour.how, upstream, request, response);
     default:
+      behaviour satisfies null;
       return forward(upstream, request, response);
   }
 }
