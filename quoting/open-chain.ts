@@ -9,7 +9,7 @@ import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bound
 import { ChainDepthEstimates } from './depth-estimates.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { type HeadsOptions, openHeads } from './open-heads.ts';
-import { type ChainQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
+import { type BasisQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
@@ -41,9 +41,9 @@ export type Outside = Required<Pick<HeadsOptions, 'openSocket' | 'openSource'> &
 };
 
 /** A chain of the configuration with what serves its quotes: those at the committed head, and live ones. */
-export interface Chain extends ChainConfig, ChainQuotes {
+export interface Chain extends ChainConfig, BasisQuotes {
   /** Quotes in the block that is being built; undefined where no source of live prices is configured. */
-  readonly liveQuotes: ChainQuotes | undefined;
+  readonly liveQuotes: BasisQuotes | undefined;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
   /** Whether calls fail because no node works; takes what fails by its nodes besides. */

@@ -28,7 +28,7 @@ export interface QuotesDeps extends ChainContext {
 }
 
 /** What serves quotes of one basis: at the committed head, or in the block that is being built. */
-export interface ChainQuotes {
+export interface BasisQuotes {
   /** Gives the block that quotes are read at. */
   readonly heads: Heads;
   /** Prices and depth of pools at the head, each read once for all requests. */
@@ -49,8 +49,8 @@ export function openQuotes(
   deps: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
-  live?: { readonly heads: LiveHeads; readonly committed: ChainQuotes },
-): ChainQuotes {
+  live?: { readonly heads: LiveHeads; readonly committed: BasisQuotes },
+): BasisQuotes {
   const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now, wallClock } = deps;
   const { createReader = createPoolReader } = deps;
   const { chainId, multicall3, warmBudget } = config;

@@ -19,9 +19,9 @@ import {
   servedChain,
 } from '../request.ts';
 import { getBidAsk, getBidAskBatch } from './declaration.ts';
-import { blocksOf, readInOneState } from './one-state.ts';
 import { overriddenQuoteResponse, quoteResponse, readyQuote } from './quote-body.ts';
 import { BatchRequest } from './quote-schema.ts';
+import { blocksOf, readInOneState } from './read-in-one-state.ts';
 
 /** What quotes need of a chain. */
 type Quotes = Pick<Chain, 'snapshots' | 'requested'>;

@@ -13,7 +13,7 @@ import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import { olderBlock, setBlockHeaders } from '../http/block-headers.ts';
-import { readInOneState } from '../quotes/one-state.ts';
+import { readInOneState } from '../quotes/read-in-one-state.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRouteDeclaration } from './declaration.ts';

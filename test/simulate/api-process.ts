@@ -6,7 +6,7 @@ import { startStreams } from '../../api/stream/streams.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type Outside, openChain } from '../../quoting/open-chain.ts';
-import type { ChainQuotes } from '../../quoting/open-quotes.ts';
+import type { BasisQuotes } from '../../quoting/open-quotes.ts';
 import type { PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -33,8 +33,8 @@ export interface Surroundings {
 
 /** A process of the API, with all that serves live quotes. To be started in the context of its machine. */
 export class ApiProcess {
-  readonly committed: ChainQuotes;
-  readonly live: ChainQuotes;
+  readonly committed: BasisQuotes;
+  readonly live: BasisQuotes;
   readonly levels: PriceLevels;
   readonly pools: readonly ServedPool[];
   readonly streams: ReturnType<typeof startStreams>;
