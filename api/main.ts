@@ -13,6 +13,7 @@ import { createMetrics } from '../runtime/metrics.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { startSharedClock } from '../runtime/shared-clock.ts';
 import { stopOnSignal } from '../runtime/shutdown.ts';
 import { createApp } from './app.ts';
 import { createKeyVerifier } from './auth/key-verifier.ts';
@@ -84,13 +85,16 @@ async function serve(): Promise<void> {
   const latest = followQuotes(chains, catalog);
   const streams = startStreams({ ...common, latest, sockets });
   onStop('streams', () => streams.stop());
+  const now = () => performance.now();
+  const shared = await startSharedClock(redis, { now, wallClock: () => Date.now() });
+  onStop('shared clock', () => shared.stop());
   const takers = openTakers({
     ...common,
     chains,
     latest,
     directory: catalog,
-    now: () => performance.now(),
-    wallClock: () => Date.now(),
+    now,
+    wallClock: shared.clock,
   });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());

@@ -11,47 +11,54 @@ import { type AskedEvent, NOT_ASKED, nextAsked } from './next-asked.ts';
 export class AskedFrames {
   #state = NOT_ASKED;
   #waiting: PromiseWithResolvers<Buffer>[] = [];
+  #feed: FrameFeed | undefined;
   #leave: (() => void) | undefined;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
 
   constructor(private readonly now: Clock) {}
 
   /**
-   * Gives a frame.
+   * Gives the next frame that is begun from now on.
    *
    * @param open gives the feed; called only while it is not read
-   * @param isOutdated whether a later block than that of a frame was read
    * @throws ApiError 503 when there is none, and what `open` throws
    */
-  async read(open: () => Promise<FrameFeed>, isOutdated: (frame: Buffer) => boolean): Promise<Buffer> {
-    const feed = this.#state.isReading ? undefined : await open();
+  async read(open: () => Promise<FrameFeed>): Promise<Buffer> {
+    if (!this.#state.isReading) {
+      const opened = await open();
+      // Another client may have opened it meanwhile.
+      if (!this.#state.isReading) this.#feed = opened;
+    }
     const waiting = Promise.withResolvers<Buffer>();
     this.#waiting.push(waiting);
-    const { frame } = this.#state;
-    this.#take({ kind: 'asked', isOutdated: frame !== null && isOutdated(frame) }, feed);
+    this.#take({ kind: 'asked' });
+    this.#feed?.renew();
     return waiting.promise;
   }
 
-  /** @param feed to read if it is not read yet */
-  #take(event: AskedEvent, feed?: FrameFeed): void {
+  #take(event: AskedEvent): void {
     const now = this.now();
     const [state, { answer, reading, wakeAt }] = nextAsked(this.#state, event, now);
     this.#state = state;
     this.#alarm.set(wakeAt, now);
-    if (answer) this.#answer(answer);
+    for (const { resolve, reject } of this.#waiting.splice(0, answer?.count ?? 0)) {
+      if (answer?.frame === 'late') reject(unavailable(new Error('there is no frame of the chain')));
+      else if (answer) resolve(answer.frame);
+    }
     if (reading === false) this.#leave?.();
-    if (reading && feed)
-      this.#leave = feed({
-        isReady: true,
-        take: (frame) => this.#take({ kind: 'frame', frame }),
-        onSilence: () => this.#take({ kind: 'silence' }),
-      });
+    if (reading) this.#leave = this.#feed?.(this.#reader);
   }
 
-  #answer(answer: Buffer | 'late'): void {
-    for (const { resolve, reject } of this.#waiting.splice(0)) {
-      if (answer === 'late') reject(unavailable(new Error('there is no frame of the chain')));
-      else resolve(answer);
-    }
+  readonly #reader = this.#newReader();
+
+  #newReader() {
+    const isWaitedFor = () => this.#state.waiting.length > 0;
+    return {
+      get isReady() {
+        return isWaitedFor();
+      },
+      take: (frame: Buffer, begunAt: number) => this.#take({ kind: 'frame', frame, begunAt }),
+      onSilence: () => this.#take({ kind: 'silence' }),
+    };
   }
 }

@@ -63,7 +63,7 @@ test('a reader that joins as the others are sent away gets its own two seconds o
   expect([one.got, other.got, seen.open]).toEqual([['silence at 2000'], ['silence at 4000'], 0]);
 });
 
-test('a reader that joins between two frames gets the last one at once', async () => {
+test('a reader that joins between two frames, or renews, gets one that is begun then', async () => {
   const { feeds } = setup();
   const { source } = sourceOf(timed);
   const feed = feeds.of('k', () => source);
@@ -72,7 +72,13 @@ test('a reader that joins between two frames gets the last one at once', async (
   await vi.advanceTimersByTimeAsync(400);
   feed(other.reader);
   await vi.advanceTimersByTimeAsync(600);
-  expect(other.got).toEqual(['frame of 0 at 400', 'frame of 900 at 900']);
+  expect(other.got).toEqual(['frame of 400 at 400']);
+  feed.renew();
+  await vi.advanceTimersByTimeAsync(10);
+  feed.renew();
+  await vi.advanceTimersByTimeAsync(250);
+  expect(other.got).toEqual([400, 1_000, 1_250].map((at) => `frame of ${at} at ${at}`));
+  expect(one.got).toEqual(['frame of 0 at 0', ...other.got]);
 });
 
 test('a source is stopped when its last reader leaves, and started again for the next one', async () => {

@@ -9,13 +9,18 @@ import { type FeedEvent, type FramePace, type Made, newFeed, nextFeed } from './
 export interface FrameReader {
   /** Whether it takes a frame now. Otherwise it waits for a later one. */
   readonly isReady: boolean;
-  take(frame: Buffer): void;
+  /** @param begunAt when its making began, on the clock of the feeds */
+  take(frame: Buffer, begunAt: number): void;
   /** Called once, when it got no frame for too long; nothing follows. */
   onSilence(): void;
 }
 
-/** Adds a reader. @returns removes it; may be called more than once */
-export type FrameFeed = (reader: FrameReader) => () => void;
+export interface FrameFeed {
+  /** Adds a reader. @returns removes it; may be called more than once */
+  (reader: FrameReader): () => void;
+  /** Has a frame begun from now on, as for a new reader. */
+  readonly renew: () => void;
+}
 
 export interface FrameSource extends FramePace {
   /** Makes a frame of what is known, without waiting for more. */
@@ -39,11 +44,12 @@ export class FrameFeeds {
 
   /** @param open gives the source of a feed that has no readers yet */
   of(key: string, open: () => FrameSource): FrameFeed {
-    return (reader) => {
+    const join = (reader: FrameReader) => {
       const feed = this.#feeds.get(key) ?? this.#start(key, open());
       feed.take({ kind: 'joined', reader });
       return () => feed.take({ kind: 'left', reader });
     };
+    return Object.assign(join, { renew: () => this.#feeds.get(key)?.take({ kind: 'asked' }) });
   }
 
   /** How many readers the feeds have whose key begins with these values. */
@@ -105,7 +111,7 @@ class RunningFeed {
     if (wakeAt === null) this.#end();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
-    if (send) for (const reader of send.to) reader.take(send.frame);
+    if (send) for (const reader of send.to) reader.take(send.frame, send.begunAt);
     for (const reader of silent) reader.onSilence();
   }
 

@@ -80,14 +80,28 @@ describe('frames are made', () => {
 
 describe('a reader that joins', () => {
   const start = [joined(0, readerOf('a')), made(10, FRAME)];
-  test('gets the last frame at once', () => {
-    expect(outcomeOf([...start, joined(500, readerOf('b'))])).toEqual({ ...nothing, to: ['b'], wakeAt: 910 });
+  const other = readerOf('b');
+  test('gets a frame of its own time, the shortest time after the last one at the earliest', () => {
+    expect(outcomeOf([...start, joined(500, other)])).toMatchObject({ to: [], isMakeDue: true });
+    expect(outcomeOf([...start, joined(100, other)])).toEqual({ ...nothing, wakeAt: 260 });
+    expect(outcomeOf([...start, joined(100, other), time(260)])).toMatchObject({ to: [], isMakeDue: true });
+    const both = [...start, joined(100, other), time(260), made(270, FRAME)];
+    expect(outcomeOf(both)).toEqual({ ...nothing, to: ['a', 'b'], wakeAt: 1_170 });
   });
-  test('gets a new one when one is due or being made', () => {
-    const other = readerOf('b');
-    expect(outcomeOf([...start, joined(950, other)])).toMatchObject({ to: [], isMakeDue: true });
-    expect(outcomeOf([...start, time(910), joined(911, other)])).toMatchObject({ to: [], isMakeDue: false });
-    expect(outcomeOf([...start, time(910), joined(911, other), made(920, FRAME)])).toMatchObject({ to: ['a', 'b'] });
+  test('gets none that was begun before it joined, but the next one', () => {
+    const during = [...start, time(910), joined(911, other)];
+    expect(outcomeOf(during)).toMatchObject({ to: [], isMakeDue: false });
+    expect(outcomeOf([...during, made(920, FRAME)])).toEqual({ ...nothing, to: ['a'], wakeAt: 1_170 });
+    expect(outcomeOf([...during, made(920, FRAME), time(1_170), made(1_180, FRAME)])).toMatchObject({ to: ['a', 'b'] });
+  });
+  test('causes no further attempts while there is no frame', () => {
+    const none = [joined(0, readerOf('a')), made(10, null)];
+    expect(outcomeOf([...none, joined(20, other)])).toEqual({ ...nothing, wakeAt: 260 });
+  });
+  test('or asks again gets one in the same way', () => {
+    const asked: Happening = [100, { kind: 'asked' }];
+    expect(outcomeOf([...start, asked])).toEqual({ ...nothing, wakeAt: 260 });
+    expect(outcomeOf([...start, asked, time(260), made(270, FRAME)])).toEqual({ ...nothing, to: ['a'], wakeAt: 1_170 });
   });
   test('gets no old frame while all others are slow', () => {
     const slow = readerOf('slow');
@@ -147,6 +161,7 @@ describe('readers are sent away', () => {
 /** A run of a feed as its shell does it: `time` comes when it is due. Frames hold when they were made. */
 function run(steps: readonly Step[]) {
   const readers = new Map<string, { readonly reader: Reader; readonly joinedAt: number }>();
+  const joinedAt = new Map<string, number>();
   /** When frames were made and sent, of one feed after the other. */
   const sent: number[][] = [[]];
   let state: FeedState<Reader> = newFeed();
@@ -193,6 +208,7 @@ function run(steps: readonly Step[]) {
     if (step.what === 'join') {
       const reader = readerOf(`${index}`, step.isReady);
       readers.set(reader.name, { reader, joinedAt: now });
+      joinedAt.set(reader.name, now);
       take({ kind: 'joined', reader }, step);
     } else if (step.what === 'change') take({ kind: 'changed' }, step);
     else if (known && step.what === 'leave') {
@@ -202,7 +218,7 @@ function run(steps: readonly Step[]) {
   }
   const [last] = steps.slice(-1);
   if (last) pass({ ...last, waitMs: 0 });
-  return { seen, sent, readers, now };
+  return { seen, sent, readers, joinedAt, now };
 }
 
 interface Step {
@@ -223,11 +239,14 @@ const step: fc.Arbitrary<Step> = fc.record({
 test('whatever happens, frames keep their distance, none is old, and nobody is sent away twice', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
-      const { seen, sent } = run(steps);
+      const { seen, sent, joinedAt } = run(steps);
       for (const times of sent)
         for (const [index, at] of times.slice(1).entries())
           expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(PACE.minMs);
       for (const { age } of seen) expect(age).toBeLessThanOrEqual(PACE.maxMs);
+      // A reader's name is the step at which it joined.
+      for (const { name, what, at, age } of seen)
+        if (what === 'frame') expect(at - age).toBeGreaterThanOrEqual(joinedAt.get(name) ?? 0);
       const ended = seen.filter(({ what }) => what === 'end').map(({ name }) => name);
       expect(new Set(ended).size).toBe(ended.length);
     }),

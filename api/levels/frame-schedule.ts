@@ -13,16 +13,20 @@ export interface FramePace {
 /** What happened to a feed. `time`: nothing but that time passed. */
 export type FeedEvent<R> =
   | { readonly kind: 'joined' | 'left'; readonly reader: R }
-  | { readonly kind: 'changed' | 'time' }
+  /** `asked`: a reader needs a frame that is begun from now on. */
+  | { readonly kind: 'changed' | 'asked' | 'time' }
   | { readonly kind: 'made'; readonly made: Made };
 
 /** All times are of one clock, milliseconds. */
 export interface FeedState<R> {
   /** The readers, and when each joined. */
   readonly readers: ReadonlyMap<R, number>;
-  /** The last frame; null when the last attempt gave none. */
-  readonly frame: Buffer | null;
+  /** Whether the last attempt gave a frame. */
+  readonly hasFrame: boolean;
   readonly isMaking: boolean;
+  /** When the last attempt began, and when a reader last joined or asked. */
+  readonly begunAt: number;
+  readonly askedAt: number;
   /** Whether the source changed since the last attempt began. */
   readonly isChanged: boolean;
   /** When the last attempt ended. */
@@ -39,7 +43,7 @@ export interface FeedEffects<R> {
   readonly wakeAt: number | null;
   /** Whether to make a frame; `made` must follow. */
   readonly isMakeDue: boolean;
-  readonly send: { readonly frame: Buffer; readonly to: readonly R[] } | null;
+  readonly send: { readonly frame: Buffer; readonly begunAt: number; readonly to: readonly R[] } | null;
   /** Readers that are sent away for want of frames. They are not readers any more. */
   readonly silent: readonly R[];
 }
@@ -50,8 +54,10 @@ export const MAX_SILENCE_MS = 2_000;
 /** The state of a feed that nobody reads yet. */
 export const newFeed = <R>(): FeedState<R> => ({
   readers: new Map(),
-  frame: null,
+  hasFrame: false,
   isMaking: false,
+  begunAt: Number.NEGATIVE_INFINITY,
+  askedAt: Number.NEGATIVE_INFINITY,
   isChanged: false,
   triedAt: Number.NEGATIVE_INFINITY,
   frameAt: Number.NEGATIVE_INFINITY,
@@ -61,9 +67,10 @@ export const newFeed = <R>(): FeedState<R> => ({
 /**
  * What a feed becomes, and has to do, when something happens.
  *
- * 1. A frame is made at a change, `minMs` after the last one at the earliest, and after `maxMs` without a change. It goes
- *    to all readers that are ready; none is made while no reader is.
- * 2. A new reader gets the last frame, unless the source changed since or a newer one is due.
+ * 1. A frame is made at a change and for a reader that joined or asked, `minMs` after the last one at the earliest, and
+ *    after `maxMs` without these. It goes to readers that are ready; none is made while no reader is.
+ * 2. A reader gets only frames whose making began after it joined: another process may have given it a newer one than the
+ *    last frame here.
  * 3. After an attempt without a frame, the next one comes at a change, or after `minMs`.
  * 4. A reader is sent away after `MAX_SILENCE_MS` without a frame, counted from when it joined. While frames are late,
  *    that takes `maxLateMs`.
@@ -78,13 +85,13 @@ export function nextFeed<R extends { readonly isReady: boolean }>(
   const isDue = !happened.isMaking && now >= dueAt(happened, pace);
   const isMakeDue = isDue && happened.readers.keys().some(({ isReady }) => isReady);
   const known = isDue && !isMakeDue ? { ...happened, frameAt: now, knownAt: now } : happened;
-  const state = isMakeDue ? { ...known, isMaking: true, isChanged: false } : known;
+  const state = isMakeDue ? { ...known, isMaking: true, isChanged: false, begunAt: now } : known;
   // An attempt may end the silence, as after the process stood still.
   const silent = state.isMaking
     ? []
     : [...state.readers].filter(([, joinedAt]) => now >= silentAt(state, joinedAt, pace));
   const next = silent.length > 0 ? { ...state, readers: without(state.readers, new Map(silent)) } : state;
-  const send = sent(next, event, isDue || before.isMaking);
+  const send = event.kind === 'made' && event.made && event.made !== 'late' ? sent(next, event.made, before) : null;
   return [next, { wakeAt: wakeAt(next, now, pace), isMakeDue, send, silent: silent.map(([reader]) => reader) }];
 }
 
@@ -94,15 +101,17 @@ const without = <R>(readers: FeedState<R>['readers'], removed: { has(reader: R):
 function withEvent<R>(state: FeedState<R>, event: FeedEvent<R>, now: number): FeedState<R> {
   switch (event.kind) {
     case 'joined':
-      return { ...state, readers: new Map(state.readers).set(event.reader, now) };
+      return { ...state, readers: new Map(state.readers).set(event.reader, now), askedAt: now };
     case 'left':
       return { ...state, readers: without(state.readers, new Set([event.reader])) };
     case 'changed':
       return { ...state, isChanged: true };
+    case 'asked':
+      return { ...state, askedAt: now };
     case 'made': {
-      const frame = event.made === 'late' ? null : event.made;
+      const hasFrame = event.made !== null && event.made !== 'late';
       const knownAt = event.made ? now : state.knownAt;
-      return { ...state, isMaking: false, frame, triedAt: now, frameAt: frame ? now : state.frameAt, knownAt };
+      return { ...state, isMaking: false, hasFrame, triedAt: now, frameAt: hasFrame ? now : state.frameAt, knownAt };
     }
     case 'time':
       return state;
@@ -110,8 +119,9 @@ function withEvent<R>(state: FeedState<R>, event: FeedEvent<R>, now: number): Fe
 }
 
 /** When the next attempt is due. */
-function dueAt<R>({ frame, isChanged, triedAt }: FeedState<R>, { minMs, maxMs }: FramePace): number {
-  if (frame) return triedAt + (isChanged ? minMs : maxMs);
+function dueAt<R>(state: FeedState<R>, { minMs, maxMs }: FramePace): number {
+  const { hasFrame, isChanged, triedAt, begunAt, askedAt } = state;
+  if (hasFrame) return triedAt + (isChanged || askedAt > begunAt ? minMs : maxMs);
   return triedAt + (isChanged ? 0 : minMs);
 }
 
@@ -131,15 +141,11 @@ function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | 
   return state.isMaking ? Number.POSITIVE_INFINITY : Math.min(tryAt, silentAt(state, joinedAt, pace));
 }
 
-/** @param isNewerDue whether a newer frame than the last one is due or being made */
 function sent<R extends { readonly isReady: boolean }>(
-  { readers, frame, isChanged }: FeedState<R>,
-  event: FeedEvent<R>,
-  isNewerDue: boolean,
+  { readers }: FeedState<R>,
+  frame: Buffer,
+  { begunAt }: FeedState<R>,
 ): FeedEffects<R>['send'] {
-  if (!frame) return null;
-  const isLast = !isNewerDue && !isChanged;
-  const to = event.kind === 'made' ? [...readers.keys()] : event.kind === 'joined' && isLast ? [event.reader] : [];
-  const ready = to.filter(({ isReady }) => isReady);
-  return ready.length > 0 ? { frame, to: ready } : null;
+  const to = [...readers].flatMap(([reader, joinedAt]) => (joinedAt <= begunAt && reader.isReady ? [reader] : []));
+  return to.length > 0 ? { frame, begunAt, to } : null;
 }

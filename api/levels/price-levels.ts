@@ -106,20 +106,17 @@ export class PriceLevels {
   }
 
   /**
-   * Gives the frame of a {@link publicQuery}, which is made once for all who ask: it is as old as the last tick of its feed.
+   * Gives a frame of a {@link publicQuery}, which is made once for all who ask meanwhile.
    *
    * @throws ApiError 503
    */
   async readPublic(query: LevelsQuery): Promise<PublicFrame> {
-    const { now, latest } = this.deps;
-    const { depths } = latest[query.basis];
     // A client may have seen a later block at another process.
     await this.#assertReadable(query);
-    const isOutdated = (frame: Buffer) => blockOfFrame(frame).number < (depths.block?.number ?? 0n);
     const key = JSON.stringify(query);
-    const asked = this.#asked.get(key) ?? new AskedFrames(now);
+    const asked = this.#asked.get(key) ?? new AskedFrames(this.deps.now);
     this.#asked.set(key, asked);
-    return publicFrame(await asked.read(() => this.open(query, false), isOutdated));
+    return publicFrame(await asked.read(() => this.open(query, false)));
   }
 
   /** How many clients read its frames here. */

@@ -316,8 +316,8 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'No client gets an old frame.',
-    test: ['api/levels/frame-schedule.test.ts', 'gets no old frame while all others are slow'],
-    mutation: ['api/levels/frame-schedule.ts', "event.kind === 'joined' && isLast", "event.kind === 'joined'"],
+    test: ['api/levels/frame-schedule.test.ts', 'gets none that was begun before it joined, but the next one'],
+    mutation: ['api/levels/frame-schedule.ts', 'joinedAt <= begunAt && reader.isReady', 'reader.isReady'],
   },
   {
     holds: 'Where calls are few, each requested pool has its turn.',

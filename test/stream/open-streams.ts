@@ -7,6 +7,7 @@ import { startStreams } from '../../api/stream/streams.ts';
 import { StreamConfig } from '../../config/stream-schema.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 interface StreamWorld {
@@ -16,10 +17,12 @@ interface StreamWorld {
   readonly metrics: Registry;
   readonly logger: Logger;
   readonly stream?: Partial<StreamConfig> | undefined;
+  /** Default: that of the machine. */
+  readonly wallClock?: Clock | undefined;
 }
 
 /** Opens sockets, streams and what takers call, as an API process does. */
-export function openStreams({ chains, directory, stream, ...common }: StreamWorld) {
+export function openStreams({ chains, directory, stream, wallClock = () => Date.now(), ...common }: StreamWorld) {
   const sockets = startSockets({ ...common, chains, config: { ...StreamConfig.parse({}), ...stream } });
   const latest = followQuotes(chains, directory);
   const streams = startStreams({ latest, sockets, metrics: common.metrics });
@@ -29,7 +32,7 @@ export function openStreams({ chains, directory, stream, ...common }: StreamWorl
     latest,
     directory,
     now: () => performance.now(),
-    wallClock: () => Date.now(),
+    wallClock,
   });
   const stop = () => {
     streams.stop();

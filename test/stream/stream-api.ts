@@ -16,6 +16,7 @@ import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { startSharedClock } from '../../runtime/shared-clock.ts';
 import { stillQuotes } from '../quotes/quote-world.ts';
 import { openStreams } from './open-streams.ts';
 
@@ -27,6 +28,8 @@ export interface StreamApiOptions {
   readonly pingMs?: number;
   /** Reads the chain with other APIs of this Redis. */
   readonly sharedBy?: { readonly redisUrl: string; readonly prefix: string };
+  /** How wrong the clock of its machine is, where it shares another one, milliseconds. */
+  readonly clockAheadMs?: number;
 }
 
 /** A database in which no pool is delisted, and all are listed. */
@@ -59,7 +62,12 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
   });
   const chains = new Map([[chain.chainId, opened]]);
   const database = listingOf(chain.chainId, directory);
-  const opening = { chains, directory, database, metrics, logger, stream: options.stream };
+  const { sharedBy, clockAheadMs = 0 } = options;
+  const clocks = { now: () => performance.now(), wallClock: () => Date.now() + clockAheadMs };
+  const clockRedis = sharedBy && new Redis(sharedBy.redisUrl);
+  const shared = clockRedis && (await startSharedClock(clockRedis, clocks));
+  const wallClock = shared?.clock;
+  const opening = { chains, directory, database, metrics, logger, stream: options.stream, wallClock };
   const { sockets, streams, takers, stop } = openStreams(opening);
   const { pingMs = 15_000 } = options;
   const deps = { chains, directory, sockets, streams, takers, logger, pingMs, trustedProxies: 0 };
@@ -91,6 +99,8 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
       await server.stop(1_000);
       await opened.stop();
       sharing?.stop();
+      shared?.stop();
+      clockRedis?.disconnect();
     },
   };
 }

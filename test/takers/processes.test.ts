@@ -22,12 +22,12 @@ const BEHIND_MS = 1_000;
 const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
 
 /** A process with nodes of its own. */
-async function open(prefix: string): Promise<{ readonly api: StreamApi; readonly node: RpcProxy }> {
+async function open(prefix: string, clockAheadMs = 0): Promise<{ readonly api: StreamApi; readonly node: RpcProxy }> {
   const { market, config, served } = world;
   const node = await startRpcProxy(market.chain.rpcUrl, false);
   const chain = { ...config, blockTimeMs: BLOCK_MS, rpcUrls: [node.url], wsUrls: undefined };
   const sharedBy = { redisUrl: inject('redisUrl'), prefix };
-  const api = await startStreamApi({ chain, directory: fixedDirectory(served), sharedBy });
+  const api = await startStreamApi({ chain, directory: fixedDirectory(served), sharedBy, clockAheadMs });
   onTestFinished(() => node.stop());
   return { api, node };
 }
@@ -114,3 +114,46 @@ test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis
     await second.api.stop();
   },
 );
+
+/** When what a reader gets was made, nanoseconds, by what it reads: over a connection of its own. */
+const MADE: Readonly<Record<string, (api: StreamApi) => Promise<string>>> = {
+  levels: async ({ base }) => (await fetch(`${base}/price_levels?pools=${pools()}`)).text(),
+  anyone: async ({ base }) => (await fetch(`${base}/price_levels`)).text(),
+  frames: ({ base }) => firstText(`${base}/price_levels?pools=${pools()}`),
+  anyoneFrames: ({ base }) => firstText(`${base}/ws/pamm_price_levels`),
+  overrides: ({ base }) => firstText(`${base}/ws/pamm_quote_stream`),
+  async call({ base }) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'titan_getPammStateOverrides' });
+    return (await fetch(`${new URL(base).origin}/rpc/${world.config.chainId}`, { method: 'POST', body })).text();
+  },
+};
+
+async function firstText(url: string): Promise<string> {
+  const socket = new WebSocket(url.replace('http', 'ws'));
+  const [text] = await once(socket, 'message');
+  socket.terminate();
+  return String(text);
+}
+
+test('of two processes whose clocks are 2 s apart, nothing is of an earlier time than what either gave before', async () => {
+  await updateAll(world.market, () => 200n);
+  const prefix = randomUUID();
+  const [ahead, behind] = [await open(prefix, 1_000), await open(prefix, -1_000)];
+  const seen: string[] = [];
+  let last = 0n;
+  const readAt = async (name: 'ahead' | 'behind', what: string) => {
+    const text = await MADE[what]?.({ ahead, behind }[name].api);
+    const [, found] = /"timestamp":(\d+)/.exec(text ?? '') ?? expect.fail(`${what}: ${text}`);
+    const madeAt = BigInt(found ?? 0);
+    seen.push(`${name} ${what} ${madeAt}`);
+    expect(madeAt >= last, seen.join('\n')).toBe(true);
+    // Redis is on this machine.
+    expect(Math.abs(Number(madeAt / 1_000_000n) - Date.now())).toBeLessThan(900);
+    last = madeAt;
+  };
+  for (let round = 0; round < 4; round += 1)
+    for (const what of Object.keys(MADE)) for (const name of ['ahead', 'behind'] as const) await readAt(name, what);
+  await ahead.api.stop();
+  for (const what of Object.keys(MADE)) await readAt('behind', what);
+  await behind.api.stop();
+}, 120_000);

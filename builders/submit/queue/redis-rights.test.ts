@@ -92,6 +92,10 @@ test('the user of capture sees whether a process reads the sources, and gets its
   listener.disconnect();
 });
 
+test('a user of the prefix may ask for the time, which API processes share', async () => {
+  expect(await redis.time()).toHaveLength(2);
+});
+
 test('scripts touch keys that they declare, and no others', () => {
   const scripts = ['builders', 'runtime', 'api'].flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' })
