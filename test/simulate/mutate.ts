@@ -6,7 +6,7 @@ import { MUTATIONS, type Mutation } from './mutations.ts';
 
 /** Each mutation is to be found within a minute of CPU time. */
 const MAIN = ['--import', 'tsx', 'test/simulate/main.ts', '--no-shrink'];
-const LOAD = ['--seeds=10000', '--seconds=1200', '--within=60'];
+const LOAD = ['--seeds=10000', '--seconds=120', '--within=60'];
 
 /**
  * Puts each mutation into a copy of the checkout, and simulates until it is found.
