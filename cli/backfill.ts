@@ -97,6 +97,10 @@ function describe(report: BackfillReport): string {
   }
   for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired)
     lines.push(`${change} before: block ${blockNumber} of chain ${chainId}, log ${logIndex}, pool ${pool}`);
+  if (report.repaired.length > 0 && report.faultyNodes.length === 0)
+    lines.push('Which node left these logs out, or invented them, is unknown.');
+  for (const { chainId, node } of report.faultyNodes)
+    lines.push(`${node} of chain ${chainId} left logs out, or invented some, within the last day.`);
   if (report.removable.length > 0)
     lines.push(`No longer needed: npm run backfill -- drop ${report.removable.join(' ')}`);
   return lines.join('\n');
@@ -144,6 +148,8 @@ function whenInterrupted(): Promise<never> {
   const interrupted = new Promise<never>((_, reject) => {
     process.once('SIGINT', () => reject(new InterruptedError('SIGINT')));
     process.once('SIGTERM', () => reject(new InterruptedError('SIGTERM')));
+    // The process that started this one has ended.
+    process.once('disconnect', () => reject(new InterruptedError('SIGTERM')));
   });
   interrupted.catch(() => undefined);
   return interrupted;

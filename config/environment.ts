@@ -20,7 +20,7 @@ export const settings = {
     .regex(/^[a-z_][a-z0-9_]{0,44}$/, 'not a schema name of at most 45 lowercase letters, digits and "_"')
     .default('onchain_1')
     .describe(
-      'Indexer: schema that it writes. Best left unset: it then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)).',
+      'Indexer: schema that it writes. Best left unset: it then continues the schema that serves ([indexing](../build/indexing.md#schemas-restarts-and-new-code)), and [repairs](operate.md#audit-of-the-index) it.',
     ),
   DATABASE_REPLICA_URL: PostgresUrl.optional().describe('API: streaming replica that it reads from.'),
   REDIS_URL: RedisUrl.describe(

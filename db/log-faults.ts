@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { gt, sql } from 'drizzle-orm';
 import { queriesOn } from './query-builder.ts';
 import { logFaults } from './schema/operator.ts';
 import type { Queryable } from './transaction.ts';
@@ -26,4 +26,11 @@ export async function addFaultyLogs(database: Queryable, faulty: FaultyLogs): Pr
         lastAt: sql`now()`,
       },
     });
+}
+
+/** Nodes that left logs out or invented some within the last day: places in the chains file, by chain id. */
+export async function readFaultyNodes(database: Queryable): Promise<ReadonlyMap<number, readonly string[]>> {
+  const isRecent = gt(logFaults.lastAt, sql`now() - interval '1 day'`);
+  const rows = await queriesOn(database).select().from(logFaults).where(isRecent).orderBy(logFaults.node);
+  return new Map([...Map.groupBy(rows, ({ chainId }) => chainId)].map(([id, of]) => [id, of.map(({ node }) => node)]));
 }

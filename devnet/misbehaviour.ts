@@ -17,6 +17,7 @@ export interface NodeLog {
   readonly topics: readonly string[];
   readonly blockNumber: string;
   readonly transactionHash: string;
+  readonly logIndex: string;
 }
 
 export type Request = ProxiedRequest & { readonly id: number };

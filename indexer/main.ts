@@ -9,7 +9,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { loadChainsFile } from '../config/load-chains.ts';
 import { INDEXER_MESSAGES } from '../db/backfill-messages.ts';
-import { addFaultyLogs, type FaultyLogs } from '../db/log-faults.ts';
+import { addFaultyLogs, type FaultyLogs, readFaultyNodes } from '../db/log-faults.ts';
 import { actAs } from '../db/process-roles.ts';
 import { databaseSettingError } from '../db/setting-error.ts';
 import { chainCallCounter } from '../runtime/chain-calls.ts';
@@ -19,6 +19,7 @@ import { createLogger, type Logger, logStart } from '../runtime/logger.ts';
 import { createRegistry } from '../runtime/metrics.ts';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { runMain } from '../runtime/run-main.ts';
+import { repairIndex } from './backfill/automatic-repair.ts';
 import { resolveBundledPackages } from './bundled-packages.ts';
 import { CACHE_BYTES } from './cache-size.ts';
 import { indexedChains } from './deployments.ts';
@@ -74,7 +75,8 @@ Exit codes: 1 wrong setting or a fault, ${EXIT_RETRY} start it again: database o
 /** Checks the settings, then runs Ponder. It handles signals and exits with 0, 1 or 75 (retry). */
 async function start({ schema: chosen, build = false }: Options): Promise<void> {
   const pinned = chosen ?? process.env.DATABASE_SCHEMA;
-  const env = { ...process.env, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
+  const given = { ...process.env };
+  const env = { ...given, PORT: process.env.PORT || DEFAULT_PORT, DATABASE_SCHEMA: pinned };
   const settings = readEnvironment(
     ['CHAINS_CONFIG', 'DATABASE_URL', 'DATABASE_SCHEMA', 'PORT', 'HOST', 'LOG_LEVEL'],
     env,
@@ -102,8 +104,13 @@ async function start({ schema: chosen, build = false }: Options): Promise<void> 
   const counters = { countCall: chainCallCounter(nodes), countLogs: logFaultCounter(nodes) };
   const blame = (faulty: FaultyLogs) =>
     addFaultyLogs(index.database, faulty).catch((err: unknown) => logger.warn({ err }, 'could not note a faulty node'));
-  const gateway = await openGateway(measured, { ...counters, blame, logger });
-  void publish(index, gateway.logCounts, onBuilt, logger).then((reason) => endForRestart(logger, reason));
+  const askLast = await readFaultyNodes(index.database);
+  const gateway = await openGateway(measured, { ...counters, blame, askLast, logger });
+  const repairs = build || pinned ? null : repairIndex(index, given, logger);
+  void publish(index, gateway.logCounts, onBuilt, logger).then(async (reason) => {
+    await repairs?.settled();
+    endForRestart(logger, reason);
+  });
   process.env.PONDER_GATEWAY_URL = gateway.url;
   Object.assign(globalThis, { PONDER_NODES: nodes });
   const options = { schema: index.schema, hostname: settings.HOST, logLevel: settings.LOG_LEVEL };

@@ -1,10 +1,11 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { ConfigError } from '../../config/config-error.ts';
 import { queriesOn } from '../../db/query-builder.ts';
 import { backfills } from '../../db/schema/operator.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { hasIndex } from '../publication/ponder-tables.ts';
 import { SchemaTakenError, tryLockSchema } from '../publication/schema-lock.ts';
 
@@ -24,6 +25,16 @@ export async function dropSchema(database: pg.Pool, schema: string): Promise<voi
     const isUnfinished = and(eq(backfills.schema, schema), isNull(backfills.servedAt));
     await queriesOn(client).delete(backfills).where(isUnfinished);
   });
+}
+
+/** Removes indexes that a backfill replaced because of their logs. @returns their names */
+export async function dropRepaired(database: pg.Pool): Promise<string[]> {
+  const wereRefetched = sql`cardinality(${backfills.refetchedChains}) > 0`;
+  const rows = await queriesOn(database).select({ name: backfills.replaced }).from(backfills).where(wereRefetched);
+  const unused = (await listIndexSchemas(database)).filter(({ served, written }) => !served && !written);
+  const repaired = unused.map(({ name }) => name).filter((name) => rows.some((row) => row.name === name));
+  for (const name of repaired) await dropSchema(database, name);
+  return repaired;
 }
 
 /** @throws ConfigError when a schema of this name exists and is not an index */

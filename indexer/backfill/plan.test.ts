@@ -7,7 +7,7 @@ import { createDatabase, type TestDatabase } from '../../test/harness/database.t
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
 import { serveSchema } from '../publication/live-views.ts';
 import { SchemaLock } from '../publication/schema-lock.ts';
-import { dropSchema } from './drop.ts';
+import { dropRepaired, dropSchema } from './drop.ts';
 import { isUnfinished, planBackfill, ReadersOfCacheError, recordServed } from './plan.ts';
 import { assertNoMissingPools } from './start-block.ts';
 
@@ -78,6 +78,8 @@ test('the cached logs of the chosen chains are removed once, and no others', asy
   expect(await cachedChains()).toEqual(['1', '56', '56']);
   const other = planBackfill(database, { refetch: [56], fresh: false });
   await expect(other).rejects.toThrow('--chains: the unfinished backfill into "onchain_2" was begun with --chains 1');
+  const repair = { refetch: [1, 56], fromBlocks: new Map([[56, 8]]), fresh: false };
+  expect(await planBackfill(database, repair)).toEqual({ ...plan, resumed: true });
 });
 
 test('while an indexer reads the cached logs they stay, and nothing is begun', async () => {
@@ -90,6 +92,26 @@ test('while an indexer reads the cached logs they stay, and nothing is begun', a
   await reader.leaveCache();
   await planBackfill(database, { refetch: [1], fresh: false });
   await reader.release();
+});
+
+test('only an index whose logs were fetched again, and that serves no more, goes before the next repair', async () => {
+  const replace = async (refetch: readonly number[] | null) => {
+    const plan = await planBackfill(database, { refetch, fresh: false });
+    await createIndex(plan.schema);
+    await serveSchema(database, plan.schema, (client) => recordServed(client, plan));
+  };
+  await replace(null);
+  await fillCache();
+  await replace([1]);
+  const lock = new SchemaLock(home.url, 'onchain_2');
+  await lock.keep();
+  expect(await dropRepaired(database)).toEqual([]);
+  await lock.release();
+  expect(await dropRepaired(database)).toEqual(['onchain_2']);
+  const { rows } = await database.query(
+    `SELECT to_regnamespace('onchain_1') AS first, to_regnamespace('onchain_2') AS second`,
+  );
+  expect(rows).toEqual([{ first: 'onchain_1', second: null }]);
 });
 
 test('--fresh drops what an unfinished run has left, unless it is being written', async () => {

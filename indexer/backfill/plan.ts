@@ -26,7 +26,10 @@ export type PlanRequest = {
   readonly schema?: string | undefined;
   /** Ids of the chains to fetch again, ascending; null when the operator did not name any. */
   readonly refetch: readonly number[] | null;
-  /** First block to fetch again, by chain id. Default: the first one. */
+  /**
+   * Of a repair: first block to fetch again, by chain id; else the first one. A repair continues an unfinished run of any chains:
+   * what still differs then is for the next one.
+   */
   readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
   /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
@@ -56,7 +59,8 @@ export async function planBackfill(
   if (schema === replaces) throw new ConfigError(`--schema: readers are served from "${schema}" already`);
   if (unfinished !== null && !fresh) {
     const refetched = unfinished.refetchedChains;
-    if (refetch === null || refetch.join() === refetched.join()) return { schema, replaces, refetched, resumed: true };
+    if (refetch === null || fromBlocks || refetch.join() === refetched.join())
+      return { schema, replaces, refetched, resumed: true };
     const begun = refetched.length > 0 ? `with --chains ${refetched.join(',')}` : 'without --chains';
     throw new ConfigError(`--chains: the unfinished backfill into "${schema}" was begun ${begun}; --fresh gives it up`);
   }

@@ -23,9 +23,11 @@ const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.me
 /**
  * Reads which chains have pools whose index is not what the chain holds. Their logs are fetched again since the last block at
  * which all of them agreed, or since the first one. Empty where nothing differs, and for ten minutes after a backfill began.
+ *
+ * @param onlyLasting leaves out what differed in two comparisons alone, and chains that were repaired thrice within a day
  */
-export async function readRepairs(database: pg.Pool): Promise<Repairs> {
-  const rows = await chainsToRepair(database, []);
+export async function readRepairs(database: pg.Pool, { onlyLasting = false } = {}): Promise<Repairs> {
+  const rows = await chainsToRepair(database, [onlyLasting]);
   return new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock]));
 }
 

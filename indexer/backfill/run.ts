@@ -3,6 +3,7 @@ import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
+import { readFaultyNodes } from '../../db/log-faults.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { pause } from '../../runtime/pause.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
@@ -35,6 +36,14 @@ type Outcome = BackfillPlan & {
   readonly removable: readonly string[];
   /** Of a repair: events that the replaced index lacked or should not have had, 100 at most. */
   readonly repaired: readonly RepairedLog[];
+  /** Nodes of the chains of a repair that left logs out, or invented some, within a day. Unknown where another node never showed it. */
+  readonly faultyNodes: readonly FaultyNode[];
+};
+
+type FaultyNode = {
+  readonly chainId: number;
+  /** Its place in the chains file. */
+  readonly node: string;
 };
 
 /** What a backfill reports: its plan, its progress every five seconds, and its result. */
@@ -86,7 +95,10 @@ export async function runBackfill(
     const { replaces: before, schema: after } = plan;
     const { fromBlocks } = request;
     const repaired = before && fromBlocks ? await readRepairedLogs(database, { before, after }, fromBlocks) : [];
-    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable, repaired });
+    const faultyNodes = (fromBlocks ? [...(await readFaultyNodes(database))] : [])
+      .filter(([chainId]) => fromBlocks?.has(chainId))
+      .flatMap(([chainId, nodes]) => nodes.map((node) => ({ chainId, node })));
+    report({ type: 'end', ...plan, blocks: progress.doneBlocks, seconds, removable, repaired, faultyNodes });
   } finally {
     clearInterval(timer);
   }

@@ -15,6 +15,7 @@ import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
 import { LogsOfTwo, type LogsOfTwoDeps } from './logs-of-two.ts';
 import { NewBlocks, PonderHeader } from './new-blocks.ts';
+import { orderLogs } from './order-logs.ts';
 import { pollingIntervalMs } from './polling-interval.ts';
 
 /** Below ten seconds, after which Ponder abandons a request and sends fewer of them. */
@@ -36,6 +37,8 @@ export interface GatewayDeps {
   readonly countLogs: (chainId: number, fault: LogFault, logs: number) => void;
   /** Takes note of a node that left logs out, or invented some. */
   readonly blame: (faulty: FaultyLogs) => void;
+  /** Nodes that are asked after others, by chain id: places in the chains file. */
+  readonly askLast?: ReadonlyMap<number, readonly string[]>;
   readonly logger: Logger;
   /** Longest wait for the response of one node. */
   readonly timeoutMs?: number;
@@ -61,11 +64,11 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
   const nodesOf = new Map(
     chains.map((chain) => {
       const { chainId } = chain;
-      const lanes = openLanes(chain, timeoutMs, countCall);
+      const lanes = openLanes(chain, deps.askLast?.get(chainId) ?? [], { timeoutMs, countCall });
       const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
       const blame: LogsOfTwoDeps['blame'] = (host, logs) =>
-        deps.blame({ chainId, node: `rpcUrls[${chain.rpcUrls.findIndex((url) => hostOf(url) === host)}]`, ...logs });
+        deps.blame({ chainId, node: placeOf(chain.rpcUrls.findIndex((url) => hostOf(url) === host)), ...logs });
       const logsOfTwo = new LogsOfTwo({ count, blame, logger: logger.child({ chainId }), now, random });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
@@ -95,10 +98,21 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
 
 const hostOf = (url: string): string => new URL(url).host;
 
+/** How a node is named: its host may be secret. */
+const placeOf = (node: number): string => `rpcUrls[${node}]`;
+
 /** The nodes of a chain, for each lane in the order in which it tries them. All lanes share the nodes' breakers. */
-function openLanes(chain: ChainConfig, timeoutMs: number, countCall: CountChainCall): ChainRpc[] {
+function openLanes(
+  chain: ChainConfig,
+  askLast: readonly string[],
+  { timeoutMs, countCall }: { readonly timeoutMs: number; readonly countCall: CountChainCall },
+): ChainRpc[] {
   const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
-  return lanesOf(chain.rpcUrls).map((first) => new ChainRpc([...endpoints.slice(first), ...endpoints.slice(0, first)]));
+  const last = new Set(endpoints.filter((_, node) => askLast.includes(placeOf(node))));
+  return lanesOf(chain.rpcUrls).map((first) => {
+    const inTurn = [...endpoints.slice(first), ...endpoints.slice(0, first)];
+    return new ChainRpc([...inTurn.filter((node) => !last.has(node)), ...inTurn.filter((node) => last.has(node))]);
+  });
 }
 
 function serve(
@@ -114,7 +128,8 @@ function serve(
   };
   const ask = (question: NodeQuestion): Promise<NodeAnswer> => {
     const asNodesDo = () => answerRequest(rpc, question);
-    return question.method === 'eth_getLogs' ? logsOfTwo.answer(rpc, question, asNodesDo) : asNodesDo();
+    if (question.method !== 'eth_getLogs') return asNodesDo();
+    return logsOfTwo.answer(rpc, question, asNodesDo).then(orderLogs);
   };
   const answer = async (question: NodeQuestion) => {
     if (question.method !== 'eth_subscribe') {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Address } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { servedSchema } from '../../db/served-schema.ts';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { request } from '../../devnet/json-rpc.ts';
@@ -42,6 +43,11 @@ afterAll(async () => {
   killLeftCommands();
   await indexer?.stop();
 });
+
+/** An indexer that is given its schema repairs nothing by itself. */
+async function startWithoutRepairs(): Promise<RunningIndexer> {
+  return startIndexer({ ...world, schema: (await servedSchema(world.database)) ?? 'onchain_1' });
+}
 
 function chainOf(chainId: number) {
   const chain = world.chains.find((each) => each.chainId === chainId);
@@ -120,7 +126,7 @@ function leaveOut(): ReadonlyMap<string, string> {
 
 test('pools whose logs a node left out are found and named, and nothing else', { timeout: LIMIT_MS }, async () => {
   leftOut = leaveOut();
-  indexer = await startIndexer(world);
+  indexer = await startWithoutRepairs();
   world.secondNode.misbehave(null);
   await catchUp();
   const wrong = [...leftOut.keys()].sort();
@@ -251,7 +257,7 @@ async function repair(): Promise<readonly Record<string, unknown>[]> {
 
 async function continueAfterRepair(): Promise<void> {
   await indexer.ended;
-  indexer = await startIndexer(world);
+  indexer = await startWithoutRepairs();
   await catchUp();
 }
 
@@ -275,7 +281,7 @@ test('of what a node left out later, only blocks since both agreed are read agai
   await traffic.settle();
   await mine(SECOND, FINAL);
   const wrong = leaveOut();
-  indexer = await startIndexer(world);
+  indexer = await startWithoutRepairs();
   world.secondNode.misbehave(null);
   await catchUp();
   expect(wrong.size).toBeGreaterThan(0);
@@ -304,7 +310,7 @@ test('of logs that a node gives in another order, nothing differs', { timeout: L
   await traffic.settle();
   await mine(SECOND, FINAL);
   world.secondNode.misbehave({ kind: 'otherLogs', of: (logs) => logs.toReversed() });
-  indexer = await startIndexer(world);
+  indexer = await startWithoutRepairs();
   world.secondNode.misbehave(null);
   await catchUp();
   expect(await auditToTheEnd(SECOND)).toEqual(new Map());

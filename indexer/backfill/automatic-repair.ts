@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Logger } from '../../runtime/logger.ts';
+import { pause } from '../../runtime/pause.ts';
+import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import type { ClaimedIndex } from '../publication/claim-index.ts';
+import { listIndexSchemas } from '../publication/index-schemas.ts';
+import { dropRepaired } from './drop.ts';
+import { readRepairs } from './repair.ts';
+
+const BACKFILL = `${PROJECT_ROOT}dist/backfill.mjs`;
+const POLL_MS = 10_000;
+/** Between the ends of attempts and the next ones, failed or not. */
+const PAUSE_MS = 600_000;
+/** Readers are served from the new index before the backfill that filled it ends. */
+const SETTLE_MS = 30_000;
+
+/** The repairs of an index that its own indexer starts. */
+export interface AutomaticRepair {
+  /** Waits until a repair that runs has ended, half a minute at most. */
+  readonly settled: () => Promise<void>;
+}
+
+/**
+ * Repairs the index that this process writes, whenever it lastingly differs from the chain: a backfill fills another one beside
+ * it, with logs fetched again. No other backfill may run meanwhile. It ends when this process ends; the next one continues it.
+ *
+ * @param env settings with which this process was started
+ */
+export function repairIndex(
+  { schema, database }: ClaimedIndex,
+  env: NodeJS.ProcessEnv,
+  logger: Logger,
+): AutomaticRepair {
+  let running: Promise<void> = Promise.resolve();
+  const isBeingReplaced = async () =>
+    (await listIndexSchemas(database)).some(({ name, served, written }) => written && (name !== schema || !served));
+  const poll = async (): Promise<number> => {
+    const repairs = await readRepairs(database, { onlyLasting: true });
+    if (repairs.size === 0 || (await isBeingReplaced())) return POLL_MS;
+    const dropped = await dropRepaired(database);
+    logger.warn({ fromBlocks: Object.fromEntries(repairs), dropped }, 'a backfill repairs the index');
+    running = runRepair(env, logger).catch((err: unknown) => logger.error({ err }, 'the repair of the index failed'));
+    await running;
+    return PAUSE_MS;
+  };
+  const repeat = async () => {
+    for (let waitMs = POLL_MS; ; ) {
+      await pause(waitMs);
+      waitMs = await poll().catch((err: unknown) => {
+        logger.warn({ err }, 'could not find out whether the index needs a repair');
+        return POLL_MS;
+      });
+    }
+  };
+  void repeat();
+  return { settled: () => Promise.race([running, pause(SETTLE_MS)]) };
+}
+
+/** Runs the command of a repair, and logs what it reports. */
+async function runRepair(env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
+  const child = spawn(process.execPath, [BACKFILL, '--repair', '--json'], {
+    stdio: ['ignore', 'pipe', 2, 'ipc'],
+    cwd: PROJECT_ROOT,
+    env,
+  });
+  const ended = once(child, 'close');
+  // The pipe is there: the line above asks for it.
+  if (child.stdout)
+    for await (const line of createInterface({ input: child.stdout })) logReport(JSON.parse(line), logger);
+  const [exitCode] = await ended;
+  if (exitCode !== 0) logger.error({ exitCode }, 'the repair of the index failed');
+}
+
+function logReport({ type, ...report }: { readonly type: string }, logger: Logger): void {
+  if (type === 'end') logger.warn(report, 'the repair of the index has ended');
+}
