@@ -98,11 +98,7 @@ export class PriceLevels {
    */
   async open(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
     await this.#assertReadable(query);
-    const { chain, choose, feeds, now, wallClock } = this.deps;
-    const latest = this.deps.latest[query.basis];
-    const pools = await choose(chain, query);
-    const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
-    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
+    return this.#feedOf(query, byKey);
   }
 
   /**
@@ -116,12 +112,20 @@ export class PriceLevels {
     const key = JSON.stringify(query);
     const asked = this.#asked.get(key) ?? new AskedFrames(this.deps.now);
     this.#asked.set(key, asked);
-    return publicFrame(await asked.read(() => this.open(query, false)));
+    return publicFrame(await asked.read(() => this.#feedOf(query, false)));
   }
 
   /** How many clients read its frames here. */
   get readers(): number {
     return this.deps.feeds.readersOf(['levels', this.deps.chain.chainId]);
+  }
+
+  async #feedOf(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
+    const { chain, choose, feeds, now, wallClock } = this.deps;
+    const latest = this.deps.latest[query.basis];
+    const pools = await choose(chain, query);
+    const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
+    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */
