@@ -2,6 +2,7 @@ import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { unavailable } from '../errors.ts';
 import type { FrameFeed } from './frame-feed.ts';
+import type { MadeFrame } from './frame-schedule.ts';
 import { type AskedEvent, NOT_ASKED, nextAsked } from './next-asked.ts';
 
 /**
@@ -10,7 +11,7 @@ import { type AskedEvent, NOT_ASKED, nextAsked } from './next-asked.ts';
  */
 export class AskedFrames {
   #state = NOT_ASKED;
-  #waiting: PromiseWithResolvers<Buffer>[] = [];
+  #waiting: PromiseWithResolvers<MadeFrame>[] = [];
   #feed: FrameFeed | undefined;
   #leave: (() => void) | undefined;
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
@@ -23,13 +24,13 @@ export class AskedFrames {
    * @param open gives the feed; called only while it is not read
    * @throws ApiError 503 when there is none, and what `open` throws
    */
-  async read(open: () => Promise<FrameFeed>): Promise<Buffer> {
+  async read(open: () => Promise<FrameFeed>): Promise<MadeFrame> {
     if (!this.#state.isReading) {
       const opened = await open();
       // Another client may have opened it meanwhile.
       if (!this.#state.isReading) this.#feed = opened;
     }
-    const waiting = Promise.withResolvers<Buffer>();
+    const waiting = Promise.withResolvers<MadeFrame>();
     this.#waiting.push(waiting);
     this.#take({ kind: 'asked' });
     this.#feed?.renew();
@@ -57,7 +58,7 @@ export class AskedFrames {
       get isReady() {
         return isWaitedFor();
       },
-      take: (frame: Buffer, begunAt: number) => this.#take({ kind: 'frame', frame, begunAt }),
+      take: (frame: MadeFrame, begunAt: number) => this.#take({ kind: 'frame', frame, begunAt }),
       onSilence: () => this.#take({ kind: 'silence' }),
     };
   }

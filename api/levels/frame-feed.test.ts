@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FrameFeeds, type FrameReader, type FrameSource } from './frame-feed.ts';
+import { madeOf } from './made-frame.fixture.ts';
 
 /* Feeds whose time the tests drive. What is due when: `frame-schedule.test.ts`. */
 
@@ -38,14 +39,14 @@ function readerOf() {
   const got: string[] = [];
   const reader: FrameReader & { isReady: boolean } = {
     isReady: true,
-    take: (frame) => got.push(`${frame} at ${performance.now()}`),
+    take: ({ frame }) => got.push(`${frame} at ${performance.now()}`),
     onSilence: () => got.push(`silence at ${performance.now()}`),
   };
   return { reader, got };
 }
 
 /** Frames that tell when they were made. */
-const timed = async () => Buffer.from(`frame of ${performance.now()}`);
+const timed = async () => madeOf(`frame of ${performance.now()}`);
 
 test('a reader that joins as the others are sent away gets its own two seconds of silence', async () => {
   const { feeds } = setup();

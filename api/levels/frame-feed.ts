@@ -3,14 +3,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { toApiError } from '../errors.ts';
 import { isOutage } from '../fault.ts';
-import { type FeedEvent, type FramePace, type Made, newFeed, nextFeed } from './frame-schedule.ts';
+import { type FeedEvent, type FramePace, type Made, type MadeFrame, newFeed, nextFeed } from './frame-schedule.ts';
 
 /** Takes frames. Must not throw. */
 export interface FrameReader {
   /** Whether it takes a frame now. Otherwise it waits for a later one. */
   readonly isReady: boolean;
   /** @param begunAt when its making began, on the clock of the feeds */
-  take(frame: Buffer, begunAt: number): void;
+  take(made: MadeFrame, begunAt: number): void;
   /** Called once, when it got no frame for too long; nothing follows. */
   onSilence(): void;
 }
@@ -111,7 +111,7 @@ class RunningFeed {
     if (wakeAt === null) this.#end();
     if (isMakeDue) void this.#make();
     // Readers may join and leave meanwhile.
-    if (send) for (const reader of send.to) reader.take(send.frame, send.begunAt);
+    if (send) for (const reader of send.to) reader.take(send.made, send.begunAt);
     for (const reader of silent) reader.onSilence();
   }
 

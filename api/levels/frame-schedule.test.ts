@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type FeedEvent, type FeedState, type FramePace, MAX_SILENCE_MS, newFeed, nextFeed } from './frame-schedule.ts';
+import { madeOf } from './made-frame.fixture.ts';
 
 /* The schedule of a feed, where the tests say what happens and when. */
 
 const PACE = { minMs: 250, maxMs: 900, maxLateMs: 10_000 };
-const FRAME = Buffer.from('frame');
+const FRAME = madeOf('frame');
 
 interface Reader {
   readonly name: string;
@@ -177,7 +178,7 @@ function run(steps: readonly Step[]) {
     wakeAt = effects.wakeAt;
     if (effects.isMakeDue) making = step;
     for (const { name } of effects.send?.to ?? [])
-      seen.push({ at: now, name, what: 'frame', age: now - Number(effects.send?.frame) });
+      seen.push({ at: now, name, what: 'frame', age: now - Number(effects.send?.made.frame) });
     for (const { name } of effects.silent) {
       seen.push({ at: now, name, what: 'end', age: 0 });
       readers.delete(name);
@@ -194,7 +195,7 @@ function run(steps: readonly Step[]) {
       if (making !== null) {
         const { made: frame } = making as Step;
         making = null;
-        take({ kind: 'made', made: frame === 'frame' ? Buffer.from(`${now}`) : frame }, step);
+        take({ kind: 'made', made: frame === 'frame' ? madeOf(`${now}`) : frame }, step);
       } else {
         now = Math.max(now, wakeAt ?? now);
         take({ kind: 'time' }, step);

@@ -1,5 +1,13 @@
+import type { BlockRef } from '../../chain/read-context.ts';
+
+/** A frame as it is sent, and the block that it was read at. */
+export interface MadeFrame {
+  readonly frame: Buffer;
+  readonly block: BlockRef;
+}
+
 /** A frame; `late` when it cannot be whole yet although the chain is read; null when nothing of the chain is known. */
-export type Made = Buffer | 'late' | null;
+export type Made = MadeFrame | 'late' | null;
 
 /** The times of a feed, milliseconds. */
 export interface FramePace {
@@ -43,7 +51,7 @@ export interface FeedEffects<R> {
   readonly wakeAt: number | null;
   /** Whether to make a frame; `made` must follow. */
   readonly isMakeDue: boolean;
-  readonly send: { readonly frame: Buffer; readonly begunAt: number; readonly to: readonly R[] } | null;
+  readonly send: { readonly made: MadeFrame; readonly begunAt: number; readonly to: readonly R[] } | null;
   /** Readers that are sent away for want of frames. They are not readers any more. */
   readonly silent: readonly R[];
 }
@@ -143,9 +151,9 @@ function wakeAt<R>(state: FeedState<R>, now: number, pace: FramePace): number | 
 
 function sent<R extends { readonly isReady: boolean }>(
   { readers }: FeedState<R>,
-  frame: Buffer,
+  made: MadeFrame,
   { begunAt }: FeedState<R>,
 ): FeedEffects<R>['send'] {
   const to = [...readers].flatMap(([reader, joinedAt]) => (joinedAt <= begunAt && reader.isReady ? [reader] : []));
-  return to.length > 0 ? { frame, begunAt, to } : null;
+  return to.length > 0 ? { made, begunAt, to } : null;
 }

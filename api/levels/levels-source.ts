@@ -8,7 +8,7 @@ import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { ChosenPools, type ChosenPoolsDeps } from './chosen-pools.ts';
 import { AwaitedPools, maxUnreadMs, type PoolsAt, poolsAt } from './frame-contents.ts';
 import type { FrameSource } from './frame-feed.ts';
-import type { Made } from './frame-schedule.ts';
+import type { Made, MadeFrame } from './frame-schedule.ts';
 import {
   type FrameEffect,
   type LevelsEffect,
@@ -25,10 +25,6 @@ import { LEVELS_INTERVAL_MS, writeLevels } from './write-levels.ts';
 export interface LevelsSourceDeps extends Clocks, ChosenPoolsDeps {
   readonly latest: ChainQuotes;
 }
-
-const blocks = new WeakMap<Buffer, BlockRef>();
-/** The block that a frame of a {@link LevelsSource} was read at. */
-export const blockOfFrame = (frame: Buffer): BlockRef => blocks.get(frame) as BlockRef;
 
 /**
  * Makes the frames of a query from the latest depths of its pools, which it keeps requested and chooses again each time:
@@ -93,7 +89,7 @@ export class LevelsSource implements FrameSource {
     };
   }
 
-  async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<Buffer> {
+  async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<MadeFrame> {
     const { chain, latest, wallClock, query } = this.deps;
     const { format, venue, levels, isPublic } = query;
     const shape = { format, venue, levels, wallClock, omitted: isPublic && unread };
@@ -102,9 +98,7 @@ export class LevelsSource implements FrameSource {
       const written = latest.depths.get(snapshot.pool.address)?.first;
       return hasDepth(written) ? written : snapshot;
     });
-    const frame = Buffer.from(await writeLevels(chain, shape, block, first));
-    blocks.set(frame, block);
-    return frame;
+    return { frame: Buffer.from(await writeLevels(chain, shape, block, first)), block };
   }
 
   #poolsAt(block: BlockRef, pools: readonly ServedPool[]): PoolsAt<DepthSnapshot> {

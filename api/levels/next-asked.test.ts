@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
+import { madeOf } from './made-frame.fixture.ts';
 import { type AskedEvent, type AskedState, KEEP_MS, MAX_WAIT_MS, NOT_ASKED, nextAsked } from './next-asked.ts';
 
-const frame = Buffer.from('{}');
+const frame = madeOf('{}');
 
 /** A frame is begun when it comes, unless that is said. */
 type Step = readonly [at: number, kind: AskedEvent['kind'], begunAt?: number];

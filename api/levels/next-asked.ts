@@ -1,8 +1,10 @@
+import type { MadeFrame } from './frame-schedule.ts';
+
 /** What happened to the frames that clients ask for one by one. `silence`: the feed sent its reader away. `time`: time passed. */
 export type AskedEvent =
   | { readonly kind: 'asked' | 'silence' | 'time' }
   /** `begunAt`: when its making began. */
-  | { readonly kind: 'frame'; readonly frame: Buffer; readonly begunAt: number };
+  | { readonly kind: 'frame'; readonly frame: MadeFrame; readonly begunAt: number };
 
 /** All times are of one clock, milliseconds. */
 export interface AskedState {
@@ -15,7 +17,7 @@ export interface AskedState {
 /** What there is to do, in this order. */
 export interface AskedEffects {
   /** What so many of the clients that wait get, the first ones; `late`: there is no frame. */
-  readonly answer: { readonly frame: Buffer | 'late'; readonly count: number } | null;
+  readonly answer: { readonly frame: MadeFrame | 'late'; readonly count: number } | null;
   /** Whether to begin to read the feed, or to end that. */
   readonly reading: boolean | null;
   /** When it needs a `time`; null: at no time. */
@@ -54,7 +56,7 @@ export function nextAsked(before: AskedState, event: AskedEvent, now: number): r
 }
 
 /** Answers the clients that asked at such a time, which are the first ones. */
-function answered(state: AskedState, frame: Buffer | 'late', isAnswered: (since: number) => boolean) {
+function answered(state: AskedState, frame: MadeFrame | 'late', isAnswered: (since: number) => boolean) {
   const rest = state.waiting.findIndex((since) => !isAnswered(since));
   const count = rest < 0 ? state.waiting.length : rest;
   const next = count === 0 ? state : { ...state, waiting: state.waiting.slice(count) };

@@ -50,7 +50,7 @@ async function startWorld() {
   const feed = await frames.open('builder', []);
   const leave = feed({
     isReady: true,
-    take: (frame) => {
+    take: ({ frame }) => {
       const { blockNumber, venues } = decodeBuilderOverrides(JSON.parse(frame.toString()));
       expect(blockNumber).toBe(8n);
       sent.push({ at: now, words: Number(venues.get(VENUE)?.[VENUE]?.[word(1)] ?? 0) });

@@ -46,7 +46,8 @@ export class OverrideFrames {
       make: async () => {
         const head = this.#heads.fresh();
         if (form === 'builder') pace = head?.block.pending?.republished ? LIVE_PACE : QUIET_PACE;
-        return head ? Buffer.from(this.#write(form, head.block, routers)) : null;
+        if (!head) return null;
+        return { frame: Buffer.from(this.#write(form, head.block, routers)), block: head.block };
       },
       start: (changed) => {
         const stops = [this.#heads.onHead(changed), this.#heads.watch()];

@@ -67,7 +67,7 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
     const feed = await levels.open(query, byKey);
     feed({
       isReady: true,
-      take: (frame) => {
+      take: ({ frame }) => {
         const { blockNumber, pairs } = decodeBuilderFrame(frame.toString());
         const shown = pairs.map(({ pamm }) => chain.pools.findIndex(({ address }) => address === pamm));
         frames.push({ at: chain.now, block: blockNumber - 1n, pools: shown });

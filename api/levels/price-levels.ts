@@ -15,8 +15,9 @@ import { AskedFrames } from './asked-frames.ts';
 import type { ChoosePools } from './choose-pools.ts';
 import { AwaitedPools, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
+import type { MadeFrame } from './frame-schedule.ts';
 import type { LevelsQuery } from './levels-query.ts';
-import { blockOfFrame, LevelsSource } from './levels-source.ts';
+import { LevelsSource } from './levels-source.ts';
 import type { LevelQuotes, ReadAt } from './one-state.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
 
@@ -27,7 +28,7 @@ export interface PublicFrame {
 }
 
 const publicFrame = perObject(
-  (frame: Buffer): PublicFrame => ({ body: new ReadyBody(frame.toString()), block: blockOfFrame(frame) }),
+  ({ frame, block }: MadeFrame): PublicFrame => ({ body: new ReadyBody(frame.toString()), block }),
 );
 
 /** A frame, and the block that its pools were read at. */

@@ -60,7 +60,7 @@ function startWorld({ count = 6, callsPerMinute = 100_000, publicCalls = 100_000
     const feed = await levels.open(QUERY, false);
     const leave = feed({
       isReady: true,
-      take: (frame) => frames.push(decode(frame.toString())),
+      take: ({ frame }) => frames.push(decode(frame.toString())),
       onSilence: () => ended.push(chain.now),
     });
     return { frames, ended, leave };

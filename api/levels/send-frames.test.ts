@@ -7,6 +7,7 @@ import { createLogger } from '../../runtime/logger.ts';
 import { Connections } from '../sockets/connections.ts';
 import { openSocket } from '../sockets/open-socket.ts';
 import { FrameFeeds, type FrameSource } from './frame-feed.ts';
+import { madeOf } from './made-frame.fixture.ts';
 import { endFrames, sendFrames } from './send-frames.ts';
 
 /* Frames of any size, over real sockets, to clients that read fast, slowly or not at all. */
@@ -41,7 +42,7 @@ function sourceOf(
       seen.active -= 1;
       number += 1;
       seen.made += 1;
-      return Buffer.from(`${bytes} ${number} `.padEnd(bytes, '.'));
+      return madeOf(`${bytes} ${number} `.padEnd(bytes, '.'));
     },
   };
 }

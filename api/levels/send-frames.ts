@@ -59,7 +59,7 @@ export function sendFrames(feed: FrameFeed, opened: OpenSocket, form: MessageFor
     get isReady() {
       return !isDeflating && socket.bufferedAmount < MAX_UNSENT_BYTES;
     },
-    take(frame) {
+    take({ frame }) {
       if (isDeflated && frame.length >= DEFLATE_FROM_BYTES) void sendDeflated(frame);
       else send(frame);
     },

@@ -93,7 +93,7 @@ export class LevelReader {
         get isReady() {
           return !reader.isSlow;
         },
-        take: (frame) => {
+        take: ({ frame }) => {
           if (isOpen()) this.#take(frame.toString());
         },
         onSilence: () => {
