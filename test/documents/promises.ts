@@ -74,6 +74,6 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'web/README.md',
     part: 'a text of a token is never markup',
-    test: ['test/explorer/explorer.test.ts', 'a hostile name is text, and moves nothing'],
+    test: ['test/explorer/list.test.ts', 'a hostile name is text, and moves nothing'],
   },
 ];
