@@ -211,6 +211,21 @@ async function becomeFinal(): Promise<void> {
   await catchUp();
 }
 
+test('following: logs that come twice or in another order do no harm', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const before = await unlikeSwaps(ONE_NODE);
+  for (const kind of ['reorders', 'doubles'] as const) {
+    await tradeDuring(kind, 1);
+    behave();
+    await catchUp();
+  }
+  await becomeFinal();
+  expect(await differing(ONE_NODE)).toEqual(found);
+  expect(await unlikeSwaps(ONE_NODE)).toEqual(before);
+  expect(await differing(TWO_NODES)).toEqual(await unlikeSwaps(TWO_NODES));
+});
+
 test.each([
   ['leavesOut', 1],
   ['truncates', 3],
