@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveMarket, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { OrderProcess } from '../../test/abuse/order-process.ts';
 import type { Samples } from '../../test/harness/samples.ts';
 import { serveLiveMarket, timeQuotes } from '../live/serve-live-market.ts';
@@ -29,7 +30,8 @@ interface Run {
 runBench({
   name: 'levels',
   description: `Price levels of 20 live pools, of which 6 change twice a second, to many WebSockets: CPU time of a frame beside that of
-a bare broadcast of the same bytes. Then quotes while malformed calls of JSON-RPC come, 500 a second.`,
+a bare broadcast of the same bytes. Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for the frame that
+all get who have no key, with one of them and with many.`,
   options: {
     connections: ['WebSockets', 1_000],
     seconds: ['of each measurement', 20],
@@ -41,6 +43,7 @@ a bare broadcast of the same bytes. Then quotes while malformed calls of JSON-RP
     const run = { ...options, market, clients, verdicts };
     await measureFrames(run);
     await measureAttack(run);
+    await measureCalls(run);
   },
 });
 
@@ -129,4 +132,33 @@ async function measureAttack({ market, clients, messages, verdicts }: Run): Prom
     `  heap after collection: ${(before / 1e6).toFixed(0)} MB, then ${growth.toFixed(2)} x  ${verdicts.line('heap afterwards/before', growth)}`,
   );
   stop();
+}
+
+/** Counts calls to nodes for the frame that all get who have no key and choose nothing. */
+async function measureCalls({ market, clients, connections, seconds, verdicts }: Run): Promise<void> {
+  const node = await startRpcProxy(market.chain.rpcUrl);
+  const server = await serveLiveMarket(market, node.url);
+  const stop = changePrices(market, CHANGED);
+  const url = `${server.url}/public/v1/evm/${market.chain.chainId}/price_levels`.replace('http', 'ws');
+  const callsWith = async (readers: number) => {
+    await clients.ask({ do: 'open', url, connections: readers });
+    await sleep(3_000);
+    const before = node.requests.length;
+    await sleep(seconds * 1_000);
+    const calls = (node.requests.length - before) / seconds;
+    const { frames } = await clients.ask<Counted>({ do: 'count' });
+    if (frames < readers) throw new Error(`${frames} frames for ${readers} readers`);
+    await clients.ask({ do: 'close' });
+    return calls;
+  };
+  // What is read once of each pool.
+  await callsWith(1);
+  const [one, all] = [await callsWith(1), await callsWith(connections)];
+  const ratio = all / one;
+  print(
+    `calls to nodes a second for readers without a key: ${one.toFixed(1)} with one, ${all.toFixed(1)} with ${connections}`,
+  );
+  print(`  ratio ${ratio.toFixed(2)}  ${verdicts.line('calls to nodes, many without a key/one', ratio)}`);
+  stop();
+  await Promise.all([server.stop(), node.stop()]);
 }
