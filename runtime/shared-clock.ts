@@ -21,7 +21,7 @@ export async function startSharedClock(
   let last = Number.NEGATIVE_INFINITY;
   const sample = async () => {
     // The quickest of several answers says most.
-    for (let samples = 0; samples < SAMPLES; samples += 1) {
+    for (let samples = 0; samples < SAMPLES && redis.status === 'ready'; samples += 1) {
       const sentAt = now();
       const answer = await redis.time().catch(() => null);
       if (!answer) return;
