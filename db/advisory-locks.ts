@@ -4,7 +4,7 @@ export const ADVISORY_LOCKS = {
   indexSchema: 7_203_145,
   /** Reading Ponder's cache (shared), or removing logs from it. The second half of the key is 0. */
   indexCache: 7_203_146,
-  /** Making and dropping partitions of the history, in `migrations/0005_history.sql`. */
+  /** Making and dropping partitions of the history, in `migrations/0005_history.sql` and what replaced parts of it. */
   historyPartitions: 7_203_147,
   /** Running migrations. */
   migrations: 7_203_145_901,
