@@ -181,7 +181,7 @@ test('history: pools and a factory whose logs the only node left out are found; 
   const isOfHidden = (log: NodeLog) => log.address === factory && JSON.stringify(log).includes(hidden.slice(2));
   const lessPools = ofContracts(pairOf(ONE_NODE, 0), LOG_FAULTS.leavesOut);
   misbehave(ONE_NODE, (logs) => lessPools(logs).filter((log) => !isOfHidden(log)));
-  misbehave(TWO_NODES, ofContracts(pairOf(TWO_NODES, 0), LOG_FAULTS.truncates));
+  const hasLied = misbehave(TWO_NODES, ofContracts(pairOf(TWO_NODES, 0), LOG_FAULTS.truncates));
   // One that was given its schema repairs nothing.
   indexer = await startIndexer({ ...world, schema: 'onchain_1' });
   behave();
@@ -190,10 +190,13 @@ test('history: pools and a factory whose logs the only node left out are found; 
   found = [...pairOf(ONE_NODE, 0), factory].sort();
   expect(await differing(ONE_NODE)).toEqual(found);
   expect(await unlikeSwaps(ONE_NODE)).toEqual([...pairOf(ONE_NODE, 0), hidden].sort());
-  // Some answers come without a comparison, when the other node has enough to do.
-  expect(await differing(TWO_NODES)).toEqual(await unlikeSwaps(TWO_NODES));
-  const { rows } = await world.database.query('SELECT chain_id::int4, node FROM operator.log_fault');
-  expect(rows).toEqual([{ chain_id: TWO_NODES, node: 'rpcUrls[0]' }]);
+  const unlike = await unlikeSwaps(TWO_NODES);
+  expect(await differing(TWO_NODES)).toEqual(unlike);
+  const named = async () => (await world.database.query('SELECT chain_id::int4, node FROM operator.log_fault')).rows;
+  const liar = { chain_id: TWO_NODES, node: 'rpcUrls[0]' };
+  // The other node may have given all. Answers come without a comparison when it has enough to do: then pools differ.
+  if (hasLied() && unlike.length === 0) await expect.poll(named).toEqual([liar]);
+  else expect([[], [liar]]).toContainEqual(await named());
 });
 
 /** New blocks of both chains have four swaps of a pair, while their first nodes give other logs. */
@@ -202,6 +205,8 @@ async function tradeDuring(kind: keyof typeof LOG_FAULTS, place: number): Promis
   for (const isPackedFirst of [false, true])
     for (const { chainId, url } of world.chains)
       await inOneBlock(url, () => trade(chainId, pairOf(chainId, place), 2, isPackedFirst));
+  // Higher than the blocks that were taken back: an index at this height has read those of the swaps.
+  for (const { chainId } of world.chains) await mine(chainId, '0x8');
   // The other chain's node may not be asked now.
   await vi.waitUntil(() => hasGiven?.(), 30_000);
 }
