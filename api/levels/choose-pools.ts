@@ -20,7 +20,7 @@ export type ChoosePools = (
   query: Pick<LevelsQuery, 'pools' | 'listed'>,
 ) => Promise<readonly ServedPool[]>;
 
-/** What all see takes this part of the calls of a minute, at most this many pools: no more fit into a frame. */
+/** Pools of the public frame for each call that the budget has in a minute, and their most: no more fit into a frame. */
 const PUBLIC_POOLS_PER_CALL = 0.2;
 const MAX_PUBLIC_POOLS = 300;
 

@@ -90,7 +90,7 @@ test('whatever happens, one reader is open while clients wait, no client waits t
       const { answer } = effects;
       const answered = waiting.slice(0, answer?.count ?? 0);
       waiting = waiting.slice(answered.length);
-      // Nobody gets a frame from before the question, and nobody misses one that is not.
+      // A frame answers exactly those clients that asked before its making began.
       if (answer && answer.frame !== 'late') for (const since of answered) expect(since).toBeLessThanOrEqual(begunAt);
       if (kind === 'frame') for (const since of waiting) expect(since).toBeGreaterThan(begunAt);
       wakeAt = effects.wakeAt;

@@ -4,7 +4,7 @@ import { cacheResult } from '../../runtime/result-cache.ts';
 /** A list is used for this many times as long as its load took, so that quick loads take at most a hundredth of the time. */
 const USE_PER_LOAD = 100;
 const MIN_USE_MS = 2_000;
-/** A new pool waits no longer for its first reads, also where one load was slow, as the first of a process is. */
+/** After a slow load, such as the first of a process, a new pool would wait too long for its first reads. */
 const MAX_USE_MS = 10_000;
 
 /** Caches what `load` gives for 100 times as long as it took, at least 2 s and at most 10 s. */
