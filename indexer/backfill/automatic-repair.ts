@@ -65,11 +65,13 @@ async function runRepair(env: NodeJS.ProcessEnv, logger: Logger): Promise<void> 
     cwd: PROJECT_ROOT,
     env,
   });
-  const ended = once(child, 'close');
-  // The pipe is there: the line above asks for it.
-  if (child.stdout)
-    for await (const line of createInterface({ input: child.stdout })) logReport(JSON.parse(line), logger);
-  const [exitCode] = await ended;
+  const reports = async () => {
+    // The pipe is there: `stdio` asks for it.
+    if (child.stdout)
+      for await (const line of createInterface({ input: child.stdout })) logReport(JSON.parse(line), logger);
+  };
+  // Together: a process that cannot be started fails both.
+  const [[exitCode]] = await Promise.all([once(child, 'close'), reports()]);
   if (exitCode !== 0) logger.error({ exitCode }, 'the repair of the index failed');
 }
 
