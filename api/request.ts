@@ -7,7 +7,9 @@ import { BASES, type Basis } from '../quoting/quote-basis.ts';
 import { badQuery, badRequest, unknownChain } from './errors.ts';
 import { parseAddress } from './hex.ts';
 
-/** All endpoints that count in a limit lie below it. An invalid key is rejected below it, but not by paths of takers. */
+/**
+ * All endpoints that count in a limit lie below it. An invalid key is rejected below it, but not by paths of takers.
+ */
 export const PUBLIC_PREFIX = '/public/';
 /** JSON-RPC lies below it, with a chain. */
 export const RPC_PREFIX = '/rpc/';

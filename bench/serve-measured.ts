@@ -10,7 +10,9 @@ type Served = Parameters<typeof startServer>[0] | number;
 
 const HOST = '127.0.0.1';
 
-/** The other end of `startMeasuredScript`: serves these apps, and what memory the process holds, until it is stopped. */
+/**
+ * The other end of `startMeasuredScript`: serves these apps, and what memory the process holds, until it is stopped.
+ */
 export function serveMeasured<Task>(open: (task: Task) => Promise<readonly Served[]>): void {
   runMain(async () => {
     const memory = new Hono().get('/', (c) => c.json(heldMemory()));

@@ -8,7 +8,10 @@ const atMost = (max: number): Target => ({ max });
 const atLeast = (min: number): Target => ({ min });
 const none = atMost(0);
 
-/** The targets of each bench, named, ordered and in the units as in `docs/build/benchmarks.md`: its unit test compares both. */
+/**
+ * The targets of each bench, named, ordered and in the units as in `docs/build/benchmarks.md`:
+ * its unit test compares both.
+ */
 export const TARGETS = {
   start: {
     'npm ci': atMost(30),

@@ -1,4 +1,9 @@
-/** Times a batch of quotes: milliseconds to its last byte. @param api routes of a chain @throws Error unless all quotes came */
+/**
+ * Times a batch of quotes: milliseconds to its last byte.
+ *
+ * @param api routes of a chain
+ * @throws Error unless all quotes came
+ */
 export async function timeBatch(api: string, pools: readonly string[], depth = true): Promise<number> {
   const startedAt = performance.now();
   const body = JSON.stringify({ pools, depth });

@@ -95,7 +95,10 @@ export function openCaptureChain(chain: ChainConfig, deps: CaptureDeps): Capture
 export const poolsOf = async (chains: readonly CaptureChain[]): Promise<readonly KnownPool[]> =>
   (await Promise.all(chains.map(({ pools }) => pools()))).flat();
 
-/** Opens the nodes of a chain, with circuit breakers of their own. With several, the timeout is shorter: a slow node must leave time to call the next. */
+/**
+ * Opens the nodes of a chain, with circuit breakers of their own. With several, the timeout is shorter: a slow node
+ * must leave time to call the next.
+ */
 export function openRpc(
   chain: ChainConfig,
   { file: { quotes }, countCall }: Pick<CaptureDeps, 'file' | 'countCall'>,

@@ -30,8 +30,8 @@ export const jobsOfChain = (
 ): Job[] => Object.entries(table).map(([name, { pace, run }]) => ({ name: `${name}-${chainId}`, run, ...pace }));
 
 /**
- * Makes two jobs of each in a table: funded and remaining pools have separate jobs and nodes, so that neither the number
- * of remaining pools nor failures of their calls delay funded pools.
+ * Makes two jobs of each in a table: funded and remaining pools have separate jobs and nodes, so that neither the
+ * number of remaining pools nor failures of their calls delay funded pools.
  */
 export const jobsOfClasses = (
   chainId: number,

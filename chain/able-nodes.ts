@@ -10,8 +10,8 @@ export interface AbleNodes {
 }
 
 /**
- * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last; those that
- * would answer wrongly, only where all would.
+ * Leaves out the nodes that are known to lack what a request needs. Those that may have some of it are asked last;
+ * those that would answer wrongly, only where all would.
  *
  * @throws MissingAbility when every node is known to lack it
  */

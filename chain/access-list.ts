@@ -19,7 +19,9 @@ const Answer = z
 /** What `prestateTracer` answers: all accounts that a call looks at, with the slots that it reads. */
 const Prestate = z.record(HexAddress, z.object({ storage: z.record(HexBytes32, HexBytes32).default({}) }));
 
-/** @throws Error when it shows no override that the call read, or another word in its place: the node ignores overrides */
+/**
+ * @throws Error when it shows no override that the call read, or another word in its place: the node ignores overrides
+ */
 function readPrestate(answer: unknown, { overrides }: PendingState): AccessList {
   let isApplied = false;
   const lists = Object.entries(Prestate.parse(answer)).map(([key, { storage }]) => {
@@ -39,12 +41,12 @@ function readPrestate(answer: unknown, { overrides }: PendingState): AccessList 
 const PROGRAM_GAS = 500_000;
 
 /**
- * Finds the storage that isolated calls read, whether they succeed or not: at a committed block by `eth_createAccessList`,
- * in a block that is being built by `debug_traceCall`, which applies overrides at more nodes. Runs from the zero address:
- * nodes charge the sender, and this one has ether on public chains.
+ * Finds the storage that isolated calls read, whether they succeed or not: at a committed block by
+ * `eth_createAccessList`, in a block that is being built by `debug_traceCall`, which applies overrides at more nodes.
+ * Runs from the zero address: nodes charge the sender, and this one has ether on public chains.
  *
- * @throws RpcFailure of the last node asked: `refused` also where no node has the method, `malformed` where overrides are
- *   ignored, or the calls read none
+ * @throws RpcFailure of the last node asked: `refused` also where no node has the method, `malformed` where overrides
+ * are ignored, or the calls read none
  */
 export function readAccessList(
   rpc: Pick<ChainRpc, 'requestOptional'>,

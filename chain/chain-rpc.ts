@@ -18,8 +18,8 @@ export interface ReportedHead {
 }
 
 /**
- * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open, or
- * while it is known to lack what the call needs.
+ * Calls the nodes of one chain, in order, until one gives a usable answer. It skips a node while its breaker is open,
+ * or while it is known to lack what the call needs.
  * viem's `fallback` transport tries the next node only when a request throws; this does so also when the answer does
  * not decode, comes from another chain or fails the caller's check.
  */
@@ -36,7 +36,8 @@ export class ChainRpc {
   /**
    * Calls any method.
    *
-   * @param check reads the result; when it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`
+   * @param check reads the result; when it throws, the node's answer counts as malformed,
+   * unless it throws an `RpcFailure`
    * @throws RpcFailure of the last node that refused, or of the last one asked when none did
    */
   async request<T>(

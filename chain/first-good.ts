@@ -15,8 +15,8 @@ export const allPaused = () => new RpcFailure('paused', 'every node of the chain
 /**
  * Asks nodes in their order, until one gives a usable answer.
  *
- * @throws RpcFailure of the last node that refused, or of the last one asked when none did; MissingAbility where nodes are
- *   down and another one lacks what is needed
+ * @throws RpcFailure of the last node that refused, or of the last one asked when none did; MissingAbility where nodes
+ * are down and another one lacks what is needed
  */
 export async function firstGood<T>(
   { endpoints, missing }: AbleNodes,

@@ -1,10 +1,11 @@
 /**
  * What a node may lack, or refuse:
  *
- * - `stateOverrides`, `blockOverrides`: to apply those of an `eth_call`; `programOverrides`: also where it runs creation code;
+ * - `stateOverrides`, `blockOverrides`: to apply those of an `eth_call`; `programOverrides`:
+ *   also where it runs creation code;
  * - `quotes`, `transfers`: calls under overrides that run the code of untrusted providers or tokens;
- * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`; `liveAccessLists`: the latter under
- *   state overrides;
+ * - `accessLists`, `traces`: the methods `eth_createAccessList` and `debug_traceCall`; `liveAccessLists`:
+ *   the latter under state overrides;
  * - `oldState`, `logRange`: the state of old blocks, the logs of many blocks; `wholeLogs`: to leave none of them out.
  */
 export type Ability =

@@ -31,7 +31,9 @@ export interface OverrideChecks<C extends CallContext> {
   readonly check: (results: readonly (CallResult | null)[]) => void;
 }
 
-/** The checks of a context: at a block that is being built, that calls run there; with other code, that it is in place. */
+/**
+ * The checks of a context: at a block that is being built, that calls run there; with other code, that it is in place.
+ */
 export function overrideChecks<C extends CallContext>(context: C, ability: CodeAbility): OverrideChecks<C> {
   const { block, code } = context;
   const pending = block === 'latest' ? undefined : block.pending;

@@ -9,8 +9,8 @@ const READ_CHARACTERS = 10_000;
 const MIN_KEY_CHARACTERS = 6;
 
 /**
- * What a person reads of a response that is no answer: its status, then where it redirects to, or its text without tags.
- * Keys that the node repeats are hidden.
+ * What a person reads of a response that is no answer: its status, then where it redirects to, or its text without
+ * tags. Keys that the node repeats are hidden.
  *
  * @param url of the node
  */

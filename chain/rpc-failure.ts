@@ -9,7 +9,8 @@ import type { Ability } from './node-abilities.ts';
  * - `malformed`: an answer that is not what was asked for;
  * - `wrong_chain`: an answer from another chain;
  * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
- * - `ignored`: an answer without the overrides of state or block that the call needs, or no node that has what it needs;
+ * - `ignored`: an answer without the overrides of state or block that the call needs,
+ *   or no node that has what it needs;
  * - `paused`: the circuit breaker let no request through;
  * - `aborted`: the caller gave up first;
  * - `exhausted`: the budget of a scheduled read had no call left.

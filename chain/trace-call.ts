@@ -22,7 +22,9 @@ export interface TraceContext {
 }
 
 const Accounts = z.record(HexAddress, z.object({ storage: z.record(HexBytes32, HexBytes32).default({}) }));
-/** What `prestateTracer` answers with `diffMode`: storage that changed alone. `post` leaves out slots that became zero. */
+/**
+ * What `prestateTracer` answers with `diffMode`: storage that changed alone. `post` leaves out slots that became zero.
+ */
 const Diff = z.object({ pre: Accounts, post: Accounts });
 
 /** The parameters of a `debug_traceCall` that finds writes. */

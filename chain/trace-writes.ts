@@ -3,8 +3,8 @@ import type { StateOverrides } from './pending-state.ts';
 import { readWrites, type TraceContext, type TracedCall, traceParams } from './trace-call.ts';
 
 /**
- * Finds the storage that a call would write, by `debug_traceCall`. A call that reverts writes none. Balances, nonces and
- * code are left out, and so are accounts that destroy themselves.
+ * Finds the storage that a call would write, by `debug_traceCall`. A call that reverts writes none. Balances, nonces
+ * and code are left out, and so are accounts that destroy themselves.
  *
  * @throws RpcFailure of the last node asked; MissingAbility when every node is known to lack the method
  */

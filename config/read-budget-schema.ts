@@ -4,7 +4,10 @@ import { PositiveInt } from './scalars.ts';
 /** The smallest budget of which a tenth still leaves a call to save. */
 const MIN_CALLS = 20;
 
-/** What capture's scheduled reads of one chain may cost its nodes. The defaults fit a free node and a thousand funded pools. */
+/**
+ * What capture's scheduled reads of one chain may cost its nodes.
+ * The defaults fit a free node and a thousand funded pools.
+ */
 export const ReadBudgetConfig = z.strictObject({
   callsPerMinute: z.int().min(MIN_CALLS).default(240).describe('Requests to the nodes of the chain; at least 20.'),
   minFundedUsd: z

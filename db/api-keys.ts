@@ -38,8 +38,8 @@ const checksumOf = (text: string) => `_${crc32(text).toString(16).padStart(8, '0
  * Makes a key of 256 random bits. Its text is returned only here: the table holds a hash of it.
  *
  * @param label what the operator calls its holder
- * @param options `replaces`: visible part of the previous key of the same holder, by default none. `publishesQuotes`: by
- *   default false
+ * @param options `replaces`: visible part of the previous key of the same holder, by default none.
+ * `publishesQuotes`: by default false
  */
 export async function issueApiKey(
   database: Queryable,
@@ -56,8 +56,8 @@ export async function issueApiKey(
 }
 
 /**
- * Makes a new key for the holder of a key in use, which publishes quotes if the old one does. The old key ends after `graceSecs`; 0 ends it at once. Of concurrent
- * rotations of a key, only one succeeds.
+ * Makes a new key for the holder of a key in use, which publishes quotes if the old one does. The old key ends after
+ * `graceSecs`; 0 ends it at once. Of concurrent rotations of a key, only one succeeds.
  *
  * @returns the new key; null when no key in use has this visible part, or when it has been rotated already
  */
@@ -89,8 +89,9 @@ export async function listApiKeys(database: Queryable): Promise<ApiKeyRecord[]> 
 }
 
 /**
- * Finds the holder of a key, and whether its quote updates may be published. A holder is named by the visible part of the first key, from which rotations led to this
- * one. A function of the database looks up the hash, because the API may not read the table.
+ * Finds the holder of a key, and whether its quote updates may be published. A holder is named by the visible part of
+ * the first key, from which rotations led to this one. A function of the database looks up the hash,
+ * because the API may not read the table.
  *
  * @returns null when the key is unknown or has ended
  */

@@ -7,12 +7,14 @@ import type { Queryable } from './transaction.ts';
 const UNREACHABLE_CLASSES = ['08', '40', '53', '57'];
 /** A schema, table or function that does not exist. */
 const MISSING_CODES = ['3F000', '42P01', '42883'];
-/** An invalid value of a parameter: of `role`, as a rule, a group (`process-roles.ts`) that no migration has made yet. */
+/**
+ * An invalid value of a parameter: of `role`, as a rule, a group (`process-roles.ts`) that no migration has made yet.
+ */
 const INVALID_VALUE_CODE = '22023';
 const GROUP = /\b(ptd_\w+|analyst)\b/;
 /**
- * A name in a message of Postgres, which has no field for that of a missing relation or role. The language is a setting of
- * the server, and changes words and quotation marks.
+ * A name in a message of Postgres, which has no field for that of a missing relation or role. The language is a setting
+ * of the server, and changes words and quotation marks.
  */
 const QUOTED = /["«»„“”]\s*([^"«»„“”]+?)\s*["«»„“”]/;
 const NETWORK_CODE = /^(ECONN[A-Z]+|E(HOST|NET)[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+)$/;

@@ -12,7 +12,9 @@ export type FirstSync = {
   readonly logs: number;
 };
 
-/** Progress of each chain's first index, by chain id. Chains whose first index has not begun, or serves, are missing. */
+/**
+ * Progress of each chain's first index, by chain id. Chains whose first index has not begun, or serves, are missing.
+ */
 export async function readFirstSyncs(database: Queryable): Promise<ReadonlyMap<number, FirstSync>> {
   const { chainId, blockNumber, logs } = firstSyncs;
   const rows = await queriesOn(database).select({ chainId, blockNumber, logs }).from(firstSyncs);

@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { Queryable } from './transaction.ts';
 
 /**
- * Loads a statement from an SQL file next to the calling module. Returns a function that runs it with the values of `$1`,
- * `$2`, …, and resolves to its rows. Names that differ by run are written as in psql: `:"schema".swap`.
+ * Loads a statement from an SQL file next to the calling module. Returns a function that runs it with the values of
+ * `$1`, `$2`, …, and resolves to its rows. Names that differ by run are written as in psql: `:"schema".swap`.
  *
  * @param file such as `./select-days.sql`
  * @param base `import.meta.url` of the caller

@@ -101,8 +101,8 @@ const RIGHTS_SQL = `
   GROUP BY 1, 2`;
 
 /**
- * Functions that Postgres marks volatile, by what keeps a role that may execute them from changing anything but its own session.
- * What is not listed is revoked, or a function of ours.
+ * Functions that Postgres marks volatile, by what keeps a role that may execute them from changing anything but its own
+ * session. What is not listed is revoked, or a function of ours.
  */
 const HARMLESS: readonly RegExp[] = [
   // Reads of the clock, of chance and of identifiers; the seed is the session's.
@@ -115,7 +115,8 @@ const HARMLESS: readonly RegExp[] = [
   /^pg_notify$/,
   // Runs a query with the caller's rights.
   /^((query|cursor)_to_xml(_and_xmlschema|schema)?|ts_stat|ts_rewrite)$/,
-  // Reads of statistics and of the state of the server; `clear` and `flush` concern those that the session itself collects.
+  // Reads of statistics and of the state of the server;
+  // `clear` and `flush` concern those that the session itself collects.
   /^pg_stat_get_\w+$/,
   /^pg_(stat_clear_snapshot|stat_force_next_flush)$/,
   /^pg_(lock_status|blocking_pids|safe_snapshot_blocking_pids|isolation_test_session_is_blocked|prepared_xact)$/,
@@ -138,7 +139,10 @@ const HARMLESS: readonly RegExp[] = [
   /^binary_upgrade_\w+$|^pg_extension_config_dump$/,
 ];
 
-/** What else each may execute: of Postgres, what was revoked from all and is needed; of ours, what has a right of its own. */
+/**
+ * What else each may execute: of Postgres, what was revoked from all and is needed; of ours,
+ * what has a right of its own.
+ */
 const GRANTED = {
   ptd_indexer: [
     'pg_catalog.pg_advisory_lock_shared(integer,integer)',

@@ -25,9 +25,9 @@ const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
 /**
  * Starts a local EVM node on the loopback interface.
  *
- * Asked by block hash at its head while it mines, it rarely answers a call with the state of the next block, and rightly
- * when asked again: the demo may show a pool as it is a block later, and tests that compare with a block mine by
- * `RpcProxy.quietly`. Reads mix no blocks by themselves: `test/stream/stream-blocks.test.ts` shows that.
+ * Asked by block hash at its head while it mines, it rarely answers a call with the state of the next block, and
+ * rightly when asked again: the demo may show a pool as it is a block later, and tests that compare with a block mine
+ * by `RpcProxy.quietly`. Reads mix no blocks by themselves: `test/stream/stream-blocks.test.ts` shows that.
  *
  * @throws ServiceError when it does not come up
  */

@@ -20,7 +20,9 @@ export function edgePrices(
   return [(mid * (E6 + distanceE6)) / E6, (mid * (E6 + distanceE6 + length)) / E6];
 }
 
-/** Input with the bin's fee for an output of the only bin, scaled, rounded down: trapezoid of the price over the output. */
+/**
+ * Input with the bin's fee for an output of the only bin, scaled, rounded down: trapezoid of the price over the output.
+ */
 export function areaUnderCurve(recipe: PoolRecipe, words: PoolWords, output: bigint, zeroForOne: boolean): bigint {
   const [lower, upper] = edgePrices(recipe, words);
   const bin = words.bins.get(words.bin);

@@ -3,7 +3,10 @@ import type { NodeLog } from './misbehaviour.ts';
 /** Other logs than those that a node has. */
 export type LogFault = (logs: readonly NodeLog[]) => readonly NodeLog[];
 
-/** Ways in which a node gives other logs than the chain has, with status 200. What it lacks is of more than one transaction. */
+/**
+ * Ways in which a node gives other logs than the chain has, with status 200.
+ * What it lacks is of more than one transaction.
+ */
 export const LOG_FAULTS = {
   /** Without every second transaction, beginning with the first one, but with the last. */
   leavesOut: (logs) => {

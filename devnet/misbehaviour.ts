@@ -44,7 +44,10 @@ export type Misbehaviour =
   | { readonly kind: 'otherLogs'; readonly of: (logs: readonly NodeLog[]) => readonly NodeLog[] }
   /** Passes requests to another node. */
   | { readonly kind: 'elsewhere'; readonly url: string }
-  /** Answers calls, whatever block they are to be at, with the state after the next quiet work: of the block that it mined. */
+  /**
+   * Answers calls, whatever block they are to be at, with the state after the next quiet work:
+   * of the block that it mined.
+   */
   | { readonly kind: 'ahead' }
   /** Reports this block as the latest. */
   | { readonly kind: 'staleHead'; readonly block: `0x${string}` }

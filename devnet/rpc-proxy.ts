@@ -10,8 +10,8 @@ export interface RpcProxy {
   /** Takes effect with the next request; null is honest. Applies to requests for which `when` holds. */
   misbehave(behaviour: Misbehaviour | null, when?: (request: ProxiedRequest) => boolean): void;
   /**
-   * Does something, such as mining, while no request is at the node; those that come wait. Anvil answers a call at its head
-   * with the state of the next block when that is mined meanwhile.
+   * Does something, such as mining, while no request is at the node; those that come wait. Anvil answers a call at its
+   * head with the state of the next block when that is mined meanwhile.
    */
   quietly<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;

@@ -51,8 +51,8 @@ export interface ScenarioOptions {
 const FORTUNE = 10n ** 12n;
 
 /**
- * Deploys protocol, market and pools on a fresh anvil node and brings every pool into the state that it shows. Addresses
- * are the same on every fresh chain. Every transaction is mined at once, also afterwards.
+ * Deploys protocol, market and pools on a fresh anvil node and brings every pool into the state that it shows.
+ * Addresses are the same on every fresh chain. Every transaction is mined at once, also afterwards.
  */
 export async function runScenario(options: ScenarioOptions): Promise<Scenario> {
   const { rpcUrl, chainId } = options;

@@ -8,8 +8,8 @@ const EXTENSION = /[.]mjs$/;
 const PONDER_FILE = /[.]ts$/;
 
 /**
- * From now on a name that has a bundle in the folder, as `ponder/command` or `ponder:command`, comes from that: thousands of
- * small files take longer to find than to run. TypeScript files without types run as they are.
+ * From now on a name that has a bundle in the folder, as `ponder/command` or `ponder:command`, comes from that:
+ * thousands of small files take longer to find than to run. TypeScript files without types run as they are.
  */
 export function resolveBundledPackages(folder: string): void {
   const bundles = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => EXTENSION.test(path));

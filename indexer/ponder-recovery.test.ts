@@ -1,7 +1,10 @@
 import { numberToHex, pad } from 'viem';
 import { expect, test } from 'vitest';
 
-/** The patches `failed-head`, `interrupted-reorganisation` and `child-addresses`: once what failed works again, a chain is indexed as it is. */
+/**
+ * The patches `failed-head`, `interrupted-reorganisation` and `child-addresses`: once what failed works again,
+ * a chain is indexed as it is.
+ */
 
 const PONDER = import.meta.resolve('ponder');
 const load = <T>(file: string) => import(new URL(file, PONDER).href) as Promise<T>;

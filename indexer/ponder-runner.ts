@@ -1,6 +1,6 @@
 /**
- * What the bundle of Ponder has in place of Vite, PGlite and others, by their names. Files of our project for Ponder are
- * JavaScript that loads bundles: Node runs them as they are, and a database is always given.
+ * What the bundle of Ponder has in place of Vite, PGlite and others, by their names. Files of our project for Ponder
+ * are JavaScript that loads bundles: Node runs them as they are, and a database is always given.
  */
 import { pathToFileURL } from 'node:url';
 

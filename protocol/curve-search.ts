@@ -39,7 +39,9 @@ export interface SearchContext {
   readonly pool: Address;
   readonly known: CurveKnowledge | undefined;
   readonly immutableProvider: Address | null;
-  /** The pool's guards, known or not, which simulated swaps leave out: how far they let it trade is found afterwards. */
+  /**
+   * The pool's guards, known or not, which simulated swaps leave out: how far they let it trade is found afterwards.
+   */
   readonly guards: readonly Address[];
   /** Whether a guard is unknown, so that it may take much gas where it cannot be left out. */
   readonly isUnknownGuarded: boolean;

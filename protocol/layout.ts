@@ -31,7 +31,9 @@ export interface LayoutAdapter {
  * does not require a new index.
  */
 export interface EventLayout {
-  /** Events of a pool, of the extensions that differ between layouts, and those that only factories of this layout emit. */
+  /**
+   * Events of a pool, of the extensions that differ between layouts, and those that only factories of this layout emit.
+   */
   readonly abi: Readonly<Record<'factory' | LayoutSource, readonly AbiEvent[]>>;
   /** Names under which the index follows these contracts. */
   readonly sources: Readonly<Record<LayoutSource, string>>;
@@ -44,7 +46,10 @@ export interface EventLayout {
    * these, and keeps the words that hold them undecoded.
    */
   readonly logsSwapState: boolean;
-  /** Whether contracts around a factory that the chains file does not name are looked for, unless the file says otherwise. */
+  /**
+   * Whether contracts around a factory that the chains file does not name are looked for,
+   * unless the file says otherwise.
+   */
   readonly discovers: boolean;
   /** Normalises the arguments of a pool's events, by name; the index follows these events. */
   readonly poolEvents: Readonly<Record<string, (args: never) => PoolEvent>>;

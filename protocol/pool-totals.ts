@@ -2,8 +2,9 @@ import type { FeesCollected, Halves, LiquidityChanged, PackedSwapped, SwapDeltas
 
 /**
  * Running totals of a pool, by their place in the list that is stored; they only grow. What holds or shows totals is
- * made from this list, but for the SQL of the history, which names places. A new total goes to its end, since the places are stored. `docs/use/totals.md` is made
- * from the comments: each says what is added up, and the first of a pair is for both.
+ * made from this list, but for the SQL of the history, which names places. A new total goes to its end, since the
+ * places are stored. `docs/use/totals.md` is made from the comments: each says what is added up,
+ * and the first of a pair is for both.
  */
 export const TOTAL = {
   /** one per `Swap` */

@@ -13,8 +13,8 @@ export interface PriceLevel {
 const STEPS = [20n, 18n, 16n, 14n, 12n, 10n, 8n, 6n, 4n, 2n];
 
 /**
- * The amounts at which a side is shown: geometric steps, and the end of each bin. Both amounts ascend; the last level is
- * the end of the side. A curve that is not known between its levels has the ends of bins alone.
+ * The amounts at which a side is shown: geometric steps, and the end of each bin. Both amounts ascend; the last level
+ * is the end of the side. A curve that is not known between its levels has the ends of bins alone.
  *
  * @param levels the part of the side that trades
  */
@@ -32,8 +32,8 @@ export function priceLevels(levels: readonly DepthLevel[], outputOf: PoolSide['o
 }
 
 /**
- * Thins levels to at most `most`, unless lines between fewer would promise more than those of all. Inputs are spread evenly
- * by ratio, from the first level to the end of the side, which stays.
+ * Thins levels to at most `most`, unless lines between fewer would promise more than those of all. Inputs are spread
+ * evenly by ratio, from the first level to the end of the side, which stays.
  */
 export function thinLevels(levels: readonly PriceLevel[], most: number): readonly PriceLevel[] {
   const [first, end] = [levels[0], levels.at(-1)];

@@ -11,7 +11,9 @@ export const PRICE_STATUS_MAX_AGE_SECS = 60;
  */
 export type PriceFailure = 'feedDown' | 'quoteRefused' | 'paused' | 'unexplained' | 'unread';
 
-/** Statuses of a quote. `internal_error` is a fault on our side, not of the feed, so listings show `unknown` instead. */
+/**
+ * Statuses of a quote. `internal_error` is a fault on our side, not of the feed, so listings show `unknown` instead.
+ */
 export const QUOTE_STATUSES = [
   'healthy',
   'feed_down',

@@ -23,7 +23,9 @@ export interface StoredLayout {
   platformFeesScaled(interpretations: Interpretations, totals: PlatformFeeTotals): readonly [bigint, bigint] | null;
   /** Names of the findings that calibration decides for each factory, in the order in which they are shown. */
   readonly calibrated: readonly string[];
-  /** Finds out from pools that hold something whether {@link decodeHead} reads them rightly: a finding about `storage`. */
+  /**
+   * Finds out from pools that hold something whether {@link decodeHead} reads them rightly: a finding about `storage`.
+   */
   checkStorage(chain: CalibrationChain, pools: readonly CalibrationPool[], lens: Address | undefined): Promise<Finding>;
   /** Finds out from the chain what is not public about a factory; one finding for each name. */
   calibrate(chain: CalibrationChain, task: CalibrationTask): Promise<readonly Finding[]>;

@@ -43,7 +43,8 @@ export interface BasisQuotes {
  * Opens the quotes at some heads.
  *
  * @param onHead takes a head at which another process has read pools
- * @param live where the heads may be blocks that are being built: those heads, and what quotes pools without a live price
+ * @param live where the heads may be blocks that are being built: those heads,
+ * and what quotes pools without a live price
  */
 export function openQuotes(
   deps: QuotesDeps,

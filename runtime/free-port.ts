@@ -9,7 +9,10 @@ import { createServer } from 'node:net';
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_767;
 
-/** As many processes with ids in a row have ports of their own, so that none takes one that another is about to listen on. */
+/**
+ * As many processes with ids in a row have ports of their own,
+ * so that none takes one that another is about to listen on.
+ */
 const RANGES = 64;
 const RANGE_PORTS = Math.floor((LAST_PORT + 1 - FIRST_PORT) / RANGES);
 

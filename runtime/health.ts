@@ -50,7 +50,9 @@ export function mountHealth(app: Pick<Hono, 'get'>, { metrics, checks, details }
   app.get('/metrics', async (c) => c.text(await text(), 200, { 'Content-Type': metrics.contentType }));
 }
 
-/** Runs a check. Shows only the kind of an error that is not ours: its message may contain addresses and credentials. */
+/**
+ * Runs a check. Shows only the kind of an error that is not ours: its message may contain addresses and credentials.
+ */
 async function runCheck(check: ReadinessCheck): Promise<string | null> {
   const answer = check().catch((error: unknown) => {
     if (error instanceof AppError) return error.message;

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it. Node's own `recursive` never returns where a file system, such as /proc, has no room
- * for folders.
+ * Makes a folder and those above it. Node's own `recursive` never returns where a file system, such as /proc,
+ * has no room for folders.
  *
  * @param path absolute
  * @param mode of those that are made

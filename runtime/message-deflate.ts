@@ -4,11 +4,13 @@ import { constants, deflateRaw, type ZlibOptions } from 'node:zlib';
 import type { PerMessageDeflateOptions } from 'ws';
 
 /*
- * Compressed messages of WebSockets (RFC 7692). Each message is compressed without those before it, so that one that goes
- * to many clients is compressed once. The sockets themselves compress nothing.
+ * Compressed messages of WebSockets (RFC 7692). Each message is compressed without those before it, so that one that
+ * goes to many clients is compressed once. The sockets themselves compress nothing.
  */
 
-/** The window of our compression: a client that takes less than this, as an exponent of 2, gets messages as they are. */
+/**
+ * The window of our compression: a client that takes less than this, as an exponent of 2, gets messages as they are.
+ */
 const WINDOW_BITS = 12;
 /** Shorter messages gain nothing. */
 export const DEFLATE_FROM_BYTES = 1024;
@@ -24,8 +26,8 @@ const PARAMETERS = /^(?:(?:server|client)_no_context_takeover|client_max_window_
 const SERVER_WINDOW = /^server_max_window_bits="?([89]|1[0-5])"?$/;
 
 /**
- * Leaves of the extensions that a client offers the first compression that we can do. Without one the socket opens without
- * extensions: an offer rejects no client.
+ * Leaves of the extensions that a client offers the first compression that we can do. Without one the socket opens
+ * without extensions: an offer rejects no client.
  */
 export function narrowOffers({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const offers = headers['sec-websocket-extensions']?.split(',') ?? [];

@@ -6,9 +6,10 @@ import { HttpFailure, refusesAll, sendRequest } from './http-request.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Sends each message as an HTTP request, whose response is a message of the server. It has the events of a WebSocket, so
- * that `LiveSocket` keeps both connected alike. A failed request, a redirect, or a status that {@link refusesAll} ends
- * the connection and aborts its other requests. Requests run at the same time: the server may get them in any order.
+ * Sends each message as an HTTP request, whose response is a message of the server. It has the events of a WebSocket,
+ * so that `LiveSocket` keeps both connected alike. A failed request, a redirect, or a status that {@link refusesAll}
+ * ends the connection and aborts its other requests. Requests run at the same time:
+ * the server may get them in any order.
  */
 export class PostSocket extends EventEmitter {
   readonly #closed = new AbortController();

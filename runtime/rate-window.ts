@@ -34,8 +34,8 @@ export function rateWindow({ requests, windowSecs }: Quota, now: () => number): 
 }
 
 /**
- * Limits the requests of each client, in the memory of this process. Memory is bounded: of too many clients the one that was
- * quiet longest is forgotten, and starts again from zero.
+ * Limits the requests of each client, in the memory of this process. Memory is bounded: of too many clients the one
+ * that was quiet longest is forgotten, and starts again from zero.
  *
  * @returns counts a request of a client
  */

@@ -5,7 +5,10 @@ import { runs } from '../test/harness/property-seed.ts';
 import { startSharedClock } from './shared-clock.ts';
 import { heldTime, nextOffset } from './shared-time.ts';
 
-/* Processes whose clocks differ, and a reader that goes from one to another. Times of the shared clock are the true ones. */
+/*
+ * Processes whose clocks differ, and a reader that goes from one to another.
+ * Times of the shared clock are the true ones.
+ */
 
 const MAX_ANSWER_MS = 40;
 /** Clocks run this much too fast or slow. */

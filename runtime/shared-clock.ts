@@ -10,8 +10,8 @@ const SAMPLES = 5;
 const READY_MS = 1_000;
 
 /**
- * Starts a clock of Unix milliseconds that processes of one Redis share, though their own clocks differ: clients that go
- * from one process to another see no earlier time there. While Redis was never reached, it is that of the process.
+ * Starts a clock of Unix milliseconds that processes of one Redis share, though their own clocks differ: clients that
+ * go from one process to another see no earlier time there. While Redis was never reached, it is that of the process.
  */
 export async function startSharedClock(
   redis: EventEmitter & Pick<Redis, 'time' | 'status'>,

@@ -1,4 +1,7 @@
-/** What a clock that processes share said, Unix milliseconds, and when it was asked and answered on a clock of this process. */
+/**
+ * What a clock that processes share said, Unix milliseconds,
+ * and when it was asked and answered on a clock of this process.
+ */
 export interface ClockSample {
   readonly sharedAt: number;
   readonly sentAt: number;

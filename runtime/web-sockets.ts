@@ -24,8 +24,8 @@ export function addHandshakeHeader(request: IncomingMessage, name: string, value
 
 /**
  * Makes a WebSocket server that compresses nothing: deflating a message for each of a thousand clients costs more than
- * sending it. Who sends one message to all may deflate it once, see `message-deflate.ts`. The code that accepts a socket
- * answers pings, since it knows whether the client reads the pongs.
+ * sending it. Who sends one message to all may deflate it once, see `message-deflate.ts`. The code that accepts a
+ * socket answers pings, since it knows whether the client reads the pongs.
  */
 export const createWebSocketServer = (): WebSocketServer =>
   new WebSocketServer({

@@ -2,7 +2,10 @@ import type { TradeType } from '../protocol/routing/fill-curve.ts';
 import { capacity, fillCurve, foundAt, levelAt } from '../protocol/routing/fill-curve.ts';
 import type { Quote } from './api.ts';
 
-/** What follows from the amount that is fixed, raw units, and the price impact at the far edge of the last bin, millionths. */
+/**
+ * What follows from the amount that is fixed, raw units,
+ * and the price impact at the far edge of the last bin, millionths.
+ */
 export type Fill = { readonly computed: bigint; readonly impactE6: number };
 
 /**

@@ -47,8 +47,8 @@ export const volumesOf = (bars: History['trades'], decimals1: number): Point[] =
   });
 
 /**
- * Gives what could be sold and bought near the price, in whole token1, oldest first, where depth is known: of the samples
- * of each bar the last.
+ * Gives what could be sold and bought near the price, in whole token1, oldest first, where depth is known: of the
+ * samples of each bar the last.
  */
 export function depthsOf(
   { depths: samples, secs }: Pick<History, 'depths' | 'secs'>,

@@ -28,7 +28,9 @@ export function useTrends(pools: readonly Pool[]): Trends | null {
   return usePolled(isKnown ? pools.map(keyOf).sort().join() : null, load, EVERY_MS).data;
 }
 
-/** Gives the points of a spark line in a box of this size, from the first known price to now; empty without two prices. */
+/**
+ * Gives the points of a spark line in a box of this size, from the first known price to now; empty without two prices.
+ */
 export function sparkPoints({ changesE6 }: PoolTrend, width: number, height: number): string {
   const known = changesE6.flatMap((change, step) => (change === null ? [] : [[step, change] as const]));
   if (known.length < 2) return '';

@@ -35,9 +35,9 @@ declare module 'hono' {
 }
 
 /**
- * Checks a presented key before anything else, the `Authorization` header. Public endpoints need none, but reject a header
- * without a valid key. On paths of takers such a key is as none, and so is one that cannot be looked up: a header of the
- * response says so. There a key may stand without `Bearer`, or in `X-Api-Key`.
+ * Checks a presented key before anything else, the `Authorization` header. Public endpoints need none, but reject a
+ * header without a valid key. On paths of takers such a key is as none, and so is one that cannot be looked up: a
+ * header of the response says so. There a key may stand without `Bearer`, or in `X-Api-Key`.
  *
  * @param trustedProxies see {@link triesAddress}
  */

@@ -111,8 +111,8 @@ const OTHER_ENTRY = /(?:^|,)\s*\*\s*(;[^,]*)?(?:,|$)/;
 const IS_REJECTED = /;\s*q=0(\.0*)?\s*$/i;
 
 /**
- * Whether a body is sent compressed: it is long, and the client accepts gzip by name, or by `*` without naming it. `q=0`
- * rejects a coding.
+ * Whether a body is sent compressed: it is long, and the client accepts gzip by name,
+ * or by `*` without naming it. `q=0` rejects a coding.
  *
  * @param accepted `Accept-Encoding`
  */

@@ -46,8 +46,8 @@ export class ChainQuotes {
   }
 
   /**
-   * Gives the served pools, and the head before anything is read. Waits until no quotes are of an older block than that of
-   * any process, as far as is known.
+   * Gives the served pools, and the head before anything is read. Waits until no quotes are of an older block than that
+   * of any process, as far as is known.
    *
    * @throws ApiError 503 when the pools or the head are not known
    */

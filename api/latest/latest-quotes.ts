@@ -75,8 +75,8 @@ export class LatestQuotes {
    *
    * @param hash of its block
    * @param basis `COMMITTED`, or a {@link mark}; undefined in ids of releases that did not say
-   * @returns the number of its block, and whether it has the quote that is held here now; undefined for a block that was not
-   * read here, or that a reorganisation replaced
+   * @returns the number of its block, and whether it has the quote that is held here now; undefined for a block that
+   * was not read here, or that a reorganisation replaced
    */
   sentWith(hash: Hex, basis = ''): { readonly number: bigint; has(quote: LatestQuote): boolean } | undefined {
     const read = this.#followed.get(hash);

@@ -14,13 +14,19 @@ export interface ChooseDeps {
   readonly database: pg.Pool;
 }
 
-/** Chooses the pools of a query that routes may use, in the order of the listing if it has one. @throws ApiError 503, PoolsUnknownError */
+/**
+ * Chooses the pools of a query that routes may use, in the order of the listing if it has one.
+ *
+ * @throws ApiError 503, PoolsUnknownError
+ */
 export type ChoosePools = (
   chain: ChainConfig,
   query: Pick<LevelsQuery, 'pools' | 'listed'>,
 ) => Promise<readonly ServedPool[]>;
 
-/** Pools of the public frame for each call that the budget has in a minute, and their most: no more fit into a frame. */
+/**
+ * Pools of the public frame for each call that the budget has in a minute, and their most: no more fit into a frame.
+ */
 const PUBLIC_POOLS_PER_CALL = 0.2;
 const MAX_PUBLIC_POOLS = 300;
 

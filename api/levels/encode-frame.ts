@@ -12,7 +12,10 @@ export interface FrameShape {
   readonly venue: Address | null;
   /** Most levels of a pair; absent: all. */
   readonly levels?: number | undefined;
-  /** For a frame that must not be long: how many pools of the chain are not among its snapshots, besides those it leaves out. */
+  /**
+   * For a frame that must not be long: how many pools of the chain are not among its snapshots,
+   * besides those it leaves out.
+   */
   readonly omitted?: number | undefined;
 }
 

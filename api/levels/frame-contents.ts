@@ -37,8 +37,8 @@ interface MissingPool {
 
 /**
  * Decides which pools frames wait for: each that is not read, unless nodes do not give it for `maxMs`. Such a pool is
- * left out until it is read. The time runs on between failed calls, while it is not the pool's turn. One that only waits
- * for its turn is never left out.
+ * left out until it is read. The time runs on between failed calls, while it is not the pool's turn. One that only
+ * waits for its turn is never left out.
  */
 export class AwaitedPools {
   /** Pools that nodes do not give: since when, when they were last looked at, and whether calls failed since. */

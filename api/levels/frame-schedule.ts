@@ -77,8 +77,8 @@ export const newFeed = <R>(): FeedState<R> => ({
  *
  * 1. A frame is made at a change and for a reader that joined or asked, `minMs` after the last one at the earliest, and
  *    after `maxMs` without these. It goes to readers that are ready; none is made while no reader is.
- * 2. A reader gets only frames whose making began after it joined: another process may have given it a newer one than the
- *    last frame here.
+ * 2. A reader gets only frames whose making began after it joined:
+ *    another process may have given it a newer one than the last frame here.
  * 3. After an attempt without a frame, the next one comes at a change, or after `minMs`.
  * 4. A reader is sent away after `MAX_SILENCE_MS` without a frame, counted from when it joined. While frames are late,
  *    that takes `maxLateMs`.

@@ -27,8 +27,8 @@ export interface LevelsSourceDeps extends Clocks, ChosenPoolsDeps {
 }
 
 /**
- * Makes the frames of a query from the latest depths of its pools, which it keeps requested and chooses again each time:
- * does at the right time what {@link nextLevels} says.
+ * Makes the frames of a query from the latest depths of its pools, which it keeps requested and chooses again each
+ * time: does at the right time what {@link nextLevels} says.
  */
 export class LevelsSource implements FrameSource {
   readonly minMs = LEVELS_INTERVAL_MS;

@@ -1,6 +1,9 @@
 import type { MadeFrame } from './frame-schedule.ts';
 
-/** What happened to the frames that clients ask for one by one. `silence`: the feed sent its reader away. `time`: time passed. */
+/**
+ * What happened to the frames that clients ask for one by one. `silence`: the feed sent its reader away. `time`:
+ * time passed.
+ */
 export type AskedEvent =
   | { readonly kind: 'asked' | 'silence' | 'time' }
   /** `begunAt`: when its making began. */
@@ -34,8 +37,8 @@ export const NOT_ASKED: AskedState = { isReading: false, askedAt: Number.NEGATIV
  * What becomes of the frames that clients ask for one by one, and what there is to do, when something happens.
  *
  * 1. The feed has one reader for all who ask, from the first question until `KEEP_MS` after the last one.
- * 2. A client gets the next frame whose making began after it asked: another process may have given it a newer one than the
- *    last frame here.
+ * 2. A client gets the next frame whose making began after it asked:
+ *    another process may have given it a newer one than the last frame here.
  * 3. A client waits for `MAX_WAIT_MS` at most, and not longer than the feed keeps a reader.
  */
 export function nextAsked(before: AskedState, event: AskedEvent, now: number): readonly [AskedState, AskedEffects] {

@@ -5,7 +5,10 @@ import type { Snapshot } from '../../quoting/types.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { type LevelsEffect, type LevelsEvent, type LevelsState, MAX_MS, newLevels, nextLevels } from './next-levels.ts';
 
-/* What frames of price levels show, where the tests say what is read and when. What a frame waits for: `frame-contents.test.ts`. */
+/*
+ * What frames of price levels show, where the tests say what is read and when.
+ * What a frame waits for: `frame-contents.test.ts`.
+ */
 
 const BLOCK: BlockRef = { number: 7n, hash: '0x07', timestamp: 7n };
 const OPEN = { isPublic: false, maxUnreadMs: 5_000 };

@@ -61,10 +61,10 @@ export const newLevels = (now: number): LevelsState => ({ shown: '', shownAt: no
  * 1. A read is a change if the last attempt saw other versions.
  * 2. A frame of no pools needs nothing but a block. It does not count as one that shows pools.
  * 3. Without a read the chain is late while its newest block is known, and unknown otherwise.
- * 4. A frame of all who choose nothing waits `maxUnreadMs` at most for pools that others' calls keep from being read, if any
- *    pool is read. Other frames wait until each pool is read or given up.
- * 5. A frame shows pools of several states of the block being built only if none was shown for `MAX_MS`. It is named after
- *    such a block if it shows one.
+ * 4. A frame of all who choose nothing waits `maxUnreadMs` at most for pools that others' calls keep from being read,
+ *    if any pool is read. Other frames wait until each pool is read or given up.
+ * 5. A frame shows pools of several states of the block being built only if none was shown for `MAX_MS`. It is named
+ *    after such a block if it shows one.
  */
 export function nextLevels<S extends Snapshot>(
   before: LevelsState,

@@ -25,7 +25,9 @@ export interface ChainState {
  */
 export type ReadAt<T> = (state: ChainState) => Promise<T | null>;
 
-/** Live prices change while pools are read: how often answers are read at a state, the last time that of the last block. */
+/**
+ * Live prices change while pools are read: how often answers are read at a state, the last time that of the last block.
+ */
 const TRIES = 4;
 const DEADLINE_MS = 20_000;
 

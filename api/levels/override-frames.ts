@@ -10,7 +10,10 @@ import type { LevelsChain } from './write-levels.ts';
 
 /** Ten frames a second, as relayers send them. */
 const RELAYER_PACE = { minMs: 100, maxMs: 100 };
-/** Builders send a frame at each change, at most 20 a second, and each 400 ms while a venue is live, also if a timer is late. */
+/**
+ * Builders send a frame at each change, at most 20 a second, and each 400 ms while a venue is live,
+ * also if a timer is late.
+ */
 const LIVE_PACE = { minMs: 50, maxMs: 350 };
 /** Otherwise an empty one each second. */
 const QUIET_PACE = { minMs: 50, maxMs: 900 };
@@ -37,7 +40,11 @@ export class OverrideFrames {
     return this.feeds.readersOf(['overrides', this.chain.chainId]);
   }
 
-  /** Opens frames at the pace of a form. Without a head there is none. @param routers the venues to show; none means all */
+  /**
+   * Opens frames at the pace of a form. Without a head there is none.
+   *
+   * @param routers the venues to show; none means all
+   */
   async open(form: FrameForm, routers: readonly Address[]): Promise<FrameFeed> {
     await this.#heads.caughtUp();
     const key = JSON.stringify(['overrides', this.chain.chainId, form, routers]);

@@ -27,8 +27,8 @@ const deflatedOnce = perObject((frame: Buffer) => deflateMessage(frame));
 const deflatedAlone = perObject((deflated: Buffer) => deflatedFrame(deflated, NOTHING, NOTHING));
 
 /**
- * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes more;
- * one that takes nothing answers no pings either. Long frames are compressed where the client offered that.
+ * Sends the frames of a feed over a WebSocket. A client that reads slowly gets the newest frame when its socket takes
+ * more; one that takes nothing answers no pings either. Long frames are compressed where the client offered that.
  *
  * @returns leaves the feed
  */

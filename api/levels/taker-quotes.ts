@@ -46,8 +46,8 @@ export class TakerQuotes {
    * Prepares a quote in the form of builders.
    *
    * @param byKey whether the client has a key
-   * @returns reads it at a state, as one JSON text; throws ApiError 422 when no pool has the depth, 503 when pools that might
-   * have it cannot be read
+   * @returns reads it at a state, as one JSON text; throws ApiError 422 when no pool has the depth, 503 when pools that
+   * might have it cannot be read
    * @throws ApiError 400 when the venue has other tokens, 422 when no pool has them, PoolsUnknownError
    */
   async prepare(order: TakerOrder, byKey: boolean): Promise<ReadAt<string>> {

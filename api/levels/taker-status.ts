@@ -11,7 +11,8 @@ export interface TakerCounts {
 }
 
 /**
- * Says whether a chain is read, and how much is passed on: the fields of relayers. What this service does not have is 0.
+ * Says whether a chain is read, and how much is passed on: the fields of relayers.
+ * What this service does not have is 0.
  *
  * @param block what is shown was read at it; null when the newest block is late, and then the last one known counts
  */

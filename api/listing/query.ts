@@ -48,8 +48,8 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
 }
 
 /**
- * Whether a page is a first one of default length, with the default floor or none, no other filter, and an order that an
- * index has. Such pages are few enough to keep a plan of each.
+ * Whether a page is a first one of default length, with the default floor or none, no other filter, and an order that
+ * an index has. Such pages are few enough to keep a plan of each.
  */
 export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
   const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(

@@ -38,8 +38,8 @@ export interface PageRequest {
  * the version stays the same, it serves a page from memory, or waits for a page that is being made.
  *
  * @param maxAgeSecs in a listing that was refreshed longer ago, every price status is `unknown`
- * @returns reads a page; throws ApiError 503 when the database is unreachable or takes too long, or the listing was never
- *   computed
+ * @returns reads a page; throws ApiError 503 when the database is unreachable or takes too long,
+ * or the listing was never computed
  */
 export function createVersionedPages(database: pg.Pool, maxAgeSecs: number): (request: PageRequest) => Promise<Page> {
   const versionQuery = versionStatement(maxAgeSecs);

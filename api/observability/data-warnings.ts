@@ -10,7 +10,9 @@ const MAX_NAMES = 10;
 
 type CaptureAges = Pick<DataAges, 'listingAgeSecs' | 'newestPriceAgeSecs'>;
 
-/** Warns, by chain, when capture refreshes no listing or reads no price. Says nothing of a chain that is not indexed. */
+/**
+ * Warns, by chain, when capture refreshes no listing or reads no price. Says nothing of a chain that is not indexed.
+ */
 export function captureWarnings(
   lags: readonly ChainLag[],
   ages: (chainId: number) => CaptureAges,

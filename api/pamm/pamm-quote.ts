@@ -30,7 +30,10 @@ export type PammDeps = {
   /** Usable builder endpoints by chain. */
   readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
   readonly submit: QuoteDispatcher['submit'];
-  /** Takes accepted updates of keys that publish them, on chains with a source of kind `own`. Default: none are published. */
+  /**
+   * Takes accepted updates of keys that publish them, on chains with a source of kind `own`. Default:
+   * none are published.
+   */
   readonly publish?: PublishUpdate;
   /** Longest time from arrival to the response, 500 ms by default; a request can only lower it. */
   readonly responseTimeoutMs?: number;

@@ -14,7 +14,10 @@ export interface UpdateOrigin {
   readonly arrivedAtMs: number;
 }
 
-/** Passes an update of a key that publishes them to the processes that make live quotes. Returns at once and never throws. */
+/**
+ * Passes an update of a key that publishes them to the processes that make live quotes.
+ * Returns at once and never throws.
+ */
 export type PublishUpdate = (update: QuoteUpdate, origin: UpdateOrigin) => void;
 
 /** Makes what publishes updates on Redis, which keeps none. */

@@ -22,7 +22,9 @@ export interface Answer {
 
 /** What is done for one client over a WebSocket, in any dialect. */
 export interface Session {
-  /** Answers a message, after the one before was answered. Must not reject. Without it what a client sends says nothing. */
+  /**
+   * Answers a message, after the one before was answered. Must not reject. Without it what a client sends says nothing.
+   */
   answer?(data: Buffer, isBinary: boolean): Promise<Answer>;
   /** The response to a message that is not read, since the client sent too many. */
   refuse?(error: ApiError): string;

@@ -16,7 +16,9 @@ export interface ChainStreamDeps {
   readonly now: Clock;
 }
 
-/** The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it. */
+/**
+ * The stream of one chain and basis: takes what is read at each block, and lets each subscriber send what concerns it.
+ */
 export class ChainStream {
   readonly #subscribers = new Set<Subscriber>();
   /** Undefined until {@link ready} succeeded once. */

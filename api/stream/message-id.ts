@@ -7,7 +7,10 @@ export interface MessageId {
   readonly hash: Hex;
   /** Names the pools, and whether the quotes have depth. */
   readonly poolSet: string;
-  /** `committed`, or what names live quotes to the process that sent them. Undefined in ids of releases that did not say. */
+  /**
+   * `committed`, or what names live quotes to the process that sent them.
+   * Undefined in ids of releases that did not say.
+   */
   readonly basis: string | undefined;
 }
 

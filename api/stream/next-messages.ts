@@ -14,8 +14,8 @@ import {
 } from './subscriber-state.ts';
 
 /**
- * Gives the messages that are due to a connection, and notes each as sent when it is taken: who takes no more of them gets
- * the latest quotes later, and nothing in between. Messages that are given together are to be sent together.
+ * Gives the messages that are due to a connection, and notes each as sent when it is taken: who takes no more of them
+ * gets the latest quotes later, and nothing in between. Messages that are given together are to be sent together.
  *
  * 1. After a `heartbeat`, or an `update` or `snapshot` with `last`, each pool that the client was ever sent has been
  *    sent as it is at the block of that message.

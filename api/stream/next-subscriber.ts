@@ -116,8 +116,8 @@ function subscribe(state: SubscriberState, { pools, depth, after }: Subscription
 }
 
 /**
- * Resumes after the last message of another connection, maybe to another process or on another basis. Marks what the client
- * is not known to have as it is now, to be sent again. @returns false when the client has other pools
+ * Resumes after the last message of another connection, maybe to another process or on another basis. Marks what the
+ * client is not known to have as it is now, to be sent again. @returns false when the client has other pools
  */
 function resume(
   state: SubscriberState,

@@ -28,8 +28,8 @@ export interface SubscribedPool {
 }
 
 /**
- * The state of one connection. It holds no texts, only which version of each pool was sent. Each connection owns its own
- * and changes it in place: a copy per block would cost more than the messages.
+ * The state of one connection. It holds no texts, only which version of each pool was sent. Each connection owns its
+ * own and changes it in place: a copy per block would cost more than the messages.
  */
 export interface SubscriberState {
   /** Whether the client has subscribed. Before that, only `bye` is sent. */
@@ -53,7 +53,10 @@ export interface SubscriberState {
   hasGap: boolean;
   /** Whether to send a heartbeat as soon as all pools that the client was sent are read. */
   isBeatDue: boolean;
-  /** Ticks since the last message, and since the client could last be sent more: no real time, in which a process may stand still. */
+  /**
+   * Ticks since the last message, and since the client could last be sent more: no real time,
+   * in which a process may stand still.
+   */
   idleTicks: number;
   fullTicks: number;
 }

@@ -3,7 +3,9 @@ import { CHAINS_FILE, MARKET } from '../listing/market.ts';
 import { type MeasuredProcess, startMeasuredService } from '../measured-process.ts';
 import { startStores } from '../stores.ts';
 
-/** The API with its web page over a listing of this many pools; no node answers, so that rows stay without live prices. */
+/**
+ * The API with its web page over a listing of this many pools; no node answers, so that rows stay without live prices.
+ */
 export async function serveList(pools: number): Promise<MeasuredProcess> {
   const stores = await startStores();
   const databaseUrl = stores.postgres.url;

@@ -30,7 +30,10 @@ interface Costliest {
   readonly bytes: number;
 }
 
-/** Prints the costliest legal request of each endpoint, and quotes while many such requests come at once beside calm ones. */
+/**
+ * Prints the costliest legal request of each endpoint,
+ * and quotes while many such requests come at once beside calm ones.
+ */
 export async function measureAttacks(database: pg.Pool, databaseUrl: string, verdicts: Verdicts<'history'>) {
   const api = await serveAttacked(database, databaseUrl);
   const clients = new LoadClients();

@@ -38,7 +38,11 @@ export async function seedOldPool(database: pg.Pool, now: number): Promise<void>
   await insertSwaps(database, { chainId: CHAIN, pools: [NUMBER, NUMBER], swaps, firstBlock: 900_000, second });
 }
 
-/** What it quoted every hour, and in its last weeks every minute; and what its tokens were worth. @param now Unix seconds, a whole day */
+/**
+ * What it quoted every hour, and in its last weeks every minute; and what its tokens were worth.
+ *
+ * @param now Unix seconds, a whole day
+ */
 export async function seedOldQuotes(database: pg.Pool, now: number): Promise<void> {
   const { schema } = MARKET;
   const from = now - (DAYS + QUIET_DAYS) * DAY;

@@ -12,7 +12,10 @@ import { serveMeasured } from '../serve-measured.ts';
 import { countBlocks } from './count-blocks.ts';
 import { POOL } from './pages.ts';
 
-/** The API with its history, and beside it a query of as many rows by their key through the same stack; and one that counts blocks. */
+/**
+ * The API with its history, and beside it a query of as many rows by their key through the same stack;
+ * and one that counts blocks.
+ */
 serveMeasured(async ({ databaseUrl }: { readonly databaseUrl: string }) => {
   const logger = createLogger('bench', 'error');
   const { $client: database } = openDatabase(databaseUrl, 'ptd_api', logger, { settings: SHORT_STATEMENTS });

@@ -35,8 +35,8 @@ const BINS = evenBins(-BIN_RANGE, BIN_RANGE, 1_000);
 const SHARES = evenShares(-BIN_RANGE, BIN_RANGE, SHARES_OF_ONE);
 
 /**
- * A node with all pools on it. On the crowded pair of one chain the honest candidates are plain, on that of another most
- * have a stop loss.
+ * A node with all pools on it. On the crowded pair of one chain the honest candidates are plain,
+ * on that of another most have a stop loss.
  */
 export async function startHostileChain(chainId: number, sizes: Sizes, hasGuards: boolean): Promise<HostileChain> {
   const world = await startQuoteWorld(chainId, ['--no-request-size-limit']);
@@ -93,7 +93,10 @@ async function guardedPool(world: QuoteWorld, pair: Pair): Promise<Address> {
   return (await makePool(world, { pair, price: PRICE, bins: BINS, shares: SHARES, extensions })).address;
 }
 
-/** Pools without liquidity: beside the honest ones of a pair, with a provider that burns all gas, and those that just are. */
+/**
+ * Pools without liquidity: beside the honest ones of a pair, with a provider that burns all gas,
+ * and those that just are.
+ */
 async function untrustedGroups(world: QuoteWorld, pair: Pair, sizes: Sizes): Promise<PoolGroup[]> {
   const quiet = await deployManualProvider(world.chain, pair, quoteAt(PRICE));
   const group = async (kind: 'crowd' | 'burner' | 'inactive', address: Address, firstClone: number) =>

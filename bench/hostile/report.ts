@@ -34,7 +34,10 @@ interface Row {
   /** Shown in these units. */
   readonly unit?: number;
   readonly target?: FigureOf<'hostile'>;
-  /** What is compared with the target: the shown value, by default, or its ratio to the honest run or to that run's quotes. */
+  /**
+   * What is compared with the target: the shown value, by default,
+   * or its ratio to the honest run or to that run's quotes.
+   */
   readonly of?: 'honest' | 'calm quotes';
 }
 

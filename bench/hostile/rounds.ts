@@ -27,8 +27,8 @@ const WARM_UP_SECS = 2;
 const FLOOD_AHEAD_SECS = 1;
 
 /**
- * Times quotes, pages and routes, and quotes during a flood of uncached requests. Each round has a short window of each, so
- * that bursts of the other processes affect all of them alike.
+ * Times quotes, pages and routes, and quotes during a flood of uncached requests. Each round has a short window of
+ * each, so that bursts of the other processes affect all of them alike.
  */
 export class Rounds {
   readonly #url: string;

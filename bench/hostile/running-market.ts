@@ -55,7 +55,10 @@ export class RunningMarket {
   }
 }
 
-/** Whether a statement runs or a transaction is open. One that is paused would make all that comes after it look unseen to refreshes. */
+/**
+ * Whether a statement runs or a transaction is open.
+ * One that is paused would make all that comes after it look unseen to refreshes.
+ */
 async function isBusy(database: pg.Pool): Promise<boolean> {
   const { rowCount } = await database.query(
     `SELECT FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'

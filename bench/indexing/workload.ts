@@ -109,7 +109,9 @@ async function packedParts(chain: DevChain): Promise<LayoutParts> {
   };
 }
 
-/** Swaps back and forth through a few bins at a time until the chain has this many more logs of pools; returns how many. */
+/**
+ * Swaps back and forth through a few bins at a time until the chain has this many more logs of pools; returns how many.
+ */
 export async function addTraffic(loaded: LoadedChain, atLeast: number): Promise<number> {
   const { chain, layout, deployment, pools } = loaded;
   const events = eventLayouts[layout].abi.pool;

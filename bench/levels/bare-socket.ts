@@ -6,7 +6,10 @@ import type { WebSocket } from 'ws';
 import { createWebSocketServer } from '../../runtime/web-sockets.ts';
 import { serveMeasured } from '../serve-measured.ts';
 
-/** The least that sending a frame to all connections can cost. A POST gives the bytes of a frame, which it sends to each. */
+/**
+ * The least that sending a frame to all connections can cost. A POST gives the bytes of a frame,
+ * which it sends to each.
+ */
 serveMeasured(async () => {
   const sockets = createWebSocketServer();
   const open = new Set<WebSocket>();

@@ -127,7 +127,10 @@ async function measureThroughput(run: Run): Promise<void> {
   for (const each of cases) await measureCached(run, each);
 }
 
-/** Measured in turns with a bare route that sends the same headers and body, medians of the rounds: what other work takes falls on all. */
+/**
+ * Measured in turns with a bare route that sends the same headers and body, medians of the rounds:
+ * what other work takes falls on all.
+ */
 async function measureCached(run: Run, { name, path, figures, init }: Cached): Promise<void> {
   const { api, limited, bare, proxy, seconds, verdicts } = run;
   const answer = await fetch(`${api}${path}`, init);

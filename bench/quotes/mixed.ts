@@ -19,8 +19,8 @@ const LISTING_LIMIT_MS = 120_000;
 type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string };
 
 /**
- * The service as it is run, beside a bare Hono route that sends the same bytes: the slowest hundredth of a mix of quotes,
- * a page and a batch.
+ * The service as it is run, beside a bare Hono route that sends the same bytes:
+ * the slowest hundredth of a mix of quotes, a page and a batch.
  */
 export async function measureMixed(seconds: number, verdicts: Verdicts<'quotes'>): Promise<void> {
   await using ends = new AsyncDisposableStack();

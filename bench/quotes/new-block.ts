@@ -17,7 +17,9 @@ const ROUNDS = 3;
 /** Longer than a head is used after it was seen. */
 const HEAD_MS = 1_100;
 
-/** What a batch cost at new blocks: the most calls, the gas of each `eth_call` of the first, the times, milliseconds. */
+/**
+ * What a batch cost at new blocks: the most calls, the gas of each `eth_call` of the first, the times, milliseconds.
+ */
 export interface NewBlockCost {
   readonly calls: number;
   readonly gas: readonly number[];

@@ -32,8 +32,8 @@ interface Case {
 }
 
 /**
- * What pools with 60 bins a side cost whose fees are not public: a batch by formulas and by fits; and a pool of which every
- * level is simulated, the current bin one of the 60 of either side, and no swap having touched them yet.
+ * What pools with 60 bins a side cost whose fees are not public: a batch by formulas and by fits; and a pool of which
+ * every level is simulated, the current bin one of the 60 of either side, and no swap having touched them yet.
  */
 export async function measurePacked(verdicts: Verdicts<'quotes'>): Promise<void> {
   await using ends = new AsyncDisposableStack();

@@ -30,8 +30,8 @@ const LARGE = { requests: 1_000_000_000, windowSecs: 3_600 };
 const LONG_TIMEOUTS = { rpcTimeoutMs: 30_000, readTimeoutMs: 60_000 };
 
 /**
- * The real app with limits off and on, and a bare Hono route that sends the body and headers that it was given for a path,
- * to compare with.
+ * The real app with limits off and on, and a bare Hono route that sends the body and headers that it was given
+ * for a path, to compare with.
  */
 serveMeasured(async (task) => {
   const { rpcUrl, deployment, pools, layout, redisUrl } = Task.parse(task);

@@ -25,8 +25,8 @@ const ORDERS = 1_000;
 const WARM_UP = 200;
 
 /**
- * Routes over a pair with thousands of pools, all funded, and over thousands of intermediate tokens: warm, after the first
- * requests showed which pools are worth a read.
+ * Routes over a pair with thousands of pools, all funded, and over thousands of intermediate tokens: warm, after the
+ * first requests showed which pools are worth a read.
  */
 export async function benchCrowded(shape: MarketShape, verdicts: Verdicts<'route'>): Promise<void> {
   const rows: string[][] = [];

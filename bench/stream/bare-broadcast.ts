@@ -6,8 +6,8 @@ import { serveMeasured } from '../serve-measured.ts';
 const Block = z.object({ blockNumber: z.number(), plain: z.number(), withDepth: z.number() });
 
 /**
- * The least that telling a block to all connections of a chain can cost. Each gets one ready text, of the length that the
- * bench gives for connections with and without depth.
+ * The least that telling a block to all connections of a chain can cost. Each gets one ready text, of the length that
+ * the bench gives for connections with and without depth.
  */
 serveMeasured(async () => {
   const streams = new Map<string, Set<SSEStreamingApi>>();

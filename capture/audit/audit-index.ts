@@ -32,12 +32,15 @@ export interface AuditDeps {
   readonly wallClock: Clock;
 }
 
-/** A pool is compared at most once a minute when its events became final, and at least once a day. A run fits into one call. */
+/**
+ * A pool is compared at most once a minute when its events became final, and at least once a day.
+ * A run fits into one call.
+ */
 const PACE: AuditPace = { minSecs: 60, maxSecs: 86_400, pools: 50, bins: 5_000 };
 
 /**
- * Compares due pools and factories of the served index with the chain, at the newest block that is final in the index. Where no
- * node has the state of that block, or another block at its height, nothing is found out.
+ * Compares due pools and factories of the served index with the chain, at the newest block that is final in the index.
+ * Where no node has the state of that block, or another block at its height, nothing is found out.
  *
  * @returns number of pools and factories compared
  * @throws an error of Postgres

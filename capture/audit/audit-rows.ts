@@ -62,8 +62,8 @@ const provenFacts = loadStatement<{ readonly factory: string; readonly shown: re
 const dueFactories = loadStatement<DueRow & { readonly pools: number }>('./factories-to-audit.sql', import.meta.url);
 
 /**
- * Reads what is due for a comparison, from one state of the database. First come pools with a difference to confirm, then listed
- * ones, of these the ones that changed. One of four turns is of the pool that has waited longest.
+ * Reads what is due for a comparison, from one state of the database. First come pools with a difference to confirm,
+ * then listed ones, of these the ones that changed. One of four turns is of the pool that has waited longest.
  *
  * @param layouts of the factories that are compared
  * @returns also what agreed in pools of each factory; a null schema while no index is served

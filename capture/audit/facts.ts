@@ -63,8 +63,8 @@ export interface Comparison {
  * Compares both sides at a block.
  *
  * 1. A fact that one side does not have is not compared; without the facts of the chain the outcome is unknown.
- * 2. A difference counts only where `proven` has what the fact needs. A layout that is not public may be read wrongly, and then
- *    no pool of its factory agrees.
+ * 2. A difference counts only where `proven` has what the fact needs. A layout that is not public may be read wrongly,
+ *    and then no pool of its factory agrees.
  * 3. While a fact that differs is missing, the outcome is unknown: its difference does not end.
  */
 export function compareFacts(

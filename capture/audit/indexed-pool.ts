@@ -118,8 +118,8 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
 const SHOWN_BY_BALANCES = ['liquidity', 'swapsOfEqualUnits', 'swapsOfScaledUnits'];
 
 /**
- * What bins hold of a token. Of packed pools the index has liquidity and swaps apart, swaps in scaled or raw units: only a pool
- * in which both differ shows that they are scaled.
+ * What bins hold of a token. Of packed pools the index has liquidity and swaps apart, swaps in scaled or raw units:
+ * only a pool in which both differ shows that they are scaled.
  */
 function binBalances(liquidity: readonly bigint[], swaps: readonly bigint[] | null, multiplier: bigint): IndexedFact {
   const value = liquidity.map((amount, bin) => amount + (swaps?.[bin] ?? 0n)).join();

@@ -40,8 +40,8 @@ export const NEVER_AUDITED: AuditState = {
  * Takes the outcome of a comparison.
  *
  * 1. A comparison that found nothing out changes nothing.
- * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first: after a
- *    reorganisation of another chain, Ponder takes final events of this one back until its next block.
+ * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first:
+ *    after a reorganisation of another chain, Ponder takes final events of this one back until its next block.
  * 3. One comparison in which both agree ends a difference.
  * 4. `agreedBlock` is the block of the last comparison that agreed; a difference leaves it.
  * 5. Each difference that counts sets `lastDifferenceAt`, which stays.

@@ -1,6 +1,9 @@
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 
-/** Most failures of a run: enough to find one of 50 that fails, and few where all fail, as at a node without past states. */
+/**
+ * Most failures of a run: enough to find one of 50 that fails, and few where all fail,
+ * as at a node without past states.
+ */
 const MAX_FAILURES = 10;
 
 /**

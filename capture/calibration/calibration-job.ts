@@ -41,7 +41,8 @@ export const calibrationJobs = (
 
 /**
  * Calibrates each factory of a chain that is not fully calibrated. The first attempt comes when the factory has had
- * five swaps, further ones after pauses of a minute to an hour. Its storage is checked as soon as a pool holds something.
+ * five swaps, further ones after pauses of a minute to an hour.
+ * Its storage is checked as soon as a pool holds something.
  *
  * @returns number of factories tried
  * @throws errors of the nodes and the database, after every factory had its turn

@@ -12,7 +12,8 @@ export const decisions = (rows: readonly Pick<CalibrationRow, 'what' | 'decided'
   new Map(rows.map(({ what, decided }) => [what, decided]));
 
 /**
- * Whether the pause since the last attempt is over. An attempt tries every name; that of the storage may be decided before.
+ * Whether the pause since the last attempt is over. An attempt tries every name;
+ * that of the storage may be decided before.
  *
  * 1. A factory whose names are all decided is never due, one that was not tried always.
  * 2. After `n` attempts the pause is a minute times two to the `n - 1`, at most an hour.

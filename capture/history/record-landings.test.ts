@@ -14,8 +14,8 @@ import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { recordLandings } from './record-landings.ts';
 
 /*
- * Of updates for blocks of a real chain: those whose transaction the chain has in that block, by its receipts, landed, and each
- * block of a pool's updates counts once in its hour.
+ * Of updates for blocks of a real chain: those whose transaction the chain has in that block, by its receipts, landed,
+ * and each block of a pool's updates counts once in its hour.
  */
 
 const CHAIN = 31_337;

@@ -26,7 +26,8 @@ const insertHours = loadStatement('./insert-quote-hours.sql', import.meta.url);
 
 /**
  * Samples what funded pools quote. It reads the most valuable ones now, with depth; for the others it takes the prices
- * that capture read last. It also counts how often pools trade, writes the bars of hours that ended, and drops old days.
+ * that capture read last. It also counts how often pools trade, writes the bars of hours that ended,
+ * and drops old days.
  *
  * @param nowSecs Unix seconds
  * @throws an error of Postgres; an RpcFailure when depth was not read, after all else is written

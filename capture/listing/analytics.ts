@@ -155,7 +155,9 @@ type Coverage = Pick<
   'fiatAvailable' | 'fiatCoveragePct' | 'usdCoveragePct' | 'fiatCurrency' | 'fiatStatus' | 'pricingMode'
 >;
 
-/** The priced share of the tokens that the pool holds or moved in the day. A pool that did neither has nothing to price. */
+/**
+ * The priced share of the tokens that the pool holds or moved in the day. A pool that did neither has nothing to price.
+ */
 function coverage(sides: readonly { readonly moved: boolean; readonly priced: boolean }[]): Coverage {
   const moved = sides.filter((side) => side.moved);
   const pct = moved.length > 0 ? (100 * moved.filter(({ priced }) => priced).length) / moved.length : 0;

@@ -122,7 +122,10 @@ async function copy(tables: readonly (readonly [from: string, to: string])[]): P
 const remember = () =>
   copy([...INDEX_TABLES.map(onchain), ...KEPT_TABLES.map(operator)].map((table) => [table, copyOf(table)]));
 
-/** What the index held when it was remembered is there again, and rows that it did not hold are gone; others stay untouched. */
+/**
+ * What the index held when it was remembered is there again, and rows that it did not hold are gone;
+ * others stay untouched.
+ */
 async function reorganise(): Promise<void> {
   for (const table of INDEX_TABLES.map(onchain)) {
     await sql.query(`
@@ -134,7 +137,9 @@ async function reorganise(): Promise<void> {
 /** The database is restored from a dump: the listing too may be older or newer than the index. */
 const restore = (tables: readonly string[]) => copy(tables.map((table) => [copyOf(table), table]));
 
-/** Ends the sessions of a refresh at some moment of it, and waits until they are gone: one may end after the refresh. */
+/**
+ * Ends the sessions of a refresh at some moment of it, and waits until they are gone: one may end after the refresh.
+ */
 async function loseConnections(): Promise<void> {
   const lost = sql.query<{ pid: number }>(`SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`);

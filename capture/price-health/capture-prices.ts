@@ -35,9 +35,9 @@ export type PriceCaptureDeps = PoolSchedule & {
 export type CapturePrices = (kind: CaptureClass) => Promise<number>;
 
 /**
- * Makes a function that reads prices and token balances of the pools of a chain by quoting's `PriceReader`, as far as the
- * budget allows. It stores them with the status, block and time. A run throws errors of the node or the database; what was
- * stored before stays, and becomes stale. Guards and tokens are probed on schedules of their own.
+ * Makes a function that reads prices and token balances of the pools of a chain by quoting's `PriceReader`, as far as
+ * the budget allows. It stores them with the status, block and time. A run throws errors of the node or the database;
+ * what was stored before stays, and becomes stale. Guards and tokens are probed on schedules of their own.
  */
 export function createPriceCapture(deps: PriceCaptureDeps): CapturePrices {
   const { database, chainId, budget, rpcs, live, onRead } = deps;

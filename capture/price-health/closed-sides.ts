@@ -6,7 +6,9 @@ import type { CaptureClass } from '../read-schedule/pool-values.ts';
 export interface SideProbe {
   /** Probes the due pools of a class. @returns number of pools probed */
   readonly run: (kind: CaptureClass) => Promise<number>;
-  /** What the last probe of each pool found closed: the probe alone changes it. A pool with both sides open is left out. */
+  /**
+   * What the last probe of each pool found closed: the probe alone changes it. A pool with both sides open is left out.
+   */
   readonly closed: ReadonlyMap<Address, ClosedSides>;
 }
 

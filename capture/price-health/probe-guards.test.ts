@@ -38,7 +38,8 @@ const PROBE_MS = 1_000;
 const bothClosed = (closed: ReadonlyMap<Address, ClosedSides>) =>
   new Set([...closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
 
-// One simulates with a sender and takes 1.5 million gas for a unit, the other without one and its depth is simulated whole.
+// One simulates with a sender and takes 1.5 million gas for a unit,
+// the other without one and its depth is simulated whole.
 describe.each([
   ['sumOnEdges', 'fill'],
   ['growing', 'fill'],

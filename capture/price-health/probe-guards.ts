@@ -37,8 +37,8 @@ type Outcome = readonly [pool: Address, outcome: ReadOutcome | null];
  * nodes without overrides. A pool without a quote at the head is probed in the block that is being built, if it has one
  * there.
  *
- * The probers of quotes (`quoting/guards`) follow whole sides, of pools with a curve: here one unit of each side is tried,
- * of all pools.
+ * The probers of quotes (`quoting/guards`) follow whole sides, of pools with a curve:
+ * here one unit of each side is tried, of all pools.
  */
 export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
   const { chainId, budget, rpcs, live } = deps;

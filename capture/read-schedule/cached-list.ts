@@ -1,7 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { cacheResult } from '../../runtime/result-cache.ts';
 
-/** A list is used for this many times as long as its load took, so that quick loads take at most a hundredth of the time. */
+/**
+ * A list is used for this many times as long as its load took,
+ * so that quick loads take at most a hundredth of the time.
+ */
 const USE_PER_LOAD = 100;
 const MIN_USE_MS = 2_000;
 /** After a slow load, such as the first of a process, a new pool would wait too long for its first reads. */

@@ -62,8 +62,8 @@ export function markFunded<P extends { readonly valueUsd: number }>(
 export type KnownPool = Awaited<ReturnType<typeof readPoolValues>>[number];
 
 /**
- * Classes of pools in capture. `funded`: those that hold priced tokens, and what concerns all pools of a chain; `remaining`:
- * all others, and every pool that burns gas.
+ * Classes of pools in capture. `funded`: those that hold priced tokens, and what concerns all pools of a chain;
+ * `remaining`: all others, and every pool that burns gas.
  */
 export const CAPTURE_CLASSES = ['funded', 'remaining'] as const satisfies readonly ReadClass[];
 

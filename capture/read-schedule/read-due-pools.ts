@@ -35,8 +35,8 @@ export interface PoolReads<P, A extends BoundedAnswer> {
   /**
    * Stores what was read.
    *
-   * @returns the outcome of each pool; `gas` is what it took besides these calls. Null where nothing was found out: the pool
-   *   has its turn again after the others, and its age grows
+   * @returns the outcome of each pool; `gas` is what it took besides these calls. Null where nothing was found out: the
+   * pool has its turn again after the others, and its age grows
    */
   readonly store: (results: readonly PoolResults<P, A>[]) => Promise<readonly (ReadOutcome | null)[]>;
 }

@@ -30,7 +30,8 @@ type PoolContracts = { readonly extensions: readonly Address[]; readonly provide
 
 /**
  * Finds who made a factory, and the contracts that its pools use. As a rule about ten calls, and those of the
- * extensions that pools name; 26 more without `knownBlock`, and several hundred where nodes refuse to search all blocks.
+ * extensions that pools name; 26 more without `knownBlock`,
+ * and several hundred where nodes refuse to search all blocks.
  *
  * @param knownBlock the block that created it, where that is known; another one does no harm
  * @throws Error when it does not answer as a factory does; RpcFailure when no node answers

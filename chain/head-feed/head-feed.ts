@@ -21,7 +21,9 @@ export interface HeadFeedOptions extends Clocks {
 /** Opens what pushes heads. */
 export type OpenHeadSocket = (options: HeadSocketOptions) => Pick<LiveSocket, 'reconnect' | 'close'>;
 
-/** The heads of one chain, as the sockets of its nodes push them: each block once, from the first socket that has it. */
+/**
+ * The heads of one chain, as the sockets of its nodes push them: each block once, from the first socket that has it.
+ */
 export class HeadFeed {
   readonly #options: HeadFeedOptions;
   readonly #now: Clock;

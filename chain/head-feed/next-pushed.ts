@@ -64,9 +64,9 @@ export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: nu
  * What is known of the heads that the sockets of a chain's nodes push, when something happens.
  *
  * 1. A block is news once.
- * 2. A block no higher than the highest is news only from a source that has pushed its height or a higher one before: the
- *    chain of that source was reorganised, while other sources lag. Which branch counts is decided by who takes the heads:
- *    `HeadTracker` of quotes, or Ponder.
+ * 2. A block no higher than the highest is news only from a source that has pushed its height or a higher one before:
+ *    the chain of that source was reorganised, while other sources lag. Which branch counts is decided by who takes the
+ *    heads: `HeadTracker` of quotes, or Ponder.
  * 3. A source is dialled again whenever it pushed no head for as long as a dead one.
  */
 export function nextPushed(

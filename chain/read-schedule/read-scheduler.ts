@@ -105,7 +105,10 @@ export class ReadScheduler<T> {
     this.#put({ read: turn.read, readAt: now, triedAt: now, dueAt: now + pauseMs, failures, isBurning, gas });
   }
 
-  /** Puts a read behind all others, because it found nothing out: the node did not answer its call, or there was no budget. */
+  /**
+   * Puts a read behind all others, because it found nothing out: the node did not answer its call,
+   * or there was no budget.
+   */
   postpone(key: string): void {
     const turn = this.#take(key);
     if (turn) this.#put({ ...turn, triedAt: this.#now() });

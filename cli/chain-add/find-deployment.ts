@@ -25,8 +25,8 @@ export interface KnownFactory {
 /**
  * Finds what a chains file says of a factory.
  *
- * @throws ConfigError when the chain does not show its layout or its first block, or lacks Multicall3; RpcFailure when no
- *   node answers
+ * @throws ConfigError when the chain does not show its layout or its first block, or lacks Multicall3;
+ * RpcFailure when no node answers
  */
 export async function findDeployment(target: MulticallTarget, known: KnownFactory): Promise<FoundDeployment> {
   const { poolFactory } = known;

@@ -30,8 +30,8 @@ export interface RowsRequest {
 }
 
 /**
- * Opens a cursor on the rows of some days, in their order, with the start of the day in the last column. The second column
- * of most views is the pool or token. The fourth distinguishes prices of minutes and of hours.
+ * Opens a cursor on the rows of some days, in their order, with the start of the day in the last column. The second
+ * column of most views is the pool or token. The fourth distinguishes prices of minutes and of hours.
  */
 export function openRows({ view, columns, chainId, from, to }: RowsRequest): string {
   const time = VIEWS[view];

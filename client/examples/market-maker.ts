@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRestClient, type RequestOf } from 'pool-trading-data-client/rest';
 
-// A quote update and its cancellation: market-maker URL CHAIN_ID API_KEY FILE. The file has `tx`, the signed transaction,
-// `blockNumber`, the block it is valid for, and on Ethereum `quoteAddress`, `poolAddresses` and `assetPairs`.
+// A quote update and its cancellation: market-maker URL CHAIN_ID API_KEY FILE. The file has `tx`, the signed
+// transaction, `blockNumber`, the block it is valid for, and on Ethereum `quoteAddress`,
+// `poolAddresses` and `assetPairs`.
 const [url = '', chain, apiKey, file = ''] = process.argv.slice(2);
 type Update = Omit<RequestOf<'submitQuoteUpdate'>, 'chainId' | 'replacementUuid' | 'replacementSeqNumber'>;
 const update = JSON.parse(await readFile(file, 'utf8')) as Update;

@@ -3,7 +3,8 @@ import { createRestClient } from 'pool-trading-data-client/rest';
 import { OverridesIgnoredError, SwapRevertedError, simulateExactIn } from 'pool-trading-data-client/simulate';
 import { createPublicClient, http } from 'viem';
 
-// Lets a node simulate what a pool quotes for half of the token0 that it takes: simulate-quote URL CHAIN_ID RPC_URL POOL.
+// Lets a node simulate what a pool quotes for half of the token0 that it takes:
+// simulate-quote URL CHAIN_ID RPC_URL POOL.
 const [url = '', chain, rpcUrl, poolAddress = ''] = process.argv.slice(2);
 const node = createPublicClient({ transport: http(rpcUrl) });
 

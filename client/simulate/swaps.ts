@@ -40,11 +40,13 @@ export interface SimulatedSwap {
 const MAX_AMOUNT = 2n ** 127n - 1n;
 
 /**
- * Lets a node simulate the swap of an exact input in the state that a quote saw: one `eth_call` at the quote's block with
- * the quote's `overrides`; at the latest block for a chain without live prices. Compare the result with `quoteExactIn`.
+ * Lets a node simulate the swap of an exact input in the state that a quote saw: one `eth_call` at the quote's block
+ * with the quote's `overrides`; at the latest block for a chain without live prices.
+ * Compare the result with `quoteExactIn`.
  *
  * The swap ends before it is paid, so it needs no tokens. Guards that run after a swap, such as stop losses, do not see
- * it; the quote counts them. A node that ignores overrides is noticed: code in the call returns the block that it ran in.
+ * it; the quote counts them. A node that ignores overrides is noticed:
+ * code in the call returns the block that it ran in.
  *
  * @param provider any EIP-1193 provider of the quote's chain
  * @param candidate quote and side; a live quote was requested with `include=stateOverride`
@@ -65,7 +67,8 @@ export function simulateExactIn(
 }
 
 /**
- * Lets a node simulate the swap of an exact output, as {@link simulateExactIn}. Compare the result with `quoteExactOut`.
+ * Lets a node simulate the swap of an exact output, as {@link simulateExactIn}.
+ * Compare the result with `quoteExactOut`.
  *
  * @param provider any EIP-1193 provider of the quote's chain
  * @param candidate quote and side; a live quote was requested with `include=stateOverride`

@@ -9,9 +9,13 @@ const RECONNECT_MS = 500;
 /** How often batches are requested, and after which time the streams are tried again. */
 const BATCH_EVERY_MS = 2_000;
 const BATCHES_MS = 30_000;
-/** A connection on which the service answers between messages is dead after this silence, three times as long as usual. */
+/**
+ * A connection on which the service answers between messages is dead after this silence, three times as long as usual.
+ */
 const ANSWERING_SILENCE_MS = 6_000;
-/** Another one is, as a heartbeat comes every 15 s, and one without a message yet, which may take a read of the chain. */
+/**
+ * Another one is, as a heartbeat comes every 15 s, and one without a message yet, which may take a read of the chain.
+ */
 const SILENCE_MS = 20_000;
 /** Statuses after which another attempt would be rejected, too. */
 const FINAL_STATUSES: readonly number[] = [400, 401, 404];

@@ -31,8 +31,9 @@ export interface StreamState {
   readonly stale: ReadonlyMap<string, Stale>;
   readonly transport: TransportName;
   /**
-   * Time since the service last confirmed this state, milliseconds, when it is called: by a message, or by an answer over
-   * the same connection that nothing followed. It grows while the connection is silent, and once a newer state exists.
+   * Time since the service last confirmed this state, milliseconds, when it is called: by a message, or by an answer
+   * over the same connection that nothing followed. It grows while the connection is silent,
+   * and once a newer state exists.
    */
   readonly ageMs: () => number;
 }

@@ -112,7 +112,10 @@ export const poolClassifications = operator.table('pool_classification', {
   classifiedAt: instant('classified_at').notNull().defaultNow(),
 });
 
-/** The figures sort and filter: `sortFigures` of capture makes them. Pages and views show the others from `shownTvlFiat` on. */
+/**
+ * The figures sort and filter: `sortFigures` of capture makes them.
+ * Pages and views show the others from `shownTvlFiat` on.
+ */
 export const poolListings = operator.table('pool_listing', {
   chainId: int8('chain_id').notNull(),
   pool: checkedAddress('pool').notNull(),

@@ -49,8 +49,9 @@ const UPDATE_MS = 250;
 const WITHOUT_UPDATE = 45;
 
 /**
- * Makes pools whose prices live with a builder, and lets it build all blocks of the chain from now on: with the traffic's
- * transactions, then, in about half of the blocks, with a trade in each of these pools right behind the update that it needs.
+ * Makes pools whose prices live with a builder, and lets it build all blocks of the chain from now on: with the
+ * traffic's transactions, then, in about half of the blocks,
+ * with a trade in each of these pools right behind the update that it needs.
  */
 export async function startLivePrices(
   rpcUrl: string,
@@ -104,8 +105,8 @@ interface LiveMarket {
 }
 
 /**
- * Updates prices and builds blocks, one after the other: a builder takes no update while it builds. What users of the demo
- * do to the chain meanwhile may fail a step, never the next ones.
+ * Updates prices and builds blocks, one after the other: a builder takes no update while it builds. What users of the
+ * demo do to the chain meanwhile may fail a step, never the next ones.
  */
 function playMarket(chain: DevChain, { setup, pools, builder, random, slotMs }: LiveMarket) {
   let stopping = false;

@@ -57,8 +57,8 @@ export async function startChain({ chainId, slotSecs }: DemoChain): Promise<Chai
 }
 
 /**
- * Deploys the protocol, tokens and pools, and trades in them for an hour of the chain's time, up to now. Then lets the chain
- * mine a block every second unless a builder will.
+ * Deploys the protocol, tokens and pools, and trades in them for an hour of the chain's time, up to now. Then lets the
+ * chain mine a block every second unless a builder will.
  */
 export async function openMarket(
   { chainId, packed, slotSecs }: DemoChain,
@@ -82,7 +82,9 @@ export interface TrafficOptions {
   readonly rate: number;
 }
 
-/** Keeps trading until it is stopped. An action that the chain refuses is part of the game, whatever its user did to it. */
+/**
+ * Keeps trading until it is stopped. An action that the chain refuses is part of the game, whatever its user did to it.
+ */
 export async function startTraffic(rpcUrl: string, scenario: Scenario, { seed, rate }: TrafficOptions): Promise<Part> {
   const traffic = await createTraffic({ rpcUrl, scenario, seed });
   let stopping = false;

@@ -6,9 +6,9 @@ import type { PendingBlock } from './pending-block.ts';
 import type { PendingUpdates } from './pending-updates.ts';
 
 /**
- * Which updates land in the block that they are for. `with-trade`: those that a trade needs, each right before the first
- * such trade. `every`: all, at the top of the block. `never`: none. `late`: none; all land at the top of the next block,
- * where their prices are stale.
+ * Which updates land in the block that they are for. `with-trade`: those that a trade needs, each right before the
+ * first such trade. `every`: all, at the top of the block. `never`: none. `late`: none; all land at the top of the next
+ * block, where their prices are stale.
  */
 export type Landing = 'with-trade' | 'every' | 'never' | 'late';
 
@@ -26,8 +26,8 @@ export interface BuiltBlock extends PendingBlock {
 }
 
 /**
- * Mines the pending block with these trades, in their order. The node must not mine by itself, and must order transactions
- * by arrival (`anvil --order fifo`).
+ * Mines the pending block with these trades, in their order. The node must not mine by itself, and must order
+ * transactions by arrival (`anvil --order fifo`).
  *
  * @throws Error when the node mined a block of another number or time, or has taken it back already
  */

@@ -4,9 +4,11 @@ import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from '../rpc-messages
 import { type PendingUpdates, venueWords } from './pending-updates.ts';
 
 /**
- * A frame in the form of builders on Ethereum, as JSON text: the words of every venue with updates for the block being built.
+ * A frame in the form of builders on Ethereum, as JSON text:
+ * the words of every venue with updates for the block being built.
  *
- * `{ slot, blockNumber, timestamp, "0x<venue>": { stateOverride: { "0x<account>": { stateDiff: { "0x<slot>": "0x<word>" } } } } }`
+ * `{ slot, blockNumber, timestamp, "0x<venue>": { stateOverride: { "0x<account>": { stateDiff: { "0x<slot>": "0x<word>"
+ * } } } } }`
  *
  * All three numbers are integers; `timestamp` is when the frame was made, Unix nanoseconds, so above 2^53.
  */

@@ -37,7 +37,10 @@ export interface FormServer {
   readonly relayerRpcUrl: string;
   /** Open WebSockets of both forms. */
   connections(): number;
-  /** WebSockets fall silent: they are accepted and stay open, but get neither frames nor responses. HTTP is not affected. */
+  /**
+   * WebSockets fall silent: they are accepted and stay open, but get neither frames nor responses.
+   * HTTP is not affected.
+   */
   pause(): void;
   resume(): void;
   /** Sends every WebSocket its frame now, besides those that come in their time. */

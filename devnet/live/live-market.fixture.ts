@@ -46,7 +46,9 @@ export interface LiveMarket {
   close(): Promise<void>;
 }
 
-/** A basis point on either side of a mid, in hundredths of token1 per token0: 200 is the price at which pools are made. */
+/**
+ * A basis point on either side of a mid, in hundredths of token1 per token0: 200 is the price at which pools are made.
+ */
 export function priceAround(hundredths: bigint): FeedPrice {
   const midX64 = (Q64 * hundredths) / 100n;
   return { bidX64: (midX64 * 9_999n) / 10_000n, askX64: (midX64 * 10_001n) / 10_000n };

@@ -46,8 +46,8 @@ export const LIVE_MAX_CHANGE_E18 = 10n ** 16n;
 const BIN_SHARES = 100n * ONE;
 
 /**
- * Creates a pool around price 2 on a feed of its own: nine bins of 1% with a hundred shares in each. Its feed has no price
- * yet.
+ * Creates a pool around price 2 on a feed of its own: nine bins of 1% with a hundred shares in each.
+ * Its feed has no price yet.
  *
  * @param number of the pool: it selects feed, guard and salt
  * @param guards those that pools get in turn

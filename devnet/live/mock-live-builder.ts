@@ -13,8 +13,8 @@ export interface LiveBuilderOptions extends FormServerOptions {
 }
 
 /**
- * A block builder in front of a local node. While it alone mines, the frames that it serves name the number and the time of
- * the next block, which has exactly these once it is built.
+ * A block builder in front of a local node. While it alone mines, the frames that it serves name the number and the
+ * time of the next block, which has exactly these once it is built.
  */
 export interface MockLiveBuilder extends FormServer {
   /** The block being built: makers sign for it. */
@@ -40,8 +40,8 @@ export interface MockLiveBuilder extends FormServer {
 }
 
 /**
- * Starts a builder, and mines an empty block at the time of the next slot. From now on the node mines only what the builder
- * builds: calls that wait for a receipt, such as `send`, would wait for the next block, also after `stop`.
+ * Starts a builder, and mines an empty block at the time of the next slot. From now on the node mines only what the
+ * builder builds: calls that wait for a receipt, such as `send`, would wait for the next block, also after `stop`.
  *
  * @param chain a node that orders transactions by arrival (`anvil --order fifo`)
  */

@@ -17,7 +17,8 @@ export interface SlotTimes {
 export const ETHEREUM_SLOTS: SlotTimes = { genesisSecs: 1_606_824_023n, slotSecs: 12n };
 
 /**
- * The block of the first slot after a head. A head between two slots, such as one of a setup, counts to the earlier slot.
+ * The block of the first slot after a head. A head between two slots, such as one of a setup,
+ * counts to the earlier slot.
  *
  * @param head its timestamp in Unix seconds
  * @throws RangeError when the head is older than slot 0

@@ -21,7 +21,8 @@ export interface FeedPrice {
 export type StateDiff = Readonly<Record<Hex, Hex>>;
 
 /**
- * What an update writes into the storage of the registry: the stamp into the feed's first word, bid and ask into the second.
+ * What an update writes into the storage of the registry: the stamp into the feed's first word,
+ * bid and ask into the second.
  *
  * @param stampSecs time of the block that the price is for, Unix seconds
  */

@@ -21,7 +21,9 @@ export interface PackedVariant {
   readonly fees: 'token' | 'kind';
   /** Halves of `Swap.platformFees`: tokens, or spread part and notional fee. */
   readonly platformFees: 'token' | 'kind';
-  /** From the lowest bit: direction, exact input, 6 empty bits, bin, position; or position, bin, direction, exact input. */
+  /**
+   * From the lowest bit: direction, exact input, 6 empty bits, bin, position; or position, bin, direction, exact input.
+   */
   readonly details: 'flagsFirst' | 'positionFirst';
   /** Unit of `BinSwapped.binDeltas`; raw ones are rounded towards zero. Fees are scaled in both. */
   readonly deltaScale: 'scaled' | 'raw';

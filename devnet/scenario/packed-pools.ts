@@ -67,7 +67,9 @@ export const PACKED_POOLS: readonly PackedPlan[] = [
   },
 ];
 
-/** Deploys a packed factory of this variant and the pools above, and gives everybody's tokens to its router and adder. */
+/**
+ * Deploys a packed factory of this variant and the pools above, and gives everybody's tokens to its router and adder.
+ */
 export async function buildPackedPart(
   chain: DevChain,
   variant: PackedVariant,

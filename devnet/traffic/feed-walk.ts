@@ -25,8 +25,8 @@ export async function readFeedOffsets(chain: DevChain, { feeds, deployment }: Sc
 }
 
 /**
- * Moves a feed a little, never far from where it began: stop losses of the busy pools keep their room. Providers of packed
- * pools, which follow no feed, receive what they follow of it.
+ * Moves a feed a little, never far from where it began: stop losses of the busy pools keep their room. Providers of
+ * packed pools, which follow no feed, receive what they follow of it.
  */
 export async function planFeedMove(world: TrafficWorld): Promise<readonly Transaction[]> {
   const { chain, scenario, random, memory } = world;

@@ -23,8 +23,9 @@ export interface AutomaticRepair {
 }
 
 /**
- * Repairs the index that this process writes, whenever it lastingly differs from the chain: a backfill fills another one beside
- * it, with logs fetched again. No other backfill may run meanwhile. It ends when this process ends; the next one continues it.
+ * Repairs the index that this process writes, whenever it lastingly differs from the chain: a backfill fills another
+ * one beside it, with logs fetched again. No other backfill may run meanwhile. It ends when this process ends;
+ * the next one continues it.
  *
  * @param env settings with which this process was started
  */

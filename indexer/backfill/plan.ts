@@ -27,8 +27,8 @@ export type PlanRequest = {
   /** Ids of the chains to fetch again, ascending; null when the operator did not name any. */
   readonly refetch: readonly number[] | null;
   /**
-   * Of a repair: first block to fetch again, by chain id; else the first one. A repair continues an unfinished run of any chains:
-   * what still differs then is for the next one.
+   * Of a repair: first block to fetch again, by chain id; else the first one. A repair continues an unfinished run of
+   * any chains: what still differs then is for the next one.
    */
   readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
   /** Gives up an unfinished run instead of continuing it. */
@@ -86,7 +86,10 @@ export async function planBackfill(
   return { schema, replaces, refetched, resumed: false };
 }
 
-/** Whether the index of a plan has nothing but rows of an unfinished run: none that served once, nor one that was chosen. */
+/**
+ * Whether the index of a plan has nothing but rows of an unfinished run: none that served once,
+ * nor one that was chosen.
+ */
 export const isUnfinished = async (
   database: Queryable,
   { schema, resumed }: BackfillPlan,

@@ -36,7 +36,10 @@ type Outcome = BackfillPlan & {
   readonly removable: readonly string[];
   /** Of a repair: events that the replaced index lacked or should not have had, 100 at most. */
   readonly repaired: readonly RepairedLog[];
-  /** Nodes of the chains of a repair that left logs out, or invented some, within a day. Unknown where another node never showed it. */
+  /**
+   * Nodes of the chains of a repair that left logs out, or invented some, within a day.
+   * Unknown where another node never showed it.
+   */
   readonly faultyNodes: readonly FaultyNode[];
 };
 

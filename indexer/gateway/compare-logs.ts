@@ -23,8 +23,9 @@ export const Receipt = z.object({ blockHash: Text, logs: z.array(Log) }).nullabl
 export type Receipt = z.infer<typeof Receipt>;
 
 /**
- * What is wrong with a log that one node gave and another did not. `disputed`: each has receipts that agree with it; since
- * nodes rather lack logs than invent any, it counts as left out, but no node is blamed. `unclear`: receipts say nothing.
+ * What is wrong with a log that one node gave and another did not. `disputed`: each has receipts that agree with it;
+ * since nodes rather lack logs than invent any, it counts as left out, but no node is blamed. `unclear`:
+ * receipts say nothing.
  */
 export type LogFault = 'left out' | 'invented' | 'disputed' | 'unclear';
 
@@ -35,8 +36,8 @@ export type Doubted = Readonly<Record<LogFault, readonly NodeLog[]>>;
 type Receipts = ReadonlyMap<string, Receipt>;
 
 /**
- * Says by receipts, whether the node that did not give a log left it out or the other one invented it. A log of a transaction
- * without receipts here is as the others, if these agree.
+ * Says by receipts, whether the node that did not give a log left it out or the other one invented it. A log of a
+ * transaction without receipts here is as the others, if these agree.
  *
  * @param atOther receipts at the node that did not give the logs: they prove a log that they have
  * @param atGiver receipts at the node that gave them: a log that they lack as well is invented

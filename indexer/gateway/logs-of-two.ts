@@ -39,9 +39,10 @@ const MAX_RECEIPTS = 20;
 const RECEIPTS_AT_A_TIME = 4;
 
 /**
- * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts decide. The answer
- * is that of the nodes as they are asked for anything, with what it lacks and without what was invented. A node that was wrong
- * is not asked for a while. What the second node fails to do costs nothing but its part of the comparison.
+ * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts decide. The
+ * answer is that of the nodes as they are asked for anything, with what it lacks and without what was invented. A node
+ * that was wrong is not asked for a while. What the second node fails to do costs nothing but its part
+ * of the comparison.
  */
 export class LogsOfTwo {
   readonly #deps: LogsOfTwoDeps;
@@ -124,7 +125,9 @@ async function requestLogs(node: RpcEndpoint, { method, params }: NodeQuestion):
   return new ChainRpc([node]).requestOptional(method, params, logsOf, signal).catch(() => undefined);
 }
 
-/** Sorts logs that one node gave and another did not. Of many transactions, the first ones stand for all if they agree. */
+/**
+ * Sorts logs that one node gave and another did not. Of many transactions, the first ones stand for all if they agree.
+ */
 async function judge(logs: readonly NodeLog[], giver: RpcEndpoint, other: RpcEndpoint): Promise<Doubted> {
   const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))].slice(0, MAX_RECEIPTS);
   const atOther = await readReceipts(other, hashes);

@@ -2,8 +2,8 @@ import type { NodeAnswer } from './answer-request.ts';
 import { inOrder, logsOf } from './compare-logs.ts';
 
 /**
- * Gives the logs of an answer once each, in the order of the chain: some nodes give them in another, at which Ponder would
- * end. What is in order stays as it is, as does what are no logs.
+ * Gives the logs of an answer once each, in the order of the chain: some nodes give them in another, at which Ponder
+ * would end. What is in order stays as it is, as does what are no logs.
  */
 export function orderLogs(answer: NodeAnswer): NodeAnswer {
   if (!('result' in answer) || !Array.isArray(answer.result) || isInOrder(answer.result)) return answer;

@@ -2,7 +2,10 @@ import type { LiquidityChanged } from '../../protocol/pool-events.ts';
 import { toRawCeil, toRawFloor } from '../../protocol/scaling.ts';
 import type { PoolRow } from '../schema/pools.ts';
 
-/** Adds up a liquidity change over its bins; amounts are signed, positive into the pool. Rounds raw amounts as the pool does: once, for all bins together, in its favour. */
+/**
+ * Adds up a liquidity change over its bins; amounts are signed, positive into the pool. Rounds raw amounts as the pool
+ * does: once, for all bins together, in its favour.
+ */
 export function sumLiquidityChange(
   { changes }: LiquidityChanged,
   scale: Pick<PoolRow, 'token0ScaleMultiplier' | 'token1ScaleMultiplier'>,

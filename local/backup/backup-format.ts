@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * A backup is SQL as psql reads it. Two lines of comment come first. The line "--" ends each statement, so that nothing here
- * parses SQL. The rows of a COPY follow it.
+ * A backup is SQL as psql reads it. Two lines of comment come first. The line "--" ends each statement, so that nothing
+ * here parses SQL. The rows of a COPY follow it.
  */
 
 export const FIRST_LINE = '-- Backup of the Pool Trading Data API';

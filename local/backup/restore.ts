@@ -29,7 +29,8 @@ await runOnDatabase({
  * Brings an empty database to a backup: all of it or nothing but the migrations.
  *
  * @param url of the database, with the login that migrates it
- * @throws ConfigError one line: the database is not empty, the file is damaged, or a release with other migrations made it
+ * @throws ConfigError one line: the database is not empty, the file is damaged,
+ * or a release with other migrations made it
  */
 async function restoreBackup(url: string, { header, parts, assertWhole }: Backup): Promise<void> {
   const client = new pg.Client({ connectionString: url });

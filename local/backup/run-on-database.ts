@@ -21,8 +21,8 @@ interface DatabaseCommand {
 }
 
 /**
- * Runs a command with a file on the database of `DATABASE_URL`, else on that of a data folder, whose Postgres is started
- * for the time when it does not run. Then this process ends.
+ * Runs a command with a file on the database of `DATABASE_URL`, else on that of a data folder, whose Postgres is
+ * started for the time when it does not run. Then this process ends.
  */
 export async function runOnDatabase({ name, description, file, help, work }: DatabaseCommand): Promise<never> {
   const command = new Command(name)

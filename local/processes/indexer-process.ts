@@ -9,9 +9,9 @@ import { type ProcessPart, type ProcessStart, startProcess } from './processes.t
 const FOLLOW_AGAIN_MS = 30_000;
 
 /**
- * Starts the indexer. When it rejects the index that serves, since its logic or the chains file changed, a backfill takes
- * its place, and ends when readers have turned to a new index: then the indexer is to be started again. Beside the
- * backfill, the old index goes on when only the chains file changed: that of the last start is kept beside it.
+ * Starts the indexer. When it rejects the index that serves, since its logic or the chains file changed, a backfill
+ * takes its place, and ends when readers have turned to a new index: then the indexer is to be started again. Beside
+ * the backfill, the old index goes on when only the chains file changed: that of the last start is kept beside it.
  *
  * @param backfillEnv settings of the backfill
  */

@@ -16,8 +16,8 @@ export interface SupervisedRun {
 }
 
 /**
- * Runs parts until a signal, the end of one, a failed start or a closed output; then stops them, the last one first, and
- * ends this process. Exit codes: 0 after an orderly stop, 75 when the same command may succeed later, else 1.
+ * Runs parts until a signal, the end of one, a failed start or a closed output; then stops them, the last one first,
+ * and ends this process. Exit codes: 0 after an orderly stop, 75 when the same command may succeed later, else 1.
  */
 export async function runSupervised({
   name,

@@ -10,9 +10,10 @@ const POLL_MS = 100;
 
 /**
  * Makes way for a Postgres on a data folder that another one has used. A server that still ends is waited for. One that
- * has ended may seem to run, for Postgres asks only whether its number is taken: by an unrelated process after a reboot,
- * or by a process that its parent never waited for, as in a container without init. Then the lock file gets the number of
- * this process: Postgres takes its parent's for none, and still looks whether processes of the old server use its memory.
+ * has ended may seem to run, for Postgres asks only whether its number is taken: by an unrelated process after a
+ * reboot, or by a process that its parent never waited for, as in a container without init. Then the lock file gets the
+ * number of this process: Postgres takes its parent's for none,
+ * and still looks whether processes of the old server use its memory.
  *
  * @throws ServiceError another server uses the folder
  */

@@ -7,8 +7,8 @@ import { startService } from './service-process.ts';
 import { createTempFolder, keptFolder } from './temp-folder.ts';
 
 /**
- * What a user of Redis may do who serves all processes of a deployment: names that begin with its `QUEUE_PREFIX`, and no
- * command that looks or acts beyond them. As in docker-compose.yml.
+ * What a user of Redis may do who serves all processes of a deployment: names that begin with its `QUEUE_PREFIX`, and
+ * no command that looks or acts beyond them. As in docker-compose.yml.
  */
 export const userRules = (prefix: string): readonly string[] => `~${prefix}:* &${prefix}:* ${COMMANDS}`.split(' ');
 
@@ -32,8 +32,8 @@ export interface RedisOptions {
   /** Writes every change to disk before it answers, so that nothing is lost by a kill; off by default. */
   readonly durable?: boolean;
   /**
-   * Its URL is of a user who may use names with this `QUEUE_PREFIX` alone, {@link redisUrlFor} gives that of capture; by
-   * default it is of one who may do everything.
+   * Its URL is of a user who may use names with this `QUEUE_PREFIX` alone, {@link redisUrlFor} gives that of capture;
+   * by default it is of one who may do everything.
    */
   readonly prefix?: string;
   /** Keeps its data there. */

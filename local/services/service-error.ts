@@ -1,4 +1,7 @@
-/** A service did not come up, or ended by itself. The message is one line; `log` holds the end of what the service printed. */
+/**
+ * A service did not come up, or ended by itself. The message is one line;
+ * `log` holds the end of what the service printed.
+ */
 export class ServiceError extends Error {
   readonly code = 'SERVICE';
   override readonly name = 'ServiceError';

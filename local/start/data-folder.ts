@@ -9,10 +9,11 @@ import { makeFolder } from '../../runtime/make-folder.ts';
 export type DataFolder = Awaited<ReturnType<typeof openDataFolder>>;
 
 /**
- * Opens the folder, and makes it when it is not there. Other accounts may pass through it: Postgres does not run as root.
+ * Opens the folder, and makes it when it is not there. Other accounts may pass through it:
+ * Postgres does not run as root.
  *
- * @returns `secret`, from which passwords of stores and logins derive, and paths: `nextChains` is a chains file that is not
- *   in use yet, `settings` has for a shell what the operator's commands need
+ * @returns `secret`, from which passwords of stores and logins derive, and paths: `nextChains` is a chains file that is
+ * not in use yet, `settings` has for a shell what the operator's commands need
  * @throws ConfigError one line that names the folder
  */
 export async function openDataFolder(name: string) {

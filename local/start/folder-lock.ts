@@ -9,8 +9,8 @@ import { runningProcess } from '../services/running-process.ts';
 const SETTLE_MS = 200;
 
 /**
- * Locks a data folder until this process ends: the target of a link, which is made whole and takes no space, says who has
- * it. The lock of a process that was killed is taken over.
+ * Locks a data folder until this process ends: the target of a link, which is made whole and takes no space, says who
+ * has it. The lock of a process that was killed is taken over.
  *
  * @throws ConfigError another process has it
  */

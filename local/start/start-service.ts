@@ -65,7 +65,10 @@ export async function startService(supervisor: Supervisor, progress: Progress, d
   return url;
 }
 
-/** The log of Postgres. Every ten seconds Postgres prints for how long it has recovered what a crash left: that is shown. */
+/**
+ * The log of Postgres. Every ten seconds Postgres prints for how long it has recovered what a crash left:
+ * that is shown.
+ */
 const logRecovery = (log: NodeJS.WritableStream | undefined, progress: Progress): NodeJS.WritableStream =>
   new Writable({
     write: (lines: Buffer, _, done) => {

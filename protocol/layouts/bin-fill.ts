@@ -142,8 +142,8 @@ function positionAfter({ zeroForOne, position, available }: BinSlice, output: bi
 const SECANTS = 6;
 
 /**
- * The largest output whose cost does not exceed the input, which must not pay for the whole bin. Costs never fall, so any
- * guess may begin the search; to bisect the whole bin would take several times as long.
+ * The largest output whose cost does not exceed the input, which must not pay for the whole bin. Costs never fall, so
+ * any guess may begin the search; to bisect the whole bin would take several times as long.
  *
  * @param wholeCost of all that the bin has
  */

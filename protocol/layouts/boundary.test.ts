@@ -7,8 +7,9 @@ import { productionSources } from '../../test/harness/production-sources.ts';
 /** Where layouts are registered: the only files that import from the folder of one. */
 const REGISTERS = ['protocol/layouts/adapters.ts', 'protocol/layouts/event-layouts.ts'];
 /**
- * Files outside of the folders of layouts that name one. A layout whose events say what those of `flat` or `packed` do edits
- * the registers alone; the others are about what only packed pools log, and what the packed layout lets an operator say.
+ * Files outside of the folders of layouts that name one. A layout whose events say what those of `flat` or `packed` do
+ * edits the registers alone; the others are about what only packed pools log,
+ * and what the packed layout lets an operator say.
  */
 const NAMING = [
   ...REGISTERS,

@@ -60,7 +60,10 @@ export function sideCurve(priced: PricedPool, zeroForOne: boolean, fees: SideFee
   return { ...side, steps, levels };
 }
 
-/** Price at the cursor with all fees, Q64.64, as the pool's `getSellAndBuyPrices` computes it; 0 for a side without bins. */
+/**
+ * Price at the cursor with all fees, Q64.64, as the pool's `getSellAndBuyPrices` computes it;
+ * 0 for a side without bins.
+ */
 function cursorPrice(slice: BinSlice | undefined, { endFeeE8 }: SideFees): bigint {
   return slice === undefined ? 0n : withEndFee(chargedPrice(slice, slice.position), endFeeE8, slice.zeroForOne);
 }

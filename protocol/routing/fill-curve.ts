@@ -15,8 +15,9 @@ export interface FillCurve {
   /** Index of each bin's level in the side's depth. */
   readonly levels: readonly number[];
   /**
-   * The bins as steps of falling price. Bins may charge fees of their own, so a bin can be more expensive than the one behind
-   * it; such bins are merged (the concave hull of the sums), or a search by marginal price would stop before them.
+   * The bins as steps of falling price. Bins may charge fees of their own, so a bin can be more expensive than the one
+   * behind it; such bins are merged (the concave hull of the sums),
+   * or a search by marginal price would stop before them.
    */
   readonly steps: readonly PriceStep[];
 }

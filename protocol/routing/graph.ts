@@ -67,8 +67,8 @@ export class PoolGraph<P extends GraphPool> {
 }
 
 /**
- * All paths between two tokens, direct or via one intermediate token: any pool of a leg goes with any pool of the other. A
- * pool has two different tokens, so it is in one leg only.
+ * All paths between two tokens, direct or via one intermediate token: any pool of a leg goes with any pool of the
+ * other. A pool has two different tokens, so it is in one leg only.
  */
 export interface TokenPath<L> {
   readonly legs: readonly [readonly L[]] | readonly [readonly L[], readonly L[]];
@@ -80,7 +80,9 @@ export function mapLegs<A, B>(path: TokenPath<A>, map: (leg: readonly A[]) => re
   return { legs: second ? [map(first), map(second)] : [map(first)] };
 }
 
-/** The direct path, if there is one, then one via each token that both ends have a pool with. Legs are in trade order. */
+/**
+ * The direct path, if there is one, then one via each token that both ends have a pool with. Legs are in trade order.
+ */
 export function* tokenPaths<P extends GraphPool>(
   graph: PoolGraph<P>,
   tokenIn: Address,

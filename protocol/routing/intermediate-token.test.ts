@@ -10,8 +10,8 @@ import { type MarketPool, oneHopMarket, tokenPathOf } from './priced-market.fixt
 import type { Hop, HopFill } from './routes.ts';
 
 /**
- * What one-hop plans leave of the intermediate token when the pools execute the planned amounts: an exact input gets more of it
- * from first legs than planned, an exact output spends less of it on second legs. Both are the near hops.
+ * What one-hop plans leave of the intermediate token when the pools execute the planned amounts: an exact input gets
+ * more of it from first legs than planned, an exact output spends less of it on second legs. Both are the near hops.
  */
 
 const E18 = 10n ** 18n;
@@ -75,8 +75,8 @@ function halfWidthE18({ hop, level }: Use): bigint {
 }
 
 /**
- * The walk takes the notional fee off the output, at the price of its end, while the pool adds the fee of an exact output
- * to the input, at the mean price without bin fees. The difference as a part of the input, x 10^18, rounded up.
+ * The walk takes the notional fee off the output, at the price of its end, while the pool adds the fee of an exact
+ * output to the input, at the mean price without bin fees. The difference as a part of the input, x 10^18, rounded up.
  */
 function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
   const { bestX64, levels, steps, priced } = pool.side;
@@ -91,8 +91,8 @@ function feeDifferenceE18({ hop: { pool, zeroForOne }, level }: Use): bigint {
 }
 
 /**
- * A raw unit of the intermediate token, and what one of the other token (or more) is worth in it: on average, or where the use
- * ends. There, they may be all that the walk and the pool differ in, as levels are whole units.
+ * A raw unit of the intermediate token, and what one of the other token (or more) is worth in it: on average, or where
+ * the use ends. There, they may be all that the walk and the pool differ in, as levels are whole units.
  */
 function roundingOf({ hop, level, given, found }: Use, tradeType: TradeType, units = 1n): bigint {
   const levels = hop.pool.side.levels.slice(0, level + 1);

@@ -45,7 +45,8 @@ describe('plan', () => {
   it('walks an exact output backwards through the legs', () => {
     const first = pool([[1_000n, 3_000n, 10n]], TOKEN_IN, MIDDLE);
     const second = pool([[3_000n, 700n, 20n]], MIDDLE, TOKEN_OUT);
-    // 70 out need 300 of the intermediate token, which need 100 in; 71 need ceil(304.28..) = 305 and ceil(101.66..) = 102.
+    // 70 out need 300 of the intermediate token, which need 100 in; 71 need ceil(304.28..) = 305 and ceil(101.66..)
+    // = 102.
     expect(amounts([first, second], 'exact_out', 70n)).toEqual([[70n, 100n]]);
     expect(amounts([first, second], 'exact_out', 71n)).toEqual([[71n, 102n]]);
     expect(amounts([first, second], 'exact_in', 102n)).toEqual([[102n, 71n]]);

@@ -10,7 +10,9 @@ import type { TradeType } from './fill-curve.ts';
 import type { TokenPath } from './graph.ts';
 import { type Hop, makeHop } from './routes.ts';
 
-/** Arbitraries of one-hop markets whose pools have real bins, so that plans can be compared with the pools' own swaps. */
+/**
+ * Arbitraries of one-hop markets whose pools have real bins, so that plans can be compared with the pools' own swaps.
+ */
 
 /** A pool in the direction of the market's order. */
 export interface MarketPool {

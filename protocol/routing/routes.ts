@@ -2,7 +2,9 @@ import type { DepthLevel } from '../depth.ts';
 import { capacity, type FillCurve, fillCurve, foundAt, levelAt, type TradeType } from './fill-curve.ts';
 import type { GraphPool } from './graph.ts';
 
-/** A pool in one direction. One object stands for it in every route of a search, so liquidity is counted by identity. */
+/**
+ * A pool in one direction. One object stands for it in every route of a search, so liquidity is counted by identity.
+ */
 export interface Hop<P extends GraphPool = GraphPool> {
   readonly pool: P;
   readonly zeroForOne: boolean;
@@ -36,7 +38,9 @@ type CurvePair = { [T in TradeType]?: FillCurve };
 
 const curves = new WeakMap<readonly DepthLevel[], CurvePair>();
 
-/** A hop over a side of depth. Its curve is made once for each side object, so requests that share a snapshot share it. */
+/**
+ * A hop over a side of depth. Its curve is made once for each side object, so requests that share a snapshot share it.
+ */
 export function makeHop<P extends GraphPool>(
   pool: P,
   zeroForOne: boolean,

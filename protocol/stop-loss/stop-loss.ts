@@ -124,7 +124,8 @@ function binTest(
 
 /** The test for an unknown rounding: accepts and refuses what all do, with a band of a few units between the two. */
 function testOfAny({ zeroForOne, markX64, metricScale, shares, threshold }: JudgedValue): BinTest {
-  // The value in token1 is `valuation` / 2^64, the value in token0 is `valuation` / mark: both sides are multiplied out.
+  // The value in token1 is `valuation` / 2^64, the value in token0 is `valuation` / mark:
+  // both sides are multiplied out.
   const unit = zeroForOne ? markX64 : Q64;
   const valuation = ({ token0, token1 }: BinBalances) => token0 * markX64 + token1 * Q64;
   const converted = zeroForOne ? divCeil(Q64, markX64) : divCeil(markX64, Q64);

@@ -3,7 +3,9 @@ import type { ExecutableLevels, TradingSides } from '../depth.ts';
 import { minBigint } from '../fixed-point.ts';
 import type { Moved } from './transfer-proof.ts';
 
-/** The most of a token that one swap can take out of a pool and bring into it, raw units; null where no bound is known. */
+/**
+ * The most of a token that one swap can take out of a pool and bring into it, raw units; null where no bound is known.
+ */
 export interface TokenLimits {
   readonly out: bigint | null;
   readonly in: bigint | null;

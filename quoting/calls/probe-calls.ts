@@ -12,7 +12,9 @@ export interface ProbedPool {
 
 /** Bounds of the calls that quotes and scheduled reads have in common. */
 const BOUNDS = {
-  /** Also runs the pool's provider and oracle, which may be untrusted. Keeps two prices, or the selector of an error. */
+  /**
+   * Also runs the pool's provider and oracle, which may be untrusted. Keeps two prices, or the selector of an error.
+   */
   prices: { likelyGas: 250_000, gasLimit: 3_000_000, keptBytes: 64 },
   pauseLevel: { likelyGas: 20_000, gasLimit: 50_000 },
   /** Goes through the stub, which itself holds gas back. */

@@ -34,8 +34,8 @@ const HALVINGS = 18;
 const MAX_SIDES = 10_000;
 
 /**
- * Finds where a side ends that an unknown extension cuts: inside the bin behind the last amount that fills, by a call for
- * exact inputs and another for exact outputs. Remembers it as long as the side is the same.
+ * Finds where a side ends that an unknown extension cuts: inside the bin behind the last amount that fills, by a call
+ * for exact inputs and another for exact outputs. Remembers it as long as the side is the same.
  */
 export class EndSearch {
   readonly #target: ChainTarget;
@@ -45,7 +45,9 @@ export class EndSearch {
     this.#target = target;
   }
 
-  /** Amounts whose simulation shows whether the side still ends where it did: exact inputs, and the last exact output. */
+  /**
+   * Amounts whose simulation shows whether the side still ends where it did: exact inputs, and the last exact output.
+   */
   remembered({ pool, side }: Pick<SearchedSide, 'pool' | 'side'>): { inputs: bigint[]; output: bigint } | null {
     const known = this.#find(pool, side);
     if (!known) return null;

@@ -82,7 +82,10 @@ const lessFrom =
     );
   };
 
-/** Inputs for which a pool gives less than levels promise, the raw unit or two aside that roundings take of either token. */
+/**
+ * Inputs for which a pool gives less than levels promise,
+ * the raw unit or two aside that roundings take of either token.
+ */
 function brokenPromises(levels: readonly DepthLevel[], swap: (input: bigint) => SwapAmounts | null): string[] {
   const promises = fillCurve(levels, 'exact_in');
   const inputs = promises.given.flatMap((end, index) => {

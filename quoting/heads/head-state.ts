@@ -113,13 +113,15 @@ export const isWatchedPollDue = <H>(state: HeadState<H>, now: number, pace: Head
 /** Height of the head; below all without one. */
 export const heightOf = <H extends Headed>({ current }: HeadState<H>): bigint => current?.block.number ?? -1n;
 
-/** The height that another process has come to and a reader may have seen there; null when it is none above the head. */
+/**
+ * The height that another process has come to and a reader may have seen there; null when it is none above the head.
+ */
 export const awaited = <H extends Headed>(state: HeadState<H>, now: number): AwaitedHeight | null =>
   awaitedHeight(state.heard, heightOf(state), now);
 
 /**
- * When the next head may be taken: once in `minRefreshMs` as soon as another process has come as far, so that all take the
- * same heads.
+ * When the next head may be taken: once in `minRefreshMs` as soon as another process has come as far,
+ * so that all take the same heads.
  */
 export function takeAt<H extends Headed>(state: HeadState<H>, now: number, { minRefreshMs }: HeadPace): number {
   const { current, next, takenAt, earlyAt } = state;

@@ -29,8 +29,8 @@ export interface HeadSource<H extends Headed> {
 }
 
 /**
- * Takes a new head; must not throw. Requests wait for a promise that it gives, if other processes read the chain too. The head's parents reach down to the block that it shares with the previous head,
- * if that block is near.
+ * Takes a new head; must not throw. Requests wait for a promise that it gives, if other processes read the chain too.
+ * The head's parents reach down to the block that it shares with the previous head, if that block is near.
  *
  * @param branch the head and the blocks below it, from which follows which blocks of an earlier branch were replaced
  */
@@ -153,8 +153,8 @@ export class HeadTracker<H extends Headed> {
   }
 
   /**
-   * Waits, where other processes read the chain too: until they know of the head, and for the nodes, if another process has
-   * come to a higher block, which a reader may have seen there.
+   * Waits, where other processes read the chain too: until they know of the head, and for the nodes, if another process
+   * has come to a higher block, which a reader may have seen there.
    *
    * @returns whether the nodes were behind, and have come as far
    */

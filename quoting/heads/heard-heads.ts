@@ -22,8 +22,8 @@ export interface AwaitedHeight {
 }
 
 /**
- * For so long nodes may be behind those of another process. That process is not waited for again until they have come to
- * the first block that they missed, or that it took back: it may have been lied to, or be on another branch.
+ * For so long nodes may be behind those of another process. That process is not waited for again until they have come
+ * to the first block that they missed, or that it took back: it may have been lied to, or be on another branch.
  */
 export const FOLLOW_MS = 2_000;
 /** A process that was not heard for this long is forgotten. */

@@ -25,7 +25,9 @@ interface Known {
   readonly list: AccessList | null;
   /** Block that it was read at. */
   readonly hash: BlockRef['hash'];
-  /** Whether the pool had a price there: otherwise the read may have ended early, so the list is of that block alone. */
+  /**
+   * Whether the pool had a price there: otherwise the read may have ended early, so the list is of that block alone.
+   */
   readonly isWhole: boolean;
   readonly readAt: number;
   /** When a read last agreed with the list. */
@@ -38,7 +40,9 @@ type TrustedList = Known & { readonly list: AccessList };
 const MAX_POOLS = 10_000;
 /** A list is read again after this time. No list of a pool is trusted for as long after a read contradicted one. */
 const LIST_MS = 300_000;
-/** A pool that no override touches is read live this often, to check its list. So is the list of a pool without a price. */
+/**
+ * A pool that no override touches is read live this often, to check its list. So is the list of a pool without a price.
+ */
 const CHECK_MS = 30_000;
 /** Most lists that are read at the same time. */
 const MAX_READS = 4;

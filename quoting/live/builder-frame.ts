@@ -22,8 +22,8 @@ import { SLOT_CHAIN, timeOfSlot } from './slots.ts';
  *   "0x<venue>": { "stateOverride": { "0x<account>": { "stateDiff": { "0x<slot>": "0x<word>" } } } } }
  * ```
  *
- * Keys with underscores mean the same, and so do two spellings of an address: their overrides count together. All else is not
- * used, including accounts' code, balance, nonce and `state`. What is malformed is skipped, entry by entry.
+ * Keys with underscores mean the same, and so do two spellings of an address: their overrides count together. All else
+ * is not used, including accounts' code, balance, nonce and `state`. What is malformed is skipped, entry by entry.
  *
  * @returns a frame that leaves venues unchanged which it does not name; its time is known on Ethereum mainnet alone
  * @throws FrameError when the block is not known

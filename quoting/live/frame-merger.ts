@@ -23,8 +23,8 @@ export interface MergedFrames {
 type Top = bigint | undefined;
 
 /**
- * What arrived: `frame` from a source; `shared` from the process that reads the sources for all, in place of all that is
- * known of these sources and blocks.
+ * What arrived: `frame` from a source; `shared` from the process that reads the sources for all, in place of all that
+ * is known of these sources and blocks.
  */
 export type MergeEvent =
   | { readonly kind: 'frame'; readonly source: SourceName; readonly frame: Frame; readonly top: Top }
@@ -36,10 +36,10 @@ export const noFrames: MergedFrames = { blocks: new Map(), frames: 0 };
  * Merges the frames of all sources of a chain, block by block.
  *
  * Invariants:
- * 1. All overrides of {@link pendingOverrides} are of one block number. A frame changes nothing of other numbers: a source
- *    that leaps costs no overrides of the block that others build.
- * 2. They are of the block after the newest that was seen. They are of the one after that only when sources sent this one,
- *    and none the former, for `maxAgeMs`: then the head is late.
+ * 1. All overrides of {@link pendingOverrides} are of one block number. A frame changes nothing of other numbers: a
+ *    source that leaps costs no overrides of the block that others build.
+ * 2. They are of the block after the newest that was seen. They are of the one after that only when sources sent this
+ *    one, and none the former, for `maxAgeMs`: then the head is late.
  * 3. A venue's overrides that its source did not renew within `maxAgeMs` are left out.
  *
  * {@link mergeBlock} and {@link nextParts} say which of different overrides counts.
@@ -71,8 +71,8 @@ export function nextMerged(
  * The overrides of the block that is being built; undefined when no source has any.
  *
  * @param top without it, they are of the highest block
- * @returns them with the state that keeps them: until something changes, the next call gives the same object, and the same
- *   `overrides` while only `receivedAt` changes
+ * @returns them with the state that keeps them: until something changes, the next call gives the same object, and the
+ * same `overrides` while only `receivedAt` changes
  */
 export function pendingOverrides(
   before: MergedFrames,

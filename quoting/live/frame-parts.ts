@@ -57,7 +57,10 @@ export const fieldsOf = (value: unknown): Fields | undefined =>
 export const addressOf = (value: unknown): Address | undefined =>
   typeof value === 'string' && ADDRESS.test(value) ? (value.toLowerCase() as Address) : undefined;
 
-/** An unsigned integer of at most 64 bits, from hex or decimal digits or a JSON integer below 2^53; undefined for all else. */
+/**
+ * An unsigned integer of at most 64 bits, from hex or decimal digits or a JSON integer below 2^53;
+ * undefined for all else.
+ */
 export function integerOf(value: unknown): bigint | undefined {
   const isInteger = typeof value === 'string' ? INTEGER.test(value) : Number.isSafeInteger(value) && Number(value) >= 0;
   const integer = isInteger ? BigInt(value as string | number) : undefined;

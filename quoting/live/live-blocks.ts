@@ -69,7 +69,8 @@ export class LiveBlocks {
 const isLive = (head: ReportedHead): head is LiveBlock => head.block.pending !== undefined;
 
 /**
- * How long to wait for a frame while no block is being built, milliseconds: reads do not wait for sources that are silent.
+ * How long to wait for a frame while no block is being built, milliseconds:
+ * reads do not wait for sources that are silent.
  *
  * @param frameAt when the last frame was used, on the same clock as `now`; null before the first
  */

@@ -27,8 +27,8 @@ export interface LiveAnswer {
  * overrides of sources change its price.
  *
  * @param groups the calls of each pool, of which the first gives its price
- * @returns in the order of the pools; undefined for a pool that was not read, because calls were not begun, or nodes did
- *   not answer
+ * @returns in the order of the pools; undefined for a pool that was not read, because calls were not begun,
+ * or nodes did not answer
  */
 export async function readLiveCalls(
   { heads, run }: { readonly heads: Pick<LiveHeads, 'suspend'>; readonly run: RunCalls },
@@ -55,8 +55,8 @@ export async function readLiveCalls(
 }
 
 /**
- * Reads in a block that is being built. When nodes refuse such blocks, or ignore their overrides, heads are committed for
- * a while.
+ * Reads in a block that is being built. When nodes refuse such blocks, or ignore their overrides,
+ * heads are committed for a while.
  *
  * @param otherwise gives what holds when nodes failed; `isUnreadable`: they do not read such blocks
  * @throws RpcFailure `exhausted`: a scheduled read that is not made leaves what was read before

@@ -42,8 +42,8 @@ interface Source {
 }
 
 /**
- * The pending overrides of one chain, merged from all of its live sources. One process reads these for all; the others take what
- * it shares, and when one of them becomes the reader, it continues from there.
+ * The pending overrides of one chain, merged from all of its live sources. One process reads these for all; the others
+ * take what it shares, and when one of them becomes the reader, it continues from there.
  */
 export class LiveFeed {
   readonly now: Clock;
@@ -57,7 +57,11 @@ export class LiveFeed {
   #sources: readonly Source[] | undefined;
   #isClosed = false;
 
-  /** Reads no source yet. A source whose key is not set is off. @throws ConfigError when the file of a key cannot be read */
+  /**
+   * Reads no source yet. A source whose key is not set is off.
+   *
+   * @throws ConfigError when the file of a key cannot be read
+   */
   constructor({ chainId, blockTimeMs, live }: LiveChain, deps: LiveFeedDeps) {
     const { observer, env, own, logger, openSource, now, wallClock } = deps;
     this.#deps = deps;
@@ -114,8 +118,8 @@ export class LiveFeed {
   }
 
   /**
-   * Calls the listener, which must not throw, after each frame that was used: the overrides may be as before. They are only
-   * merged when {@link state} is called.
+   * Calls the listener, which must not throw, after each frame that was used: the overrides may be as before. They are
+   * only merged when {@link state} is called.
    *
    * @returns removes the listener
    */

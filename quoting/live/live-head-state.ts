@@ -19,8 +19,8 @@ export interface LiveInputs {
   readonly top: bigint;
   readonly overrides: PendingOverrides | undefined;
   /**
-   * The accounts whose overrides no source may replace; undefined while they are unknown, then no overrides are used, and
-   * without overrides.
+   * The accounts whose overrides no source may replace; undefined while they are unknown,
+   * then no overrides are used, and without overrides.
    */
   readonly protectedAccounts: ReadonlySet<Address> | undefined;
 }

@@ -19,7 +19,10 @@ import { holds } from './take-head.ts';
 export interface LiveHeadsDeps {
   readonly committed: Heads;
   readonly feed: Pick<LiveFeed, 'state' | 'onFrame'>;
-  /** The accounts whose overrides no source may replace, such as pools and tokens; while they are unknown, no overrides are used. */
+  /**
+   * The accounts whose overrides no source may replace, such as pools and tokens; while they are unknown,
+   * no overrides are used.
+   */
   readonly protectedAccounts: () => ReadonlySet<Address> | undefined;
   readonly observer?: LiveObserver | undefined;
   readonly logger: Pick<Logger, 'warn'>;
@@ -117,7 +120,10 @@ export class LiveHeads implements Heads {
     return this.#deps.committed.reject(head);
   }
 
-  /** Gives only committed heads for a while, after nodes refused or ignored the overrides of a head. Counts and logs that. */
+  /**
+   * Gives only committed heads for a while, after nodes refused or ignored the overrides of a head.
+   * Counts and logs that.
+   */
   suspend({ block }: ReportedHead, failure: RpcFailure): void {
     const { committed } = this.#deps;
     if (failure.code !== 'refused' && failure.code !== 'ignored') return;

@@ -154,8 +154,8 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   /**
-   * Null for a pool that cannot be read in the block being built, undefined where nodes did not answer. Throws where the
-   * budget of a scheduled read is exhausted.
+   * Null for a pool that cannot be read in the block being built, undefined where nodes did not answer. Throws where
+   * the budget of a scheduled read is exhausted.
    */
   #unlessFailed<S>(head: HeadContext, read: Promise<S>): Promise<S | null | undefined> {
     const unlessOwn = async () => {

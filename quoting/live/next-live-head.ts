@@ -6,8 +6,8 @@ import type { PendingOverrides } from './sourced-block.ts';
 import { takeHead } from './take-head.ts';
 
 /**
- * What happened. `asked`: a request needs a head. `frame`: a source sent one. `merged`: these are the overrides since, which
- * may be the same, sent again. `time`: nothing but that time passed.
+ * What happened. `asked`: a request needs a head. `frame`: a source sent one. `merged`: these are the overrides since,
+ * which may be the same, sent again. `time`: nothing but that time passed.
  */
 export type LiveEvent =
   | { readonly kind: 'asked' | 'time'; readonly inputs: LiveInputs }
@@ -31,20 +31,20 @@ const SUSPENDED_MS = { refused: 1_000, ignored: KNOWN_MS } as const;
 const NOTHING: LiveEffects = { announce: null, isSuspended: false };
 
 /**
- * The block that is being built, as a head: the committed head with the overrides of sources on top. Without overrides that
- * hold, it is the committed head.
+ * The block that is being built, as a head: the committed head with the overrides of sources on top. Without overrides
+ * that hold, it is the committed head.
  *
  * Invariants:
- * 1. The block being built is above all blocks that were seen, and at most two above the committed head. Its number never
- *    goes back unless the chain does.
+ * 1. The block being built is above all blocks that were seen, and at most two above the committed head. Its number
+ *    never goes back unless the chain does.
  * 2. Its overrides are younger than `maxAgeMs`, and none is of a protected account.
  * 3. A new committed head replaces it at once.
- * 4. The same state gives the same object. Of one committed head, the next state is taken after `TAKE_MS`, unless the block
- *    being built changes or ends.
+ * 4. The same state gives the same object. Of one committed head, the next state is taken after `TAKE_MS`, unless the
+ *    block being built changes or ends.
  * 5. While anyone watches, listeners get a state that changed at most `ANNOUNCE_MS` later, and hear within that time of
  *    overrides that became too old. Of one committed head they get none sooner after the last.
- * 6. Overrides that are sent again are as young as when they were sent last, also those of a head that was taken before. This
- *    changes no head, and so nothing that is named by it.
+ * 6. Overrides that are sent again are as young as when they were sent last, also those of a head that was taken
+ *    before. This changes no head, and so nothing that is named by it.
  */
 export function nextLiveHead(
   before: LiveHeadState,

@@ -67,12 +67,13 @@ export const isIdle = ({ senders, sent }: OwnState): boolean => senders.size ===
 /**
  * What quote updates that pass through this service write in the block after the committed head, as frames of a source.
  *
- * 1. An update is traced once at each head that it is good for, four in all at a time, and of a sender one and those that
- *    have expired.
+ * 1. An update is traced once at each head that it is good for, four in all at a time,
+ *    and of a sender one and those that have expired.
  * 2. A frame has all that updates write after its head, and without overrides the venues of the last frame that write
- *    nothing any more. It says nothing of others that the process which read the source before knew: what they write holds
- *    until it is too old.
- * 3. A frame comes once a trace is over, once an update ends another one, and every `RENEW_MS` while anything is written.
+ *    nothing any more. It says nothing of others that the process which read the source before knew: what they write
+ *    holds until it is too old.
+ * 3. A frame comes once a trace is over, once an update ends another one,
+ *    and every `RENEW_MS` while anything is written.
  */
 export function nextOwn(
   before: OwnState,

@@ -41,8 +41,8 @@ export const tracesBy =
 const TICK_MS = 20;
 
 /**
- * Makes frames of the quote updates that pass through this service. An update's overrides are what it would write in the block
- * after the committed head: it is traced there when {@link nextOwn} says so, at most 50 updates a second.
+ * Makes frames of the quote updates that pass through this service. An update's overrides are what it would write in
+ * the block after the committed head: it is traced there when {@link nextOwn} says so, at most 50 updates a second.
  */
 export class OwnSource {
   readonly #options: OwnSourceOptions;

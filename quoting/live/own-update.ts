@@ -30,7 +30,11 @@ export type OwnUpdate = z.output<typeof OwnUpdate>;
 /** Characters of a message: a transaction of 32 KiB. Larger ones are not used. */
 const MAX_CHARACTERS = 65_536;
 
-/** The channel of Redis that passes the updates of a chain to the process that reads its sources. @param prefix `QUEUE_PREFIX` */
+/**
+ * The channel of Redis that passes the updates of a chain to the process that reads its sources.
+ *
+ * @param prefix `QUEUE_PREFIX`
+ */
 export const ownUpdatesChannel = (prefix: string, chainId: number): string => `${prefix}:own-updates-1-${chainId}`;
 
 /** Makes the message of an update. */

@@ -48,7 +48,11 @@ export const OWN_BOUNDS = {
   ageMs: 120_000,
 } as const;
 
-/** The newest update of each sender and uuid, within {@link OWN_BOUNDS}. @returns the same object for one that is not newer */
+/**
+ * The newest update of each sender and uuid, within {@link OWN_BOUNDS}.
+ *
+ * @returns the same object for one that is not newer
+ */
 export function withUpdate(senders: OwnSenders, update: OwnUpdate, now: number): OwnSenders {
   const { sender: name, uuid } = update;
   const sender = senders.get(name) ?? { slots: new Map<string, OwnSlot>(), tracing: undefined };
@@ -68,7 +72,11 @@ export function withUpdate(senders: OwnSenders, update: OwnUpdate, now: number):
   return all;
 }
 
-/** Leaves out what is not good for this block or any after it, or too old. @returns the same object if that is nothing */
+/**
+ * Leaves out what is not good for this block or any after it, or too old.
+ *
+ * @returns the same object if that is nothing
+ */
 export function withoutExpired(senders: OwnSenders, { blockNumber }: TargetBlock, now: number): OwnSenders {
   const isExpired = ({ update, receivedAt }: OwnSlot) =>
     (update.tx !== '0x' && update.untilBlock < blockNumber) || now - receivedAt > OWN_BOUNDS.ageMs;

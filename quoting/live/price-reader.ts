@@ -34,8 +34,8 @@ export interface PriceResults {
 
 export interface ReadPrice {
   /**
-   * By the rule of quotes. Null when the pool has no price at the committed head, and could not be read in the block that is
-   * being built. `tradesLive`: whether it trades there; null when not known.
+   * By the rule of quotes. Null when the pool has no price at the committed head, and could not be read in the block
+   * that is being built. `tradesLive`: whether it trades there; null when not known.
    */
   readonly price: (PoolPrice & { readonly basis: 'committed' | 'live'; readonly tradesLive: boolean | null }) | null;
   /** Calls that were run in the block being built to know this. */
@@ -51,7 +51,10 @@ export interface ReadPrice {
 export class PriceReader {
   constructor(private readonly deps: PriceReaderDeps) {}
 
-  /** Sends calls at the committed head: where nodes refuse the block below the one that is being built, at the latest block. */
+  /**
+   * Sends calls at the committed head: where nodes refuse the block below the one that is being built,
+   * at the latest block.
+   */
   async send(calls: readonly BoundedCall[]): Promise<PriceAnswer> {
     const { live, reserve } = this.deps;
     const head = await live?.now();
@@ -99,7 +102,10 @@ export class PriceReader {
   }
 }
 
-/** The calls in the block being built. Plans the gas that a pool burned at the committed head, where it is more than usual. */
+/**
+ * The calls in the block being built. Plans the gas that a pool burned at the committed head,
+ * where it is more than usual.
+ */
 function liveCalls({ pool, results: [price] }: PriceResults): BoundedCall[] {
   const [priceCall, ...others] = poolPriceCalls(pool);
   if (!priceCall) return others;

@@ -20,8 +20,8 @@ import type { MutableSlotMap } from './slot-map.ts';
  *   "venues": [ { "router": "0x<venue>", "overrides": { … } } ] }
  * ```
  *
- * Empty `overrides` means that nothing has a live quote. Without a venue, all overrides are of one venue, the zero address.
- * What is malformed is skipped, entry by entry.
+ * Empty `overrides` means that nothing has a live quote. Without a venue, all overrides are of one venue, the zero
+ * address. What is malformed is skipped, entry by entry.
  *
  * @returns a complete frame without a time; undefined for the answer to a subscription
  * @throws FrameError when the block is not known, or there are neither overrides nor venues

@@ -26,7 +26,8 @@ export interface SharedBlock<S> {
 }
 
 /**
- * What the process that reads the sources of a chain lets the others know. Ages count from when it is made, and frames from 1.
+ * What the process that reads the sources of a chain lets the others know. Ages count from when it is made,
+ * and frames from 1.
  *
  * @typeParam S names a source
  */

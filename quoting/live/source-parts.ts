@@ -63,10 +63,10 @@ export const usedParts = (parts: readonly Part[], now: number, maxAgeMs: number)
  *
  * Invariants:
  * 1. A frame replaces all overrides that were sent of its venues, and of all other venues if it is complete.
- * 2. Where venues differ at a slot, the override that changed last counts; of one frame, that of the venue that it names
- *    first.
- * 3. An override in whose place another one counts does so again only when its venue changes it, or the other one becomes
- *    equal: a venue that repeats an older one does not win, not even after the end of the newer one.
+ * 2. Where venues differ at a slot, the override that changed last counts; of one frame,
+ *    that of the venue that it names first.
+ * 3. An override in whose place another one counts does so again only when its venue changes it, or the other one
+ *    becomes equal: a venue that repeats an older one does not win, not even after the end of the newer one.
  */
 export function nextParts(before: SourceParts, arrived: ArrivedFrame, maxAgeMs: number): SourceParts {
   const { frame, below, receivedAt, order } = arrived;

@@ -5,8 +5,8 @@ import { addMissing, type MutableSlotMap, pick } from './slot-map.ts';
 import { noParts, type Part, type SourceParts, usedParts } from './source-parts.ts';
 
 /**
- * The merged overrides of a block that is being built, of which there is at least one. The time is from the newest of the
- * frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose overrides are in it.
+ * The merged overrides of a block that is being built, of which there is at least one. The time is from the newest of
+ * the frames that say; null where none does. `receivedAt` is when the oldest frame arrived whose overrides are in it.
  */
 export type PendingOverrides = Omit<PendingState, 'timestamp'> & { readonly timestamp: bigint | null };
 
@@ -41,11 +41,11 @@ export const withParts = (block: SourcedBlock, parts: SourceParts): SourcedBlock
 });
 
 /**
- * Merges the overrides of a block. Where sources differ at a slot, the override that changed last counts. One that a source
- * merely repeats does not win over a newer one, but over none.
+ * Merges the overrides of a block. Where sources differ at a slot, the override that changed last counts. One that a
+ * source merely repeats does not win over a newer one, but over none.
  *
- * @returns the block with the result, which is the same object as before while nothing changed, and has the same `overrides`
- *   while only `receivedAt` did; undefined without overrides
+ * @returns the block with the result, which is the same object as before while nothing changed, and has the same
+ * `overrides` while only `receivedAt` did; undefined without overrides
  */
 export function mergeBlock(block: SourcedBlock, now: number, maxAgeMs: number): SourcedBlock {
   const { sources, merged } = block;

@@ -14,8 +14,8 @@ export interface TargetedChain {
 const named = perObject((_: TargetedChain): { highest?: TargetBlock } => ({}));
 
 /**
- * The block that is being built, as those who take prices are to know it. It goes back only when the chain does: overrides
- * of a later block may end, and a read at an earlier block may end late.
+ * The block that is being built, as those who take prices are to know it. It goes back only when the chain does:
+ * overrides of a later block may end, and a read at an earlier block may end late.
  *
  * @param block what is shown was read at it
  */

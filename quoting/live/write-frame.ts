@@ -3,13 +3,16 @@ import { type PendingState, type StateOverrides, stateDiffs, type TargetBlock } 
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { SLOT_CHAIN, slotAt } from './slots.ts';
 
-/** The published forms of frames: a block builder's (`parseBuilderFrame`), and that of relayers (`parseRelayerFrame`). */
+/**
+ * The published forms of frames: a block builder's (`parseBuilderFrame`), and that of relayers (`parseRelayerFrame`).
+ */
 export type FrameForm = 'builder' | 'bap710';
 
 type Venues = readonly (readonly [Address, StateOverrides])[];
 
 /**
- * The first fields of a frame, as JSON without braces. Builders name the slot, and when the frame was made in nanoseconds.
+ * The first fields of a frame, as JSON without braces. Builders name the slot,
+ * and when the frame was made in nanoseconds.
  *
  * @param wallMs now, as Unix milliseconds
  */

@@ -155,7 +155,10 @@ export interface ChainRow {
   /** Age of the newest token price; null without one. */
   readonly fiatPrice: number | null;
   readonly isFiatLost: boolean;
-  /** What the comparison of the index with the chain found: the newest block compared, the last difference in Unix seconds. */
+  /**
+   * What the comparison of the index with the chain found: the newest block compared,
+   * the last difference in Unix seconds.
+   */
   readonly auditedToBlock: number | null;
   readonly lastDifferenceAt: number | null;
   /** Pools and factories that differ, with the last block at which both agreed; null without any. */
@@ -163,7 +166,10 @@ export interface ChainRow {
   readonly faultyNodes: readonly FaultyNode[] | null;
 }
 
-/** A node, by its place in the chains file, that left logs out, or invented some, in the last day. Counts are of all time, the time is Unix seconds. */
+/**
+ * A node, by its place in the chains file, that left logs out, or invented some, in the last day. Counts are of all
+ * time, the time is Unix seconds.
+ */
 export interface FaultyNode {
   readonly node: string;
   readonly leftOut: number;

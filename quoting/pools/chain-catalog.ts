@@ -70,8 +70,8 @@ const MAX_UNDONE_BLOCKS = 480;
 const CAPTURE_US = 1_000_000;
 
 /**
- * Knows the pools of one chain, and what the database says about them. Pools do not change within an index. New pools are
- * found by their block, pools that a reorganisation undid by their absence.
+ * Knows the pools of one chain, and what the database says about them. Pools do not change within an index. New pools
+ * are found by their block, pools that a reorganisation undid by their absence.
  */
 export class ChainCatalog {
   readonly #deps: ChainCatalogDeps;

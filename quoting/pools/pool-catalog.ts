@@ -37,8 +37,8 @@ const NO_AGES: DataAges = {
 
 /**
  * Knows which pools there are, and what the database says about them. It loads all once. Then one poll, independent of
- * requests, reads what changed. All pools are read again when another index is served, calibration decided, or an operator
- * delisted a pool or listed it again.
+ * requests, reads what changed. All pools are read again when another index is served, calibration decided, or an
+ * operator delisted a pool or listed it again.
  */
 export class PoolCatalog implements PoolDirectory {
   readonly #deps: PoolCatalogDeps;

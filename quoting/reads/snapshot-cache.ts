@@ -33,7 +33,9 @@ export interface SnapshotCacheDeps {
     /** Whether a pool is read already at a block where this cache has not read it. Default: no. */
     isRead?(kind: QuoteKind, head: HeadContext, pool: ServedPool): boolean;
   };
-  /** Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go. */
+  /**
+   * Where heads may be blocks that are being built, the snapshots at the committed head, which remain when these go.
+   */
   readonly committed?: Pick<SnapshotCache, 'read'> | undefined;
   /** Longest wait for a read that another request started. */
   readonly waitTimeoutMs: number;
@@ -183,8 +185,8 @@ export class SnapshotCache implements ChainSnapshots {
   }
 
   /**
-   * Makes a timeout of nodes a failure for the request that started the read. It stays a timeout for requests that joined,
-   * and where no node was slow: the chain advanced.
+   * Makes a timeout of nodes a failure for the request that started the read. It stays a timeout for requests that
+   * joined, and where no node was slow: the chain advanced.
    */
   #errorFor(error: SnapshotError, isFirst: boolean, signal: AbortSignal | undefined): SnapshotError {
     const isOfNodes = error.code === 'timed_out' && error.cause !== undefined;

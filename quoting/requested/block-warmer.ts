@@ -25,7 +25,9 @@ export interface BlockWarmerDeps {
   readonly shared?: Pick<SharedReads, 'claim' | 'end'> | undefined;
   /** Whether the depth of a pool is not read ahead for anonymous clients. */
   readonly isReadForKeys: (pool: ServedPool) => boolean;
-  /** For so long after its last read a pool that the budget has no calls for is not reported, milliseconds. Default: 0. */
+  /**
+   * For so long after its last read a pool that the budget has no calls for is not reported, milliseconds. Default: 0.
+   */
   readonly keepMs?: number;
   readonly logger: Logger;
   readonly now: Clock;

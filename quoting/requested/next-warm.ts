@@ -21,8 +21,8 @@ const withStep = (state: WarmState, step: WarmStep): Next => [state, { ...NOTHIN
 /**
  * What becomes of the reads of requested pools, and what there is to do, when something happens.
  *
- * 1. One run is in progress at most, with one step in progress. Of heads that come during a run, the next one reads only
- *    the newest.
+ * 1. One run is in progress at most, with one step in progress. Of heads that come during a run,
+ *    the next one reads only the newest.
  * 2. A pool that becomes requested during a run is read by the next one.
  * 3. A read that succeeded at a state is not pending there again, as long as results show it as requested.
  * 4. Heads are watched, and ticks come, only while pools are requested.

@@ -14,7 +14,9 @@ export interface RequestedPool {
 export interface RequestedPoolsDeps {
   /** How long after a request its pools count as requested. */
   readonly warmMs: number;
-  /** Requests that each request here makes too: pools of the block being built are read at the committed head as well. */
+  /**
+   * Requests that each request here makes too: pools of the block being built are read at the committed head as well.
+   */
   readonly under?: RequestedPools | undefined;
   readonly now: Clock;
 }

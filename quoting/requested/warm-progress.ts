@@ -35,7 +35,11 @@ export const progressAt = (progress: WarmProgress, state: string): WarmProgress 
 
 export const isDone = ({ done }: WarmProgress, read: RequestedPool): boolean => done.has(warmKey(read));
 
-/** Notes reads that succeeded: at the state, unless they are provisional. @param isCurrent whether reads are still at it */
+/**
+ * Notes reads that succeeded: at the state, unless they are provisional.
+ *
+ * @param isCurrent whether reads are still at it
+ */
 export function withReads(
   { state, done, lastReads }: WarmProgress,
   reads: readonly { readonly read: RequestedPool; readonly snapshot: Snapshot }[],
@@ -55,8 +59,8 @@ export function withOnly(progress: WarmProgress, requested: readonly RequestedPo
 }
 
 /**
- * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block and
- * as long as any price is live there.
+ * Whether the last read of a pool is used at a newer state: while it is young, and if it was live, on the same block
+ * and as long as any price is live there.
  */
 export function isKept({ lastReads }: WarmProgress, read: RequestedPool, keeping: Keeping): boolean {
   const { keepMs, block, now, isSuperseded } = keeping;

@@ -15,8 +15,8 @@ export interface WarmResult {
   /** The pools that are requested for this kind. */
   readonly requested: ReadonlySet<Address>;
   /**
-   * Snapshots of this block. A pool is `timed_out` if it is read for keys only, or the budget had no calls for it; it is
-   * left out while its last read is young enough to be kept.
+   * Snapshots of this block. A pool is `timed_out` if it is read for keys only, or the budget had no calls for it; it
+   * is left out while its last read is young enough to be kept.
    */
   readonly outcomes: ReadonlyMap<Address, Snapshot | SnapshotError>;
   /** When the chain's head was seen and when the reads were done, by `performance.now()`. */

@@ -18,7 +18,9 @@ import {
   TICK_MS,
 } from './block-readers.ts';
 
-/* Processes that share the reads of a chain over a Redis that answers late or not; messages are lost, late or doubled. */
+/*
+ * Processes that share the reads of a chain over a Redis that answers late or not; messages are lost, late or doubled.
+ */
 
 const PROCESSES = 3;
 const STEP_MS = 10;

@@ -25,7 +25,10 @@ export interface ReadersState {
   readonly asideUntil: number;
 }
 
-/** What happened. `answered`: what Redis said of a claim; `failed` also when it said nothing. `askedAt`: when it was asked. */
+/**
+ * What happened. `answered`: what Redis said of a claim; `failed` also when it said nothing. `askedAt`:
+ * when it was asked.
+ */
 export type ReadersEvent =
   | { readonly kind: 'wanted'; readonly state: string; readonly block: BlockHeader; readonly isAlone: boolean }
   | { readonly kind: 'waited'; readonly state: string; readonly isPublished: boolean }

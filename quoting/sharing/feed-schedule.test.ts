@@ -12,7 +12,9 @@ import {
   type SharedFeedState,
 } from './feed-schedule.ts';
 
-/* Processes that share the sources of a chain: messages are lost, come late or twice; Redis answers only some of them. */
+/*
+ * Processes that share the sources of a chain: messages are lost, come late or twice; Redis answers only some of them.
+ */
 
 const PROCESSES = 3;
 const STEP_MS = 10;

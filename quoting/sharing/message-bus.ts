@@ -28,7 +28,9 @@ export const connectBus = (redisUrl: string, logger: Logger): BusConnections => 
   subscriptions: connectQueueing(redisUrl, logger),
 });
 
-/** Passes messages between the processes of a deployment, each a JSON object that begins with the `id` of its sender. */
+/**
+ * Passes messages between the processes of a deployment, each a JSON object that begins with the `id` of its sender.
+ */
 export class MessageBus {
   /** For commands beside the messages: they fail at once while Redis is unreachable. */
   readonly redis;
@@ -40,7 +42,9 @@ export class MessageBus {
   #id = randomUUID();
   #isClosed = false;
 
-  /** @param onMissed called when messages may have been missed; this process has a new id then, so it is new to others */
+  /**
+   * @param onMissed called when messages may have been missed; this process has a new id then, so it is new to others
+   */
   constructor({ commands, subscriptions }: BusConnections, logger: Logger, onMissed: () => void) {
     this.#logger = logger;
     this.redis = commands;

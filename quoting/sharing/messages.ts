@@ -47,8 +47,8 @@ const Part = z.object({
 });
 
 /**
- * `SharedOverrides`; maps are lists of entries. That there are none is no other message: it names the blocks and sources
- * that say so, each without parts, because what other sources said is not contradicted.
+ * `SharedOverrides`; maps are lists of entries. That there are none is no other message: it names the blocks and
+ * sources that say so, each without parts, because what other sources said is not contradicted.
  */
 const Overrides = z.object({
   blocks: z

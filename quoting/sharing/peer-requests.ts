@@ -9,7 +9,9 @@ export const FORGET_MS = 10_000;
 
 type Pools = readonly RequestedPool[];
 
-/** What is known of the processes of a chain and what these know of this one. All times are of one clock, milliseconds. */
+/**
+ * What is known of the processes of a chain and what these know of this one. All times are of one clock, milliseconds.
+ */
 export interface PeersState {
   /** By id, what clients request of the other processes, and when each reported last. */
   readonly peers: ReadonlyMap<string, { readonly pools: Pools; readonly at: number }>;

@@ -110,8 +110,8 @@ export class ReadSharing {
   }
 
   /**
-   * Starts to take the overrides of a chain's sources from the process that reads these for all. While there is none, this
-   * process reads them for itself.
+   * Starts to take the overrides of a chain's sources from the process that reads these for all. While there is none,
+   * this process reads them for itself.
    */
   followFeed(chain: ChainConfig, feed: LiveFeed): void {
     this.#openFeed(chain, (_, lease) => ({

@@ -8,7 +8,8 @@ const OVER = 'over';
 
 /**
  * Keeps the claims of the blocks of a chain in Redis. These are no leases: after a block was read, its key says so to
- * processes that come later, and a renewal need not compare the holder, since reads at a hash are right whoever makes them.
+ * processes that come later, and a renewal need not compare the holder,
+ * since reads at a hash are right whoever makes them.
  *
  * @param keyOf names the Redis key of a block's state
  */

@@ -7,7 +7,9 @@ export interface SharedFeedDeps {
   readonly feed: Pick<LiveFeed, 'isClosed' | 'now' | 'read' | 'rest' | 'take' | 'state' | 'shared' | 'onFrame'>;
   /** Who reads the sources for the next `LEASE_MS`. Rejects while Redis does not answer. */
   readonly findReader: () => Promise<Reader>;
-  /** Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send. */
+  /**
+   * Sends a text to all other processes. Handles its failures itself. Absent: this process only takes what others send.
+   */
   readonly publish?: (text: string) => void;
 }
 

@@ -9,8 +9,9 @@ export interface SharedHeadsDeps {
 }
 
 /**
- * Tells other processes of each head that this one takes, before anything is read at it, and hears of theirs: a reader who
- * goes from one process to another sees no older block there. No process takes a head for that, which nodes alone give.
+ * Tells other processes of each head that this one takes, before anything is read at it, and hears of theirs: a reader
+ * who goes from one process to another sees no older block there. No process takes a head for that,
+ * which nodes alone give.
  */
 export class SharedHeads {
   readonly #deps: SharedHeadsDeps;

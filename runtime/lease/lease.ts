@@ -30,7 +30,8 @@ interface LeaseRequest {
 }
 
 /**
- * Tries to take a lease, with one command. A holder without fencing gets its lease again: it may have missed the answer.
+ * Tries to take a lease, with one command. A holder without fencing gets its lease again:
+ * it may have missed the answer.
  *
  * @returns undefined while another process holds it
  */
@@ -51,8 +52,8 @@ export class Lease {
   #term = NEW_TERM;
 
   /**
-   * @param fence the token of this holder. Where a lease has fencing, it is higher than those of all earlier holders, even
-   *   after Redis has lost its data, and whatever a holder writes must be checked by it
+   * @param fence the token of this holder. Where a lease has fencing, it is higher than those of all earlier holders,
+   * even after Redis has lost its data, and whatever a holder writes must be checked by it
    */
   constructor(
     request: LeaseRequest,

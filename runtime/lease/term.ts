@@ -8,7 +8,9 @@ export interface Term {
   readonly hasEnded: boolean;
 }
 
-/** `granted`: Redis answered that the process holds the lease, for its whole duration from some time after `askedAt`. */
+/**
+ * `granted`: Redis answered that the process holds the lease, for its whole duration from some time after `askedAt`.
+ */
 export type TermEvent = { readonly kind: 'granted'; readonly askedAt: number } | { readonly kind: 'ended' };
 
 export const NEW_TERM: Term = { until: Number.NEGATIVE_INFINITY, hasEnded: false };

@@ -20,8 +20,9 @@ export interface HeavyOrder {
 export type HeavyResult = Readonly<Record<string, number>>;
 
 /**
- * Together they send as much as the default limits let an address send without a key, 5 batches and 10 routes a second, and
- * as many quote updates as routes with a key. The limits of this API are lower: each request has an address of its own.
+ * Together they send as much as the default limits let an address send without a key, 5 batches and 10 routes a second,
+ * and as many quote updates as routes with a key. The limits of this API are lower:
+ * each request has an address of its own.
  */
 const CONNECTIONS = 4;
 const REQUESTS_PER_SEC = 25;

@@ -8,7 +8,10 @@ export interface Load {
   readonly requests: readonly LoadRequest[];
   /** Each on a connection of its own. */
   readonly clients: number;
-  /** Of a client between an answer and its next request, on average: clients that waited equally long would come together. */
+  /**
+   * Of a client between an answer and its next request, on average:
+   * clients that waited equally long would come together.
+   */
   readonly pauseMs: number;
 }
 

@@ -10,7 +10,11 @@ export interface Pace {
 
 const TICK_MS = 5;
 
-/** Sends at a pace whether answers come or not, then waits for those that are open. @returns how many came in a second */
+/**
+ * Sends at a pace whether answers come or not, then waits for those that are open.
+ *
+ * @returns how many came in a second
+ */
 export async function sendPaced(
   { perSecond, maxOpen, goesOn }: Pace,
   send: (number: number) => Promise<void>,

@@ -6,8 +6,8 @@ const NICE = -10;
 const EXPECTED = ['EACCES', 'EPERM', 'ENOENT', 'EROFS'];
 
 /**
- * Gives a process that leads a session precedence where cores are short. Linux shares them among sessions first, so that
- * priorities of processes count within one alone.
+ * Gives a process that leads a session precedence where cores are short. Linux shares them among sessions first, so
+ * that priorities of processes count within one alone.
  */
 export function givePrecedence(pid: number): void {
   try {

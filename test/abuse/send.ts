@@ -60,7 +60,8 @@ const SEND_TIMEOUT_MS = 200;
 const ANSWERED_MS = 30;
 
 /**
- * Sends bytes, one per character, over a connection of their own, and closes it for writing when nothing more comes back.
+ * Sends bytes, one per character, over a connection of their own,
+ * and closes it for writing when nothing more comes back.
  *
  * @returns all that came back until the API closed its end too; a reset counts as its end
  */

@@ -41,14 +41,20 @@ const BOMB: Hex = '0x6133ff5f526002601ef3';
 
 const switchableAbi = parseAbi(['function turn(uint8 next)']);
 const FORTUNE = 10n ** 30n;
-/** Of each bin, a raw unit each. A pool scales both tokens to 18 decimals or more, so that of many it refuses whole units. */
+/**
+ * Of each bin, a raw unit each. A pool scales both tokens to 18 decimals or more,
+ * so that of many it refuses whole units.
+ */
 const SHARES = 10n ** 12n;
 /** In a hundred. */
 const OPENINGS = 65;
 const FUNDINGS = 60;
 const BETRAYALS = 80;
 const TRADES = 40;
-/** In a packed pool that was just funded, while its contracts are still honest: most of those that turn let nobody trade. */
+/**
+ * In a packed pool that was just funded, while its contracts are still honest:
+ * most of those that turn let nobody trade.
+ */
 const FIRST_TRADES = 4;
 /** Raw units of a trade. */
 const MAX_TRADED = 10 ** 6;
@@ -63,9 +69,9 @@ interface HostilePool {
 }
 
 /**
- * Opens pools at factories of its own, one of each generation, from the same tokens as honest ones and from its own, behind
- * providers, with extensions and tokens that are honest at first and then turn. In packed ones it trades, before they turn
- * and at times afterwards: what their swaps mean is found out from them.
+ * Opens pools at factories of its own, one of each generation, from the same tokens as honest ones and from its own,
+ * behind providers, with extensions and tokens that are honest at first and then turn. In packed ones it trades, before
+ * they turn and at times afterwards: what their swaps mean is found out from them.
  */
 export class Attacker {
   /** Everything that was ever made here, lowercase: rows which name one of these are the attacker's. */
@@ -154,7 +160,10 @@ export class Attacker {
     }
   }
 
-  /** None, a stop loss, or one that takes some hooks: a switchable provider, the pool's own provider, or one that ends itself. */
+  /**
+   * None, a stop loss, or one that takes some hooks: a switchable provider, the pool's own provider,
+   * or one that ends itself.
+   */
   async #extensions(
     token0: Address,
     token1: Address,

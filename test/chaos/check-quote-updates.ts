@@ -9,7 +9,10 @@ const AUDIT_IN_FLIGHT_MS = 2_000;
 
 const receivedAtMs = ({ atNs }: Received): number => Number(BigInt(atNs) / 1_000_000n);
 
-/** What was lost, duplicated or put out of order on the way to the builders, and who got nothing; empty when all is well. */
+/**
+ * What was lost, duplicated or put out of order on the way to the builders, and who got nothing;
+ * empty when all is well.
+ */
 export function checkDeliveries(updates: QuoteUpdates, builders: readonly ChaosBuilder[]): string[] {
   return builders.flatMap((builder) => {
     const acknowledged = updates.acknowledgements.filter(({ builder: id }) => id === builder.id);

@@ -34,8 +34,8 @@ const MOMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. Sums of dollars
- * depend a little on the order in which they are added.
+ * What is compared in place of a view: bars with the swaps that are not final, wherever the kept minutes end. Sums of
+ * dollars depend a little on the order in which they are added.
  */
 const INSTEAD: Readonly<Record<string, string>> = {
   'read_model.trade_candle': `(SELECT p.chain_id, p.address AS pool, secs, (b).*, round((b).volume_usd::numeric, 2) AS volume_usd
@@ -69,8 +69,8 @@ const LEFT_OUT = [
 ];
 
 /**
- * What was quoted when somebody looked: compared where both databases have it. A reference run looks at blocks alone that
- * nothing replaces any more.
+ * What was quoted when somebody looked: compared where both databases have it. A reference run looks at blocks alone
+ * that nothing replaces any more.
  */
 const BOTH_SAW: Readonly<Record<string, string>> = {
   fill: `SELECT concat_ws(' ', chain_id, block_number, log_index, transaction_hash) AS place,

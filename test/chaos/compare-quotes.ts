@@ -59,7 +59,9 @@ async function compareUntilEqual(
   }
 }
 
-/** Quotes as text, without the time of the reading; without pools that got no quote. Each batch has untrusted pools too. */
+/**
+ * Quotes as text, without the time of the reading; without pools that got no quote. Each batch has untrusted pools too.
+ */
 async function quotesOf(
   url: string,
   chainId: number,

@@ -26,7 +26,9 @@ export async function compareWithStorage({
   return { pools, violations };
 }
 
-/** Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none. */
+/**
+ * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none.
+ */
 export async function differencesOfIndex({ databaseUrl }: World): Promise<string[]> {
   const client = await connectExact(databaseUrl);
   try {

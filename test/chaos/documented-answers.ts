@@ -28,8 +28,8 @@ const PLAIN_QUERY = /^Failed to deserialize query string: /;
 const UPSTREAM = /^\{"error":"(?![^"]*(127\.0\.0\.1|\bat ))[^"]+"\}$/;
 
 /**
- * Longest time until an answer where the contract names no limit: the database's limits for a connection and a statement,
- * and those of a chain's node.
+ * Longest time until an answer where the contract names no limit: the database's limits for a connection and a
+ * statement, and those of a chain's node.
  */
 const HANGING_DEADLINE_MS = 15_000;
 

@@ -28,7 +28,9 @@ export interface ChaosOptions {
 /** What was done to the service, and what became of it. */
 export interface ChaosReport {
   readonly kills: Readonly<Record<string, number>>;
-  /** Ends that the run did not cause directly, as of an indexer whose database is gone: the supervisor started it again. */
+  /**
+   * Ends that the run did not cause directly, as of an indexer whose database is gone: the supervisor started it again.
+   */
   readonly ownEnds: Readonly<Record<string, readonly string[]>>;
   readonly reorganisations: number;
   readonly blocksUndone: number;

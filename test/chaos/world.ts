@@ -29,8 +29,8 @@ const QUEUE_PREFIX = 'chaos';
 const BLOCK_TIME_MS = 500;
 
 /**
- * Dollar prices of the chain $1's tokens $2 for each interval around $3, Unix seconds. What is recorded stays, so databases
- * whose captures look at different moments have the same prices.
+ * Dollar prices of the chain $1's tokens $2 for each interval around $3, Unix seconds. What is recorded stays, so
+ * databases whose captures look at different moments have the same prices.
  */
 const fiatHistorySql = (table: string, secs: number) => `
   INSERT INTO history.${table}

@@ -46,8 +46,8 @@ export async function compareAmounts(world: FillWorld, random: Random, amounts: 
 }
 
 /**
- * Executes an amount and takes it back. The chain may be worse than the client said by a raw unit of either token; one of the
- * input may be worth many of the output.
+ * Executes an amount and takes it back. The chain may be worse than the client said by a raw unit of either token; one
+ * of the input may be worth many of the output.
  *
  * @returns what is worse than that; null for a good execution, and for an amount that need not fill
  */

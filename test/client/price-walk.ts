@@ -5,7 +5,10 @@ import { inProcessClient } from '../harness/in-process-client.ts';
 import { evenShares, makePool, type QuoteWorld, SHARES_OF_ONE, type WorldPool } from '../quotes/quote-world.ts';
 import { estimateFill, type QuoteLevel } from '../route/spec-walk.ts';
 
-/** A side of a pool, and exact inputs: what interpolated volume and interpolated prices promise, and what the chain pays. */
+/**
+ * A side of a pool, and exact inputs: what interpolated volume and interpolated prices promise,
+ * and what the chain pays.
+ */
 export interface PriceWalk {
   readonly side: Side;
   /** `bidAdj` or `askAdj`. Both tokens have 18 decimals. */

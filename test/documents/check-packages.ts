@@ -19,7 +19,10 @@ type LockedPackage = {
 const lockOf = ({ textOf }: Project) =>
   JSON.parse(textOf('package-lock.json')) as { readonly packages: Readonly<Record<string, LockedPackage>> };
 
-/** What `npm ci` installs is bounded, and each direct package, and each of the largest twenty, has its reason in the page. */
+/**
+ * What `npm ci` installs is bounded, and each direct package, and each of the largest twenty,
+ * has its reason in the page.
+ */
 export const checkPackages: Check = (project) => {
   const { packages } = lockOf(project);
   // Those of this machine: the lock file also has binaries of other ones.
@@ -39,7 +42,9 @@ export const checkPackages: Check = (project) => {
   ];
 };
 
-/** `tsc` is TypeScript 7, and the API of TypeScript is 5.9: npm links the `tsc` of the package whose folder sorts first. */
+/**
+ * `tsc` is TypeScript 7, and the API of TypeScript is 5.9: npm links the `tsc` of the package whose folder sorts first.
+ */
 export const checkCompilers: Check = () => {
   const linked = readlinkSync(join(PROJECT_ROOT, 'node_modules/.bin/tsc'));
   const installed = readFileSync(join(PROJECT_ROOT, 'node_modules/typescript/package.json'), 'utf8');

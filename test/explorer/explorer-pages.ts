@@ -30,8 +30,8 @@ export function startedExplorer() {
   }
 
   /**
-   * Opens a path. A new block first: the chain stands still otherwise, and what was read for an earlier page would be late
-   * on a slow machine.
+   * Opens a path. A new block first: the chain stands still otherwise,
+   * and what was read for an earlier page would be late on a slow machine.
    */
   async function open(path: string, options: Parameters<typeof visit>[2] = {}): Promise<Page> {
     await world.mine();

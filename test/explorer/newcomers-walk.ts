@@ -8,8 +8,8 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * What somebody does who just started the demo: opens the first address that it printed, finds the best pool of a pair,
- * sees its depth move with trades, asks for a route, runs the line that the page shows, and sees prices that are live in
- * block after block.
+ * sees its depth move with trades, asks for a route, runs the line that the page shows,
+ * and sees prices that are live in block after block.
  *
  * @param printed all that the demo has printed
  */

@@ -187,7 +187,8 @@ describe('a pool', () => {
     await world.movePrice(3_000);
     await pass(30_000);
     const failures = async () => {
-      // On a busy machine the attempt at 30 s comes before the service has the new head: the next one is not waited for.
+      // On a busy machine the attempt at 30 s comes before the service has the new head:
+      // the next one is not waited for.
       await pass(1_000);
       return page.getByText('Trying again').count();
     };

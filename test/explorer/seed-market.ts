@@ -11,7 +11,9 @@ import type { Pair } from '../quotes/quote-world.ts';
 /** Markup, a script, a change of direction, and far too long; the indexer would take some of it out. */
 export const HOSTILE_SYMBOL = `"><img src=https://evil.example/x onerror=alert(1)><script>alert(2)</script>\u202Egnp.${'W'.repeat(60)}`;
 
-/** Pools of the second chain, which no node serves: more than a page. Unlike their TVL, their trends are in no order. */
+/**
+ * Pools of the second chain, which no node serves: more than a page. Unlike their TVL, their trends are in no order.
+ */
 export const OTHERS = Array.from({ length: 60 }, (_, n) => ({
   address: seedAddress(0x2000 + n),
   /** Per mille in 24 hours. */
@@ -204,7 +206,10 @@ export async function storeTrends(listing: Listing): Promise<void> {
   await listing.refresh();
 }
 
-/** A sample of 3,000 and 3,001 USDC, with 4,500 USDC and 1.5 WETH within 50 bps of their middle, where the bar of the trades begins. */
+/**
+ * A sample of 3,000 and 3,001 USDC, with 4,500 USDC and 1.5 WETH within 50 bps of their middle,
+ * where the bar of the trades begins.
+ */
 export async function addQuoteSample({ pool: database }: Listing, pool: Address): Promise<void> {
   const ts = NOW - (NOW % 300);
   await database.query("SELECT history.keep_partitions('quote_minute', $1, 0)", [ts]);

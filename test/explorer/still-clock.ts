@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Stops the clock of a page and that of the service as the page sees it, before the page opens: ages do not depend on the
- * machine. Timers run.
+ * Stops the clock of a page and that of the service as the page sees it, before the page opens:
+ * ages do not depend on the machine. Timers run.
  *
  * @returns lets so many milliseconds pass for both
  */

@@ -8,8 +8,8 @@ import { viewQueries } from '../../indexer/publication/view-queries.ts';
 export const ONCHAIN_SCHEMA = 'onchain_test';
 
 /**
- * Makes the indexer's tables in a migrated database, empty, and publishes them as the views of `live`, as the indexer does
- * when it is complete. For tests that seed rows instead of running an indexer.
+ * Makes the indexer's tables in a migrated database, empty, and publishes them as the views of `live`, as the indexer
+ * does when it is complete. For tests that seed rows instead of running an indexer.
  */
 export async function createOnchainTables(client: Pick<pg.Client, 'query'>, schema = ONCHAIN_SCHEMA): Promise<void> {
   await asIndexer(client, [
@@ -42,7 +42,10 @@ async function asIndexer(client: Pick<pg.Client, 'query'>, statements: readonly 
   await client.query(['SET ROLE ptd_indexer', ...statements, 'RESET ROLE'].join(';'));
 }
 
-/** Says up to which block a chain is indexed, as the indexer does in its checkpoint; `isFinal` says that it is final too. */
+/**
+ * Says up to which block a chain is indexed, as the indexer does in its checkpoint;
+ * `isFinal` says that it is final too.
+ */
 export async function setIndexedBlock(
   client: Pick<pg.Client, 'query'>,
   block: { readonly chainId: number; readonly number: number; readonly timestamp: number; readonly isFinal?: boolean },

@@ -16,7 +16,9 @@ const FOLDERS = [
   'runtime',
 ];
 
-/** TypeScript files of the folders that run in production, but for tests, by their paths from the root of the project. */
+/**
+ * TypeScript files of the folders that run in production, but for tests, by their paths from the root of the project.
+ */
 export function productionSources(): string[] {
   const paths = FOLDERS.flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),

@@ -13,8 +13,8 @@ export interface FileTime {
 }
 
 /**
- * The slowest files, slowest first, a line each: `  12.3 s,   4.5 s of CPU time  test/scale/scale.test.ts`. Empty when the
- * run has few files.
+ * The slowest files, slowest first, a line each: `  12.3 s,   4.5 s of CPU time  test/scale/scale.test.ts`.
+ * Empty when the run has few files.
  */
 export function formatSlowest(files: readonly FileTime[]): string {
   if (files.length <= NAMED_FILES) return '';

@@ -3,7 +3,8 @@ import { describeWait } from './describe-wait.ts';
 
 /**
  * Stops the timers and the clock of the process until the test ends: time passes by {@link pass} alone, also for pauses
- * and timeouts of `runtime/`. Sockets and promises continue, and so do `AbortSignal.timeout` and `node:timers/promises`.
+ * and timeouts of `runtime/`. Sockets and promises continue,
+ * and so do `AbortSignal.timeout` and `node:timers/promises`.
  */
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });

@@ -65,7 +65,10 @@ const mine = (chainId: number, blocks: string) => request(chainOf(chainId).url, 
 const audit = (chainId: number, url?: string): Promise<AuditRow[]> =>
   auditPools(world.database, world.chainsFile, chainId, { url: url ?? chainOf(chainId).url });
 
-/** Compares thrice, each after another block: the first finds out how a packed factory stores, the others find what differs. */
+/**
+ * Compares thrice, each after another block: the first finds out how a packed factory stores,
+ * the others find what differs.
+ */
 async function auditToTheEnd(chainId: number): Promise<ReadonlyMap<string, readonly string[]>> {
   for (let times = 0; times < 2; times += 1) {
     await audit(chainId);
@@ -105,7 +108,10 @@ async function expectShown(differing: readonly string[]): Promise<void> {
   }
 }
 
-/** Lets the second node give no log of the first swap that it gives of a flat and a packed pool; fills in their transactions. */
+/**
+ * Lets the second node give no log of the first swap that it gives of a flat and a packed pool;
+ * fills in their transactions.
+ */
 function leaveOut(): ReadonlyMap<string, string> {
   const left = new Map<string, string>();
   const poolOf = (generation: 'flat' | 'packed') =>

@@ -113,8 +113,8 @@ export async function shownDays(database: pg.Pool, chainId: number, pool: Addres
 }
 
 /**
- * By how many raw units the TVL of each day exceeds what bins hold by the pool's own storage at the last block of the day: up to
- * one for each log, since amounts are rounded in the pool's favour.
+ * By how many raw units the TVL of each day exceeds what bins hold by the pool's own storage at the last block of the
+ * day: up to one for each log, since amounts are rounded in the pool's favour.
  */
 export async function tvlBeyondBins(client: PublicClient, database: pg.Pool, chainId: number, pool: LoggedPool) {
   const { address } = pool;

@@ -73,7 +73,9 @@ export async function readProvider(client: PublicClient, address: Address, kind:
   };
 }
 
-/** The bins of all swaps of these pools, as the chain logged them and as rows of `bin_swap`, in the order of their logs. */
+/**
+ * The bins of all swaps of these pools, as the chain logged them and as rows of `bin_swap`, in the order of their logs.
+ */
 export async function readBinSwaps(client: PublicClient, pools: readonly Address[]) {
   const event = getAbiItem({ abi: flatPoolEvents, name: 'BinSwapped' });
   const logs = await client.getLogs({ address: [...pools], event, fromBlock: 0n, strict: true });

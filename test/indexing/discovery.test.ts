@@ -45,7 +45,8 @@ let scenario: Scenario;
 
 beforeAll(async () => {
   scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID, packed: packedVariant('sumOnEdges') });
-  // A pool whose stop loss has the code of the standard one. Whoever made it may have written anything into its storage.
+  // A pool whose stop loss has the code of the standard one.
+  // Whoever made it may have written anything into its storage.
   const chain = await connectDevChain(anvil.url);
   const { poolFactory } = scenario.deployment;
   const copy = await deployContract(chain, 'StopLoss', [poolFactory], chain.roles.untrusted);
@@ -248,7 +249,10 @@ test('what nodes do not show in time is left out with a warning, and what is pro
     });
   }));
 
-/** Whether a request is for code at a block below another, as a node answers it that does not keep the state of old blocks. */
+/**
+ * Whether a request is for code at a block below another,
+ * as a node answers it that does not keep the state of old blocks.
+ */
 const isOldCode = (below: bigint) => (request: { readonly method: string; readonly params: readonly unknown[] }) => {
   const at = request.params[1];
   return request.method === 'eth_getCode' && typeof at === 'string' && at.startsWith('0x') && BigInt(at) < below;

@@ -88,7 +88,9 @@ export class PackedMarket {
     await send(setup.chain, { from, to: deployment.priceVelocityGuard, data });
   }
 
-  /** Does something with every pool, in turn: mostly swaps of both kinds and directions, now and then something else. */
+  /**
+   * Does something with every pool, in turn: mostly swaps of both kinds and directions, now and then something else.
+   */
   async act(rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       this.#actions += 1;
@@ -121,7 +123,8 @@ export class PackedMarket {
     }
     const zeroForOne = n % 2 === 0;
     const exactInput = n % 4 < 2;
-    // Of token0, with 6 decimals, or token1, with 18: bins hold a hundred token0 or what they are worth, so that some are crossed.
+    // Of token0, with 6 decimals, or token1, with 18: bins hold a hundred token0 or what they are worth,
+    // so that some are crossed.
     const unit = zeroForOne === exactInput ? 10n ** 6n : 10n ** 18n;
     const amount = unit * BigInt(17 + 37 * (n % 5));
     await packedSwap(chain, deployment, { pool, zeroForOne, amountSpecified: exactInput ? amount : -amount });

@@ -15,7 +15,9 @@ import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
 import { type Capture, type CaptureOptions, startCapturedWorld } from './captured-world.ts';
 import { updateAll } from './live-world.ts';
 
-/* Capture takes the words of live sources from the API, as its own user of Redis, and reads sources itself without one. */
+/*
+ * Capture takes the words of live sources from the API, as its own user of Redis, and reads sources itself without one.
+ */
 
 const PREFIX = 'pamm';
 const OWN = { sources: [{ kind: 'own' as const }] };

@@ -6,8 +6,8 @@ import { startCapturedWorld } from './captured-world.ts';
 import { updateAll, waitForUpdates } from './live-world.ts';
 
 /*
- * What capture says of pools whose prices live with a builder: the listing follows the rule of quotes, with the builder as
- * a source and without.
+ * What capture says of pools whose prices live with a builder: the listing follows the rule of quotes,
+ * with the builder as a source and without.
  */
 
 const SALE = { zeroForOne: true, amountSpecified: ONE };

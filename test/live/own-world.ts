@@ -43,7 +43,10 @@ export interface Sent {
 /** A chain that takes quote updates and has no source of live prices. */
 export const PLAIN_CHAIN = 31_338;
 
-/** A live market whose one source is `own`, the API that takes quote updates, and an API of quotes, behind a proxy of the node. */
+/**
+ * A live market whose one source is `own`, the API that takes quote updates, and an API of quotes,
+ * behind a proxy of the node.
+ */
 export interface OwnWorld {
   readonly market: LiveWorld['market'];
   readonly served: LiveWorld['served'];

@@ -14,7 +14,9 @@ import { connectSse } from '../stream/stream-connection.ts';
 import { startCapturedWorld } from './captured-world.ts';
 import { type Batch, type LiveQuote, relayerSource, updateAll } from './live-world.ts';
 
-/* Live prices in API processes of one Redis: what one of them learns, ends or misses, the others show as they should. */
+/*
+ * Live prices in API processes of one Redis: what one of them learns, ends or misses, the others show as they should.
+ */
 
 const HOST = '127.0.0.1';
 const START_LIMIT_MS = 60_000;

@@ -17,7 +17,9 @@ export interface ViemSwap {
   readonly amountIn: bigint;
 }
 
-/** What an `eth_call` of a swap at the head takes and pays, by viem and the quoter alone; null for a swap that reverts. */
+/**
+ * What an `eth_call` of a swap at the head takes and pays, by viem and the quoter alone; null for a swap that reverts.
+ */
 export async function swapAtHead(
   node: PublicClient,
   { pool: { address, quoter }, zeroForOne, amountIn }: ViemSwap,

@@ -84,7 +84,8 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     });
     expect(await readFile(own, 'utf8')).toBe(before);
 
-    // What ends is started again. Postgres says every ten seconds how long it recovers, and here every ten milliseconds.
+    // What ends is started again. Postgres says every ten seconds how long it recovers,
+    // and here every ten milliseconds.
     await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
     for (const [name, command] of [
       ['capture', 'dist/capture.mjs'],

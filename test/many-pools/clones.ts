@@ -15,8 +15,8 @@ const forwarderTo = (contract: Address): Hex =>
   `0x363d3d373d3d3d363d73${contract.slice(2)}5af43d82803e903d91602b57fd5bf3`;
 
 /**
- * Puts copies of a contract at other addresses: its storage, and code that forwards to it. Thousands a second, and the node
- * holds the code once. They are there from the next block.
+ * Puts copies of a contract at other addresses: its storage, and code that forwards to it. Thousands a second, and the
+ * node holds the code once. They are there from the next block.
  */
 export async function putClones(rpcUrl: string, contract: Address, addresses: readonly Address[]): Promise<void> {
   const account = {

@@ -53,7 +53,10 @@ const METHOD = '"method":"eth_call"';
 const AT_BLOCK = '"blockHash":"';
 const HASH_LENGTH = 66;
 
-/** The block that an `eth_call` names by its hash. Not parsed: to parse a quarter of a megabyte takes time from what is timed. */
+/**
+ * The block that an `eth_call` names by its hash. Not parsed:
+ * to parse a quarter of a megabyte takes time from what is timed.
+ */
 function blockOfCall(body: Buffer): string | undefined {
   const at = body.indexOf(AT_BLOCK);
   if (at < 0 || !body.includes(METHOD)) return undefined;

@@ -54,7 +54,10 @@ export async function listWorld(world: IndexedWorld): Promise<ListedWorld> {
   return { ...world, database, listing, rows, rowOf, runJobs };
 }
 
-/** Trades on, and sets the clocks so that the window begins in the middle of all traffic: what came before must not count. */
+/**
+ * Trades on, and sets the clocks so that the window begins in the middle of all traffic:
+ * what came before must not count.
+ */
 async function actAroundWindowEdge(world: IndexedWorld): Promise<void> {
   const edge = await middleOfTraffic(world);
   for (const { client } of world.chains) {

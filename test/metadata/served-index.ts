@@ -61,7 +61,10 @@ export function serveIndex(databaseUrl: string, chainsFile: ChainsInput): Served
   };
 }
 
-/** The listing says of the same pools as quotes with depth that they refuse, and of these as is expected, after some rounds. */
+/**
+ * The listing says of the same pools as quotes with depth that they refuse, and of these as is expected,
+ * after some rounds.
+ */
 export async function expectRejected(
   { listing, quotes, capture }: ServedIndex,
   chainId: number,

@@ -25,7 +25,10 @@ beforeEach(async () => {
   await cp(join(PROJECT_ROOT, '.githooks'), join(repository, '.githooks'), { recursive: true });
 });
 
-/** The environment of Git in these tests, without the settings of the user and without the variables that Git gives a hook. */
+/**
+ * The environment of Git in these tests, without the settings of the user and without the variables
+ * that Git gives a hook.
+ */
 const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 const options = () => ({ cwd: repository, env, extendEnv: false, reject: false }) as const;
 const git = (...args: readonly string[]) =>

@@ -16,7 +16,10 @@ import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { createDatabase, type TestDatabase } from '../harness/database.ts';
 import { PROCESSES } from './operated-world.ts';
 
-/** No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile, stands for it. */
+/**
+ * No image can be built without Docker: the folder of its last stage, made by the commands of the Dockerfile,
+ * stands for it.
+ */
 const CHAIN_ID = 31_337;
 const LIMIT_MS = 240_000;
 /** SPDX names. MPL concerns changed files, of which there are none here. */
@@ -57,7 +60,9 @@ afterAll(() => Promise.all([folder?.remove(), database?.drop(), anvil?.stop()]))
 
 const isVisible = (path: string) => !path.endsWith('.test.ts');
 
-/** What `npm prune --omit=dev` leaves, by the lock file. A link to a folder would lead to packages that are not there. */
+/**
+ * What `npm prune --omit=dev` leaves, by the lock file. A link to a folder would lead to packages that are not there.
+ */
 async function linkProductionPackages(target: string): Promise<void> {
   const lock = JSON.parse(await readFile(join(PROJECT_ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;

@@ -96,7 +96,9 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
   );
 });
 
-/** A sale through a bin of a millionth that holds nearly all, and a longer one that holds little, at a price of 2^13. */
+/**
+ * A sale through a bin of a millionth that holds nearly all, and a longer one that holds little, at a price of 2^13.
+ */
 function almostStraight({ immutables }: PackedTestPool): PricedPool {
   const lengths = [1, 633, 11, 1, 1, 1, 1];
   const bins = lengths.map((lengthE6, index) => ({

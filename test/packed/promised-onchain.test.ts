@@ -163,7 +163,10 @@ function lowestOutput(sales: FillCurve, input: bigint): bigint {
   return foundAt(sales, sales.given.includes(input) ? input : maxBigint(input - ROUNDED, 0n));
 }
 
-/** The most that an output may cost: what is promised, and between levels what a unit more costs, and units of the input. */
+/**
+ * The most that an output may cost: what is promised, and between levels what a unit more costs,
+ * and units of the input.
+ */
 function highestCost(purchases: FillCurve, output: bigint): bigint {
   const promised = foundAt(purchases, output);
   return purchases.given.includes(output) ? promised : foundAt(purchases, output + 1n) + ROUNDED;

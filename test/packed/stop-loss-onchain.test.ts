@@ -183,7 +183,10 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     return packedAdapter.stopLoss.decode(answers, IMMUTABLES, timestamp);
   }
 
-  /** By the formula of the variant, or by what the pool would do without its stop loss: fitted, or every level simulated. */
+  /**
+   * By the formula of the variant, or by what the pool would do without its stop loss: fitted,
+   * or every level simulated.
+   */
   async function curveOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<PoolCurve> {
     if (variant.rule !== 'growing')
       return poolCurve(await sidesOf(pool, priced, draw), packedSimulation, variant.simulation);
@@ -221,7 +224,9 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     return { bids: await fitted(true), asks: await fitted(false) };
   }
 
-  /** The ends of levels, and amounts inside every level, as output and as input: those that give a unit of output fill. */
+  /**
+   * The ends of levels, and amounts inside every level, as output and as input: those that give a unit of output fill.
+   */
   async function expectFills(pool: MarketPool, priced: PricedPool, side: PoolSide, levels: readonly DepthLevel[]) {
     const outputs = amountsWithin(levels.map(({ cumulativeOutput }) => cumulativeOutput));
     const inputs = amountsWithin(levels.map(({ cumulativeInput }) => cumulativeInput));

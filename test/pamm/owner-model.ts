@@ -2,8 +2,8 @@
 export type OwnerModel = ReadonlyMap<string, string>;
 
 /**
- * Who may update a uuid, in plain terms, as a reference for `register.lua`: the holder of the key that first used it, and
- * nobody else. Lifetimes are left out.
+ * Who may update a uuid, in plain terms, as a reference for `register.lua`: the holder of the key that first used it,
+ * and nobody else. Lifetimes are left out.
  */
 export function claimInModel(
   model: OwnerModel,

@@ -55,7 +55,10 @@ const TIMEOUT_MS = 20_000;
 export type PammBody = Schemas['PammQuoteBody'];
 export type PammAnswer = Schemas['PammQuoteResponse'];
 
-/** Two mock builders of Ethereum; a stream builder, a bundle builder and a relayer of BSC; and the chains file's entries that name them. */
+/**
+ * Two mock builders of Ethereum; a stream builder, a bundle builder and a relayer of BSC;
+ * and the chains file's entries that name them.
+ */
 export async function startMocks() {
   const [titan, quasar, stream, bundle, relayer] = await Promise.all([
     startMockBuilder(),
@@ -126,7 +129,9 @@ function chainOf(chainId: number, pamm: unknown): ChainConfig {
   });
 }
 
-/** A worker and an API on one Redis, in this process, with real sockets between all parts; resolves once they are up. */
+/**
+ * A worker and an API on one Redis, in this process, with real sockets between all parts; resolves once they are up.
+ */
 export async function startRig(redisUrl: string, mocks: Mocks, simulate = false) {
   const queuePrefix = `t${randomBytes(6).toString('hex')}`;
   const logger = createLogger('test', process.env.TEST_LOG_LEVEL ?? 'silent');

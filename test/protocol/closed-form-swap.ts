@@ -5,8 +5,8 @@ import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 const PRECISION = 1n << 96n;
 
 /**
- * Output, scaled units, of an exact input by a pool that solves the quadratic of the bin where the input ends and takes back
- * what the excess buys when that costs too much: less than the most that the input pays for.
+ * Output, scaled units, of an exact input by a pool that solves the quadratic of the bin where the input ends and takes
+ * back what the excess buys when that costs too much: less than the most that the input pays for.
  */
 export function closedFormOutput(side: SideCurve, input: bigint): bigint {
   let left = input;
@@ -34,7 +34,9 @@ function outputInside(slice: BinSlice, input: bigint): bigint {
   return excess(corrected) <= 0n ? corrected : maxBigint(corrected - worth(excess(corrected)), 0n);
 }
 
-/** Output by the bin's curve, prices as numbers without a unit: sales cost the mean of the inverse prices at both ends. */
+/**
+ * Output by the bin's curve, prices as numbers without a unit: sales cost the mean of the inverse prices at both ends.
+ */
 function solve({ zeroForOne, edges, position, available }: BinSlice, net: bigint): bigint {
   const M = (1n << 104n) - 1n;
   const start = (edges.lowerX64 * (M - position) + edges.upperX64 * position) * PRECISION;

@@ -222,8 +222,9 @@ describe('a round trip', () => {
 });
 
 /**
- * The pool at the lower edge of its bin, with token1 below it and token0 from it on, as trades leave it. A bin whose balances
- * do not fit the position sells at the price of one place what it bought along its whole way, and loses to a round trip.
+ * The pool at the lower edge of its bin, with token1 below it and token0 from it on, as trades leave it. A bin whose
+ * balances do not fit the position sells at the price of one place what it bought along its whole way,
+ * and loses to a round trip.
  */
 function withBalancesOfTrades(priced: PricedPool): PricedPool {
   const { lowestBin, cursor } = priced.state;

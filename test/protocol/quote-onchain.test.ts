@@ -37,7 +37,9 @@ const REFERENCE_X64 = 7n * Q64;
 const FEED_STALLED = encodeErrorResult({ abi: providerAbi, errorName: 'FeedStalled' });
 
 const poolChain = startedWorld(startPoolChain);
-/** One pool with a replaceable, one with an immutable anchored provider, both protected; and one with an open provider. */
+/**
+ * One pool with a replaceable, one with an immutable anchored provider, both protected; and one with an open provider.
+ */
 let replaceable: TestPool;
 let immutable: TestPool;
 let open: TestPool;

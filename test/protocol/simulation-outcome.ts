@@ -15,7 +15,9 @@ type Guard = 'stopLoss' | 'priceVelocity' | 'swapAllowlist' | 'other';
 const SELECTOR_LENGTH = 10;
 const WORD_LENGTH = 64;
 
-/** Errors that pools and known guards revert with, by selector: hashing names per call would cost more than the call. */
+/**
+ * Errors that pools and known guards revert with, by selector: hashing names per call would cost more than the call.
+ */
 const ERROR_NAMES = new Map(
   [...poolErrors, ...stopLossAbi, ...priceVelocityGuardAbi]
     .filter((item) => item.type === 'error')

@@ -24,7 +24,9 @@ import { chainConfig, makePool, startQuoteWorld, stillQuotes } from './quote-wor
 import { quotedChains } from './quoted-chains.ts';
 import { servedPool } from './served-pool.ts';
 
-/** Answers from the cache in front of the app beside those of the app alone: one app, one set of snapshots, two servers. */
+/**
+ * Answers from the cache in front of the app beside those of the app alone: one app, one set of snapshots, two servers.
+ */
 
 const QUOTA = 4;
 const EVM = `/public/v1/evm/${CHAIN_A}`;

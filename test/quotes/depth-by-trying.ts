@@ -33,8 +33,8 @@ interface Executed {
 }
 
 /**
- * What a swap of this exact input takes and gives, and the prices after it: executed by the node in a block that it then
- * forgets; null when the pool rejects it.
+ * What a swap of this exact input takes and gives, and the prices after it: executed by the node in a block that it
+ * then forgets; null when the pool rejects it.
  */
 async function trySwap(pool: TriedPool, zeroForOne: boolean, input: bigint) {
   const { chain, address, amountsOf } = pool;
@@ -53,7 +53,10 @@ async function trySwap(pool: TriedPool, zeroForOne: boolean, input: bigint) {
   return { taken, given, sellX64, buyX64 };
 }
 
-/** What the largest exact input gives after which the pool's own price is within a distance from mid: found by swaps alone. */
+/**
+ * What the largest exact input gives after which the pool's own price is within a distance from mid:
+ * found by swaps alone.
+ */
 export async function depthByTrying(pool: TriedPool, zeroForOne: boolean, bps: bigint): Promise<bigint> {
   const { sellX64, buyX64 } = await pricesOf(pool);
   let given = 0n;

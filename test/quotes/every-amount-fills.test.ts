@@ -102,7 +102,9 @@ async function brokenPromises(pool: Pool, parts: readonly number[]): Promise<str
   return broken;
 }
 
-/** Two millionths of its bin and a unit beyond a side that ends before the liquidity does; null for one that does not. */
+/**
+ * Two millionths of its bin and a unit beyond a side that ends before the liquidity does; null for one that does not.
+ */
 function justBeyond(levels: readonly Level[], whole: readonly Level[]): bigint | null {
   const { input } = lastPair(levels);
   const bin = whole.findIndex((level) => amountsOf(level).input > input);

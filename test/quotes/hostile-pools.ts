@@ -27,7 +27,10 @@ export async function poolBehind(
   });
 }
 
-/** A pool whose provider burns the gas down to what it needs to quote 2, and before that gives a victim token0 if it has any. */
+/**
+ * A pool whose provider burns the gas down to what it needs to quote 2,
+ * and before that gives a victim token0 if it has any.
+ */
 export async function maliciousPool(
   world: QuoteWorld,
   pair: Pair,

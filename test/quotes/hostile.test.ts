@@ -74,8 +74,8 @@ describe('providers that burn all the gas', () => {
   test('cost a bounded number of calls, once per block however many ask', async () => {
     const { api } = await quotesAmong(world.honest.slice(0, 1), world.hogs, false);
     const calls = ethCalls(api);
-    // One call each for what honest pools take; then, of storage and quotes and of prices, what was left undone, a dozen
-    // pools to a call.
+    // One call each for what honest pools take; then, of storage and quotes and of prices, what was left undone,
+    // a dozen pools to a call.
     expect(calls).toBeLessThanOrEqual(2 + 2 * Math.ceil(HOGS / 9));
     expect(api.calls.every((call) => call.endsWith(':ok'))).toBe(true);
     await Promise.all(world.hogs.map((hog) => api.quote(hog, false)));

@@ -7,7 +7,9 @@ import { chainConfig, makePool, quoteWorld, shortTimeouts } from './quote-world.
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 import { withProxies } from './with-proxies.ts';
 
-/* Failures of nodes differ from defects: by a label, a `Retry-After`, and one line when they begin and when they end. */
+/*
+ * Failures of nodes differ from defects: by a label, a `Retry-After`, and one line when they begin and when they end.
+ */
 
 const QUIET_MS = 300;
 const REQUESTS = 20;

@@ -24,7 +24,10 @@ const BINS = { bids: 6, asks: 4 };
 const isCreation = (call: unknown): boolean => typeof call === 'object' && call !== null && !('to' in call);
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
-/** Storage and prices; then one for each side without its guards, the state of the stop loss, and the swaps that confirm the ends. */
+/**
+ * Storage and prices; then one for each side without its guards, the state of the stop loss,
+ * and the swaps that confirm the ends.
+ */
 const CALLS_SIMULATED = 6;
 /** One more for each side, to find edges where the pool keeps a part of the output. */
 const CALLS_SEARCHED = 8;
@@ -223,7 +226,9 @@ describe.each([
     await expectFills(own, hundredths, false, asks);
   }
 
-  /** An output of one unit, and the middle and the end of every level, for which the chain gives what the level says. */
+  /**
+   * An output of one unit, and the middle and the end of every level, for which the chain gives what the level says.
+   */
   async function expectFills(own: MarketPool, hundredths: bigint, zeroForOne: boolean, levels: readonly Level[]) {
     const ends = levels.map(amountsOf);
     const middles = ends.map(({ input }, index) => (input + (ends[index - 1]?.input ?? 0n)) / 2n);

@@ -134,7 +134,9 @@ describe.each([
     ),
   });
 
-  /** A pool of nine bins, of which the first above the cursor's is bought half empty. Bins near the cursor charge more. */
+  /**
+   * A pool of nine bins, of which the first above the cursor's is bought half empty. Bins near the cursor charge more.
+   */
   async function pool(guard?: ExtensionSpec): Promise<MarketPool> {
     const fees = { addFeeBuyE6: 800, addFeeSellE6: 800 };
     const bins = evenBins(-4, 4, 10_000).map((bin) => (bin.bin === 1 || bin.bin === 2 ? { ...bin, ...fees } : bin));

@@ -89,8 +89,8 @@ export async function mineAndSee(
 }
 
 /**
- * Levels of a quote that are not on the pool's own curve: their input gives less than they say, or less input by two units
- * and a part of 10^12 gives more.
+ * Levels of a quote that are not on the pool's own curve: their input gives less than they say, or less input by two
+ * units and a part of 10^12 gives more.
  */
 export async function levelsOffCurve(
   packedChain: PackedChain,

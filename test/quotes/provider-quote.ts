@@ -13,8 +13,8 @@ interface TracedCall {
 const ASKS_PROVIDER = toFunctionSelector('getBidAndAskPrice()');
 
 /**
- * The quote behind a pool as the pool itself gets it, seen in a trace of its own price call: neither the service's stub nor
- * its inversion has a part in it.
+ * The quote behind a pool as the pool itself gets it, seen in a trace of its own price call: neither the service's stub
+ * nor its inversion has a part in it.
  */
 export async function providerQuote(chain: DevChain, pool: Address): Promise<BidAsk> {
   const data = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });

@@ -69,7 +69,9 @@ export async function startQuoteWorld(chainId = 31337, args: readonly string[] =
   }
 }
 
-/** The chain of one test file or suite, and what `make` makes on it before its tests, by other names than the world's. */
+/**
+ * The chain of one test file or suite, and what `make` makes on it before its tests, by other names than the world's.
+ */
 export function quoteWorld<T extends object = object>(
   make?: (world: QuoteWorld, ends: AsyncDisposableStack) => Promise<T>,
 ): Readonly<QuoteWorld & Omit<T, keyof QuoteWorld>> {

@@ -35,7 +35,8 @@ const KINDS = [
   { decimals0: 18, decimals1: 6, valuePerShare: 10n ** 18n },
   { decimals0: 6, decimals1: 8, valuePerShare: 10n ** 18n },
   { decimals0: 18, decimals1: 18, valuePerShare: 300n },
-  // As coarse as a stop loss that counts in millionths: a share is worth 300 units of token1, each of them 3,333 of token0.
+  // As coarse as a stop loss that counts in millionths: a share is worth 300 units of token1,
+  // each of them 3,333 of token0.
   { decimals0: 18, decimals1: 18, valuePerShare: 1_000_000n, price: 0.000_3 },
 ] as const;
 

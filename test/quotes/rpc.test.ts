@@ -136,7 +136,8 @@ test('a node that keeps failing is left alone for a while', () =>
     }
     expect(statuses).toEqual(new Set([200]));
     expect(second.requests.length).toBeGreaterThan(12);
-    // Trials grow with the logarithm of the time; without a breaker the first node would be asked as often as the second.
+    // Trials grow with the logarithm of the time; without a breaker the first node would be asked as often
+    // as the second.
     expect(first.requests.length).toBeLessThan((2 * second.requests.length) / 3);
   }));
 

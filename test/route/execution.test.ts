@@ -11,8 +11,8 @@ import { routeWorld } from './route-world.ts';
 
 /**
  * Plans are executed leg by leg, in the order of the plan, each route's second leg with what its first gave. The walk
- * takes a bin's average price for every part of the bin. The true price gets worse through the bin, so an order that ends
- * inside one receives more than estimated (or pays less), by at most the bin's width on each leg.
+ * takes a bin's average price for every part of the bin. The true price gets worse through the bin, so an order that
+ * ends inside one receives more than estimated (or pays less), by at most the bin's width on each leg.
  */
 
 const ORDER_USD = [300, 6_000, 30_000];
@@ -67,7 +67,10 @@ async function execute(plan: RoutePlan): Promise<Execution> {
   return { paid, received, left };
 }
 
-/** Expects the remainder of a intermediate token to be within its bound, given what first legs hand to second ones of it. */
+/**
+ * Expects the remainder of a intermediate token to be within its bound,
+ * given what first legs hand to second ones of it.
+ */
 function expectLeft(plan: RoutePlan, token: string, amount: bigint): void {
   const seconds = plan.routes.flatMap(({ legs: [, second] }) => (second?.tokenIn === token ? [second] : []));
   const planned = seconds.reduce((sum, leg) => sum + BigInt(leg.amountIn), 0n);

@@ -19,8 +19,8 @@ import { directoryOf } from '../quotes/served-pool.ts';
 import { postRoute, routeApp } from './route-app.ts';
 
 /*
- * Guards cut the pools of this market part-way, one of them with a hole: more of it would fill than some of it. Whatever a
- * plan wants of them executes.
+ * Guards cut the pools of this market part-way, one of them with a hole: more of it would fill than some of it.
+ * Whatever a plan wants of them executes.
  */
 
 const world = quoteWorld(async (on) => {

@@ -1,6 +1,6 @@
 /**
- * The fill estimate of the API's contract, written from its text alone and over the text of a bid/ask answer: what routes,
- * and the client's arithmetic and vectors, are checked against. It shares no code with them.
+ * The fill estimate of the API's contract, written from its text alone and over the text of a bid/ask answer: what
+ * routes, and the client's arithmetic and vectors, are checked against. It shares no code with them.
  */
 
 export interface QuoteLevel {

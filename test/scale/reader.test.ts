@@ -11,7 +11,10 @@ import { comparable } from '../stream/truth.ts';
 const PROCESSES = 3;
 const FOLLOWERS = 18;
 const ASKERS = 8;
-/** Another process reads within a second, where processes need not wait for the CPU: the faster of two takeovers shows it. */
+/**
+ * Another process reads within a second, where processes need not wait for the CPU:
+ * the faster of two takeovers shows it.
+ */
 const TAKEOVER_MS = 2_500;
 const PAUSED_BLOCKS = 8;
 const DOWN_MS = 3_000;
@@ -101,7 +104,10 @@ async function reader(): Promise<SupervisedProcess> {
 
 const blocksReadBy = async ({ operations }: SupervisedProcess) => (await scrape(operations)).sum(READ_FOR_ALL) ?? 0;
 
-/** Resolves with the time until clients had the second block from now on: its read began without the process that is gone. */
+/**
+ * Resolves with the time until clients had the second block from now on:
+ * its read began without the process that is gone.
+ */
 async function takeover(): Promise<number> {
   const [from, height] = [performance.now(), world.truth.height];
   const next = await vi.waitUntil(() => answers.find(({ at, block }) => at >= from && block >= height + 2), RECOVERY);

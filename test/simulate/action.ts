@@ -1,4 +1,7 @@
-/** What happens in a simulation, besides blocks. `at`, `ms`: milliseconds. Numbers name pools, sources, readers, processes, nodes. */
+/**
+ * What happens in a simulation, besides blocks. `at`, `ms`: milliseconds. Numbers name pools, sources,
+ * readers, processes, nodes.
+ */
 export type Action = { readonly at: number } & (
   | { readonly do: 'price' | 'cancel'; readonly pool: number }
   | { readonly do: 'trade'; readonly pools: readonly number[] }

@@ -13,8 +13,8 @@ import type { PricesCall } from './virtual-node.ts';
 export const indexOf = (pool: string): number => Number(BigInt(pool)) - 0xa000;
 
 /**
- * Creates the reader of a chain's pools. Virtual nodes know prices alone, and each pool costs a scheduled read one call: what
- * providers quote is the price.
+ * Creates the reader of a chain's pools. Virtual nodes know prices alone, and each pool costs a scheduled read one
+ * call: what providers quote is the price.
  */
 export function createVirtualReader(options: PoolReaderOptions): PoolReader {
   const { rpc } = options.target;

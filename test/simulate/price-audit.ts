@@ -19,8 +19,8 @@ const FAULTS_OF_SOURCES = ['lie', 'silence', 'leap'] as const;
 export const SAID_MS = 600;
 
 /**
- * With few calls, each pool still has a quote within this time, or that of two rounds: a class has a call a second, and a
- * pool without a live price costs two.
+ * With few calls, each pool still has a quote within this time, or that of two rounds: a class has a call a second, and
+ * a pool without a live price costs two.
  */
 const TURN_MS = 15_000;
 const TURNS_MS_PER_POOL = 2 * 2_000;
@@ -60,7 +60,8 @@ export class PriceAudit {
     if (claim.until === null && now - endedAt < SAID_MS) return;
     const calmAt = faults.calmSince(FAULTS_OF_SOURCES);
     const sinceMs = now - Math.max(endedAt, calmAt);
-    // A source that is silent withdraws nothing: its prices become too old. Few calls are saved by what is young enough.
+    // A source that is silent withdraws nothing: its prices become too old.
+    // Few calls are saved by what is young enough.
     const isKept = claim.until === null || !this.hasEnoughCalls || !faults.isCalmFor(now - endedAt);
     // What a block ends holds until the block is pushed.
     const pushMs = claim.untilBlock === null ? 0 : Math.max(...PUSH_MS);

@@ -120,7 +120,8 @@ export class ReaderAudit {
       const pool = indexOf(address);
       const quote = state.quotes.get(address);
       if (!quote) return `has no quote of pool ${pool}`;
-      // Who becomes the reader of published updates does not know earlier ones; a block that is new has no overrides yet.
+      // Who becomes the reader of published updates does not know earlier ones;
+      // a block that is new has no overrides yet.
       if (basis !== 'live' || pool === plan.pools - 1 || this.#heads.length > 1) continue;
       const isSaid = truth
         .since(pool, time.now)

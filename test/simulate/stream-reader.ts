@@ -24,7 +24,10 @@ export interface StreamReaderOptions {
   readonly onState: (reader: StreamReader) => void;
 }
 
-/** How long it takes until a reader is current again whose connection ended, or ended in silence before its first message. */
+/**
+ * How long it takes until a reader is current again whose connection ended,
+ * or ended in silence before its first message.
+ */
 const RECONNECTED_MS = 3_000;
 const DEAD_MS = 23_000;
 

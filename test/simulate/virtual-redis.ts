@@ -5,7 +5,10 @@ import type { Machine, VirtualTime } from './virtual-time.ts';
 
 const COMMAND_TIMEOUT_MS = 500;
 
-/** What Redis does besides its work: `down` refuses connections, `hangs` does not answer, though it may do what was asked. */
+/**
+ * What Redis does besides its work: `down` refuses connections, `hangs` does not answer,
+ * though it may do what was asked.
+ */
 export type RedisState = 'well' | 'down' | 'hangs';
 
 /** How messages fare on their way: shares of those that are lost, come twice or come late. */

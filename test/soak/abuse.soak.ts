@@ -16,7 +16,9 @@ const REQUESTS = IS_LONG ? 120_000 : 5_000;
 /** What comes of a heavy text; `closed` of a WebSocket that sent too many. */
 const REJECTED = ['400', '422', '429', 'closed'];
 const MB = 1024 * 1024;
-/** A process still grows into its working set for several thousand requests, pages that it will not give back included. */
+/**
+ * A process still grows into its working set for several thousand requests, pages that it will not give back included.
+ */
 const MAX_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
 
 /** Quotes are served as before while their p99 is below it, however quick they were when calm. */

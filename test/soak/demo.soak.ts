@@ -194,7 +194,10 @@ async function expectExamplesToWork(output: string): Promise<void> {
   expect(await runLine(operatorLine)).toMatch(/^CHAIN .+\n31337 .+\n31338 .+\n$/m);
 }
 
-/** An API started with the printed settings hands quote updates to the demo's own worker, and serves no web page when told so. */
+/**
+ * An API started with the printed settings hands quote updates to the demo's own worker,
+ * and serves no web page when told so.
+ */
 async function expectAnotherApiToReachTheBuilders(output: string): Promise<void> {
   const [, base = ''] = /API +(http:\S+)/.exec(output) ?? [];
   const [, submission = ''] = /^ +(curl .+\/pamm-quote)$/m.exec(output) ?? [];

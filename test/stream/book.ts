@@ -12,8 +12,8 @@ export interface Received {
 const Head = z.object({ blockNumber: z.int(), seq: z.int(), prevSeq: z.int().nullable() });
 
 /**
- * What a client knows that follows `docs/use/stream.md`, from the messages alone. A pool is held with its quote, or with the
- * status of why it has none; a pool that is not held is not known.
+ * What a client knows that follows `docs/use/stream.md`, from the messages alone. A pool is held with its quote, or
+ * with the status of why it has none; a pool that is not held is not known.
  */
 export class Book {
   readonly quotes = new Map<string, { readonly quote: object; readonly sentAt: number }>();

@@ -33,7 +33,9 @@ export interface FailingWorld {
   readonly openFiles: () => Promise<number>;
   /** Replaces the last blocks by empty ones of the same heights. Resolves with the number of the head. */
   readonly reorganise: (depth: number) => Promise<number>;
-  /** Clients by SSE and WebSocket alternately, each of half of the pools, the `n`th with depth when `hasDepth` says so. */
+  /**
+   * Clients by SSE and WebSocket alternately, each of half of the pools, the `n`th with depth when `hasDepth` says so.
+   */
   readonly follow: (count: number, hasDepth: (n: number) => boolean) => Follower[];
   /** Resolves when each of these holds all its quotes of a block that was not there before. */
   readonly allFollow: (followers: readonly Follower[]) => Promise<void>;

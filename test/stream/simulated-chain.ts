@@ -86,7 +86,10 @@ export class SimulatedChain {
     return this.#byHash.get(hash)?.prices[this.#indexOf(pool)]?.toString();
   }
 
-  /** The lowest height at which the branch of one block has another block than that of the next; null when it goes on there. */
+  /**
+   * The lowest height at which the branch of one block has another block than that of the next;
+   * null when it goes on there.
+   */
   replacedFrom(one: string, next: string): bigint | null {
     const path = (hash: string | undefined): BlockHeader[] => {
       const ref = this.#byHash.get(hash ?? '')?.ref;

@@ -98,7 +98,10 @@ async function load(messages: number): Promise<readonly Claim[]> {
   return [...held, ...answered];
 }
 
-/** What clients got and the chain, asked again, does not say of the block; and how many states each pool had in these blocks. */
+/**
+ * What clients got and the chain, asked again, does not say of the block;
+ * and how many states each pool had in these blocks.
+ */
 async function compare(claims: readonly Claim[]) {
   const hashes = [...new Set(claims.map(({ hash }) => hash))];
   const truth = new Map<Hex, ReadonlyMap<string, string>>();

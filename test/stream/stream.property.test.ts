@@ -104,7 +104,10 @@ function check(chain: SimulatedChain, { book, held, hash, fault, wish: { depth, 
   }
 }
 
-/** Fails unless each `reorg` of a client names the lowest replaced block, or of a lower one its first block, and none is missing. */
+/**
+ * Fails unless each `reorg` of a client names the lowest replaced block, or of a lower one its first block,
+ * and none is missing.
+ */
 function checkReorgs(chain: SimulatedChain, { reorgs, steps }: SimulatedClient): void {
   for (const { from, before, after, first } of reorgs) {
     const lowest = Number(chain.replacedFrom(before, after));

@@ -1,6 +1,6 @@
 /*
- * Decoders of what takers read, written from the published facts of the forms alone. They share no code with the service,
- * and are strict: what a form does not name fails.
+ * Decoders of what takers read, written from the published facts of the forms alone. They share no code with the
+ * service, and are strict: what a form does not name fails.
  */
 
 export interface DecodedLevel {

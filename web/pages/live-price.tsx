@@ -8,7 +8,9 @@ const EVERY_MS = 2_000;
 
 type Props = { readonly quote: Quote | null; readonly chainId: number; readonly pool: string };
 
-/** Shows which block live prices are for and how old their source was, and the prices on the chain where they differ. */
+/**
+ * Shows which block live prices are for and how old their source was, and the prices on the chain where they differ.
+ */
 export function LivePrice({ quote, chainId, pool }: Props) {
   const basis = quote?.basis?.kind === 'live' ? quote.basis : null;
   const load = (signal: AbortSignal) =>

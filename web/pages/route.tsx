@@ -50,7 +50,9 @@ function useMarket({ chain, tokenIn, tokenOut }: RouteView) {
 
 type Market = Awaited<ReturnType<typeof loadMarket>>;
 
-/** Loads the largest pools, and the tokens, by symbol, of these, of the most traded pool, and that the address names. */
+/**
+ * Loads the largest pools, and the tokens, by symbol, of these, of the most traded pool, and that the address names.
+ */
 async function loadMarket(chainId: number, named: readonly string[]) {
   const list = async (query: { count: number; search?: string; sortBy: 'tvl' | 'volume' }) =>
     (await client.listPools({ chainId, ...query, minTvlFiat: 0 })).data;

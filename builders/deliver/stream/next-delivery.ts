@@ -46,7 +46,8 @@ export type DeliveryEvent =
 
 /**
  * What to do, in this order. `admit`: ask Redis; `admitted` follows, unless Redis fails. `publish`: an answer. `note`:
- * an end without one. `done`, `giveBack`: how an attempt ends, the latter because another worker has to send the update.
+ * an end without one. `done`, `giveBack`: how an attempt ends,
+ * the latter because another worker has to send the update.
  */
 export type DeliveryEffect =
   | { readonly kind: 'admit' | 'send' | 'done' | 'giveBack'; readonly submission: Submission }
@@ -78,16 +79,18 @@ export const newDelivery = (now: number): DeliveryState => ({
 /**
  * What a delivery becomes, and has to do, when something happens.
  *
- * 1. An update is sent at its admission, while the connection is open and the lease is held, with `DROP_BELOW_MS` left at
- *    least, and only if no newer one of its uuid was sent. Without a connection it waits, and is then admitted again.
+ * 1. An update is sent at its admission, while the connection is open and the lease is held, with `DROP_BELOW_MS` left
+ *    at least, and only if no newer one of its uuid was sent. Without a connection it waits,
+ *    and is then admitted again.
  * 2. On one connection each update is in flight once, and what was answered is not sent again for the same job: the job
  *    gets the same answer.
  * 3. What an earlier connection did not acknowledge is attempted again when the next one opens, before what waits.
- * 4. Each attempt ends. Each update in flight gets the builder's answer, or is `unanswered` after its deadline, `LATE_MS`
- *    later at the latest.
- * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long as one may take.
- * 6. Once the lease is lost or the delivery stops, whatever waits is given back. The connection is closed when nothing is
- *    in flight, or after the grace.
+ * 4. Each attempt ends. Each update in flight gets the builder's answer, or is `unanswered` after its deadline,
+ *    `LATE_MS` later at the latest.
+ * 5. The connection is replaced when an update ends unanswered and the builder sent nothing for as long
+ *    as one may take.
+ * 6. Once the lease is lost or the delivery stops, whatever waits is given back. The connection is closed when nothing
+ *    is in flight, or after the grace.
  */
 export function nextDelivery(before: DeliveryState, event: DeliveryEvent, moment: Moment): Step {
   const [happened, effects] = withEvent(before, event, moment);

@@ -19,8 +19,8 @@ export type StreamDeliveryDeps = EndpointContext & {
   readonly lease: Lease;
   readonly codec: StreamCodec;
   /**
-   * This process's own memory of the newest sequence number sent per uuid. It outlives leases and connections, so that order
-   * holds even when Redis comes back without its data.
+   * This process's own memory of the newest sequence number sent per uuid. It outlives leases and connections, so that
+   * order holds even when Redis comes back without its data.
    */
   readonly sent: LRUCache<Hex, bigint>;
   /** Called with each update that is taken from the queue. */
@@ -30,8 +30,8 @@ export type StreamDeliveryDeps = EndpointContext & {
 
 /**
  * Sends updates over one connection, to a stream builder or a relayer, while its lease is held: does at the right time
- * what {@link nextDelivery} says. Several updates may be in flight. Each acknowledgement is published when it comes, so that
- * a builder that does not answer delays no other.
+ * what {@link nextDelivery} says. Several updates may be in flight. Each acknowledgement is published when it comes, so
+ * that a builder that does not answer delays no other.
  */
 export class StreamDelivery implements Delivery {
   #state = newDelivery(Date.now());
@@ -118,7 +118,9 @@ export class StreamDelivery implements Delivery {
     }
   }
 
-  /** Nothing is awaited between the decision of Redis and the send that may follow: nothing newer is sent in between. */
+  /**
+   * Nothing is awaited between the decision of Redis and the send that may follow: nothing newer is sent in between.
+   */
   async #admit(submission: Submission): Promise<void> {
     const { redis, keys, endpoint, lease, sent } = this.deps;
     const { update } = submission;

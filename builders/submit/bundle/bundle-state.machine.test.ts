@@ -44,7 +44,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The real state, driven by the same steps as the model. `jobs` are what BullMQ would give the worker, in any order. */
+/**
+ * The real state, driven by the same steps as the model. `jobs` are what BullMQ would give the worker, in any order.
+ */
 type Real = {
   readonly state: BundleState;
   readonly jobs: WaitingPush[];

@@ -39,8 +39,8 @@ export type PushOutcome = {
 
 /**
  * Decides which pushes of one bundle endpoint wait and which is sent, in Redis, so that every API and worker process
- * agrees. The pushes themselves are in BullMQ's jobs. Each method is one atomic step. Times are Unix milliseconds of the
- * caller's clock.
+ * agrees. The pushes themselves are in BullMQ's jobs. Each method is one atomic step.
+ * Times are Unix milliseconds of the caller's clock.
  */
 export class BundleState {
   readonly #redis: Redis;

@@ -6,8 +6,8 @@ import { PROJECT_ROOT } from '../../../runtime/project-root.ts';
 import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
 
 /*
- * That every process works with these rights is tested where all of them run, test/operations/operations.test.ts; capture
- * in test/live/capture-shared.test.ts.
+ * That every process works with these rights is tested where all of them run, test/operations/operations.test.ts;
+ * capture in test/live/capture-shared.test.ts.
  */
 
 let database: TestRedis;

@@ -94,7 +94,8 @@ describe('edges', () => {
 
 describe('sellAndBuyPrices', () => {
   it('adds the base fee, the bin fees and the notional fee, as worked out by hand', () => {
-    // mid 6, base fee 50%; cursor half-way (to rounding) through a bin from 6 to 6.6; buy fee 1%, sell fee 2%, notional 10%.
+    // mid 6, base fee 50%; cursor half-way (to rounding) through a bin from 6 to 6.6; buy fee 1%, sell fee 2%,
+    // notional 10%.
     const state = stateWith({
       lowestBin: 0,
       highestBin: 0,

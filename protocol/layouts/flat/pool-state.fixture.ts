@@ -6,7 +6,10 @@ import { tokenScale } from '../../scaling.ts';
 import type { PricedPool } from '../ladder.ts';
 import { isTradableQuote, pricePool } from './geometry.ts';
 
-/** Random pools and quotes for property tests: small shapes, every decimal order, cursors at edges more often than chance. */
+/**
+ * Random pools and quotes for property tests: small shapes, every decimal order,
+ * cursors at edges more often than chance.
+ */
 
 const fee = fc.integer({ min: 0, max: 3_000 });
 const fees = fc.record({ addFeeBuyE6: fee, addFeeSellE6: fee });

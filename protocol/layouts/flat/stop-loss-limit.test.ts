@@ -108,7 +108,9 @@ const realPool = guardedPoolOf(
   anyNearness,
 );
 
-/** Whether the extension refuses a swap, transcribed from what the contract does: bin by bin, as the swap leaves them. */
+/**
+ * Whether the extension refuses a swap, transcribed from what the contract does: bin by bin, as the swap leaves them.
+ */
 function refuses(
   { priced, quote, release, zeroForOne, stopLoss }: GuardedPool,
   kind: 'exactInput' | 'exactOutput',
@@ -187,7 +189,8 @@ test('a bin whose value falls below the floor only where it is empty is not offe
     notionalFeeE8: 1,
     bins: [{ lengthE6: 3, addFeeBuyE6: 0, addFeeSellE6: 0, token0Scaled: 0n, token1Scaled: 1n }],
   };
-  // One unit of token1, worth 2^30 of token0; all of it is sold for 1.5 millionths less, the floor is one millionth below.
+  // One unit of token1, worth 2^30 of token0; all of it is sold for 1.5 millionths less,
+  // the floor is one millionth below.
   const watermarks = { token0: 2n ** 29n * E18, token1: 0n, updatedAt: 1_000_000n };
   const pool: GuardedPool = {
     priced: pricePool(state, quote),

@@ -86,8 +86,9 @@ export function planFit(priced: PricedPool, zeroForOne: boolean, draw: number, i
 }
 
 /**
- * Swaps to simulate after those of a plan, as further proofs: what the side gave at its end, as an exact output, where the
- * pool keeps a part of the output or may keep so little that raw units hide it. It may round exact outputs down then.
+ * Swaps to simulate after those of a plan, as further proofs: what the side gave at its end, as an exact output, where
+ * the pool keeps a part of the output or may keep so little that raw units hide it.
+ * It may round exact outputs down then.
  *
  * @param fills what the pool took and gave for each probe of the plan; null where it refused
  */

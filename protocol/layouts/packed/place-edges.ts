@@ -45,17 +45,18 @@ const SHORT_BY = [2n, 1n, 0n];
 const NOTHING: SwapAmounts = { amountIn: 0n, amountOut: 0n };
 
 /**
- * Finds pairs that a side surely takes and gives, where exact outputs do not show them: for a pool that keeps a part of the
- * output, an exact output to the edge of a bin ends behind it. Between two pairs the trader is promised what lies on the
- * line. If the price gets better behind an edge, this line lies above the curve unless a pair is at the edge. So inputs
- * are searched that end at the edge or barely behind it. They count with the output at the edge, less a unit, and with
- * what that output costs, if that is more.
+ * Finds pairs that a side surely takes and gives, where exact outputs do not show them: for a pool that keeps a part of
+ * the output, an exact output to the edge of a bin ends behind it. Between two pairs the trader is promised what lies
+ * on the line. If the price gets better behind an edge, this line lies above the curve unless a pair is at the edge. So
+ * inputs are searched that end at the edge or barely behind it. They count with the output at the edge, less a unit,
+ * and with what that output costs, if that is more.
  *
  * The part that the pool keeps is taken to be the same along the side, as the emptied side shows it.
  *
  * @param outputs pairs of exact outputs to edges
  * @param emptied what an input took and gave that emptied the side
- * @returns by edge, and the inputs that were found at edges; pairs only up to the first whose output the pool does not give when it is specified
+ * @returns by edge, and the inputs that were found at edges;
+ * pairs only up to the first whose output the pool does not give when it is specified
  */
 export async function placeEdges(
   simulate: SimulateAll,

@@ -66,7 +66,9 @@ export function poolStateOf({ lowestBin, highestBin, scale }: PoolImmutables, am
     });
 }
 
-/** Quotes around prices from 2^-maxBits to 2^maxBits, from no spread to a fifth, with the reference anywhere between. */
+/**
+ * Quotes around prices from 2^-maxBits to 2^maxBits, from no spread to a fifth, with the reference anywhere between.
+ */
 export function quoteUpTo(maxBits: number): fc.Arbitrary<ProviderQuote> {
   return fc
     .record({

@@ -40,7 +40,11 @@ async function simulate({ priced, form, context, chain }: SimulatedSearch, probe
   return chain.simulate(searchedSwaps(priced, form, probes, context.isUnknownGuarded), context.guards);
 }
 
-/** Simulates swaps of both sides together. @returns what each took and gave, all and by side; null where it was refused */
+/**
+ * Simulates swaps of both sides together.
+ *
+ * @returns what each took and gave, all and by side; null where it was refused
+ */
 export async function simulateSides(simulated: SimulatedSearch, amounts: readonly (readonly bigint[])[]) {
   const probes = SIDES.flatMap((zeroForOne, side) =>
     (amounts[side] ?? []).map((amountSpecified) => ({ zeroForOne, amountSpecified })),

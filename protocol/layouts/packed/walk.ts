@@ -62,7 +62,9 @@ export async function walkSide(
   return { side, bestX64, pairs: new Map([...certain(outputs), [whole, end]]) };
 }
 
-/** Whether an exact output of a whole side costs less than an exact input pays for it, by more than raw units explain. */
+/**
+ * Whether an exact output of a whole side costs less than an exact input pays for it, by more than raw units explain.
+ */
 const isCheaper = (cost: bigint, emptied: SwapAmounts, whole: bigint): boolean =>
   emptied.amountOut < whole || (emptied.amountIn - cost - 1n) * whole > 2n * emptied.amountIn;
 
@@ -98,9 +100,9 @@ const pairOf = ({ bare }: WalkedSide, { fill }: WalkRecord): SwapAmounts | null 
   fill && swapAmounts(bare.zeroForOne, fill);
 
 /**
- * Chooses exact inputs for the edges that exact outputs reached, by output, on a side whose end is rejected. The pool may
- * charge the notional fee on exact outputs alone. Inputs are a unit shorter: an exact input can touch the bin behind the
- * one that it empties.
+ * Chooses exact inputs for the edges that exact outputs reached, by output, on a side whose end is rejected. The pool
+ * may charge the notional fee on exact outputs alone. Inputs are a unit shorter: an exact input can touch the bin
+ * behind the one that it empties.
  */
 function inputsOf(side: WalkedSide, outputs: Pairs): ReadonlyMap<bigint, bigint> {
   const fee = BigInt(side.bare.priced.state.notionalFeeE8);
