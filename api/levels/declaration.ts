@@ -47,6 +47,12 @@ export const RawLevelsQuery = z.object({
 const Amount = z.string().regex(/^0x[1-9a-f][0-9a-f]*$/);
 const blockNumber = z.int().describe('The block that is being built.');
 
+const parent = z
+  .strictObject({ number: z.int().describe('Its number.'), hash: z.string().describe('Its hash.') })
+  .describe(
+    'The block that the pools were read at. After a reorganisation it has another hash at the same number, or a lower one.',
+  );
+
 const omitted = z
   .int()
   .optional()
@@ -80,6 +86,7 @@ export const BuilderFrame = documented('BuilderPriceLevels', "Price levels in a 
   slot: z.int().optional().describe('Its slot, where the chain has slots.'),
   blockNumber,
   timestamp: uint64('When the frame was made, Unix nanoseconds.'),
+  parent,
   pamms: pammsOf('builder'),
   omitted,
 });
@@ -87,6 +94,7 @@ export const BuilderFrame = documented('BuilderPriceLevels', "Price levels in a 
 export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the form of BAP-710.', {
   blockNumber,
   millisTimestamp: z.int().describe('When the frame was made, Unix milliseconds.'),
+  parent,
   pamms: pammsOf('bap710'),
   omitted,
 });
@@ -94,7 +102,13 @@ export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the 
 const ORDER_BOOK = [{ amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' }];
 const PAIR_EXAMPLE = { tokenIn: EXAMPLE.weth, tokenOut: EXAMPLE.usdc, orderBook: ORDER_BOOK };
 const PAMMS_EXAMPLE = [{ pamm: EXAMPLE.pool, pairs: [PAIR_EXAMPLE] }];
-const FRAME_EXAMPLE = { blockNumber: 40043188, timestamp: 1794999975000000000, pamms: PAMMS_EXAMPLE };
+const PARENT_EXAMPLE = { number: 40043187, hash: `0x${'5c'.repeat(32)}` };
+const FRAME_EXAMPLE = {
+  blockNumber: 40043188,
+  timestamp: 1794999975000000000,
+  parent: PARENT_EXAMPLE,
+  pamms: PAMMS_EXAMPLE,
+};
 
 export const getPriceLevels = {
   operationId: 'getPriceLevels',

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Heads } from '../../quoting/heads/heads.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
-import { type FrameForm, frameHead, writeOverrides } from '../../quoting/live/write-frame.ts';
+import { type FrameForm, frameHead, parentField, writeOverrides } from '../../quoting/live/write-frame.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { ReadAt } from './one-state.ts';
@@ -73,6 +73,7 @@ export class OverrideFrames {
 
   #write(form: FrameForm, block: BlockRef, routers: readonly Address[]): string {
     const head = frameHead(form, this.chain.chainId, targetOf(block, this.chain), this.wallClock());
-    return writeOverrides(form, head, block.pending, routers);
+    const fields = form === 'builder' ? head : `${head},${parentField(block)}`;
+    return writeOverrides(form, fields, block.pending, routers);
   }
 }

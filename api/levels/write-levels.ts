@@ -1,7 +1,7 @@
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { targetOf } from '../../quoting/live/target-block.ts';
-import { frameHead } from '../../quoting/live/write-frame.ts';
+import { frameHead, parentField } from '../../quoting/live/write-frame.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
@@ -43,7 +43,7 @@ export async function writeLevels(
 ): Promise<string> {
   const madeAt = wallClock();
   const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
-  const { json, ...size } = await encodeFrame(shape, head, snapshots);
+  const { json, ...size } = await encodeFrame(shape, `${head},${parentField(block)}`, snapshots);
   const computedAt = wallClock();
   written(chain).last = { ...size, computedAt, lastComputeMs: Math.max(0, computedAt - madeAt) };
   return json;

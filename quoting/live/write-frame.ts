@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem';
 import { type PendingState, type StateOverrides, stateDiffs, type TargetBlock } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { SLOT_CHAIN, slotAt } from './slots.ts';
 
@@ -24,6 +25,13 @@ export function frameHead(form: FrameForm, chainId: number, target: TargetBlock,
   const slot = chainId === SLOT_CHAIN ? `"slot":${slotAt(slotTime)},` : '';
   return `${slot}"blockNumber":${blockNumber},"timestamp":${BigInt(wallMs) * 1_000_000n}`;
 }
+
+/**
+ * The block that a frame was read at, as a field of JSON: after a reorganisation it has another hash at the same number, or
+ * a lower one. Strict clients take every other field of builders' overrides for a venue, so that these have none.
+ */
+export const parentField = ({ number, hash }: Pick<BlockRef, 'number' | 'hash'>): string =>
+  `"parent":{"number":${number},"hash":"${hash}"}`;
 
 /**
  * Writes the overrides that may be passed on as one JSON text.

@@ -22,6 +22,7 @@ export interface DecodedFrame {
   readonly pairs: readonly DecodedPair[];
   /** Null: the frame does not say. */
   readonly omitted: bigint | null;
+  readonly parent: { readonly number: bigint; readonly hash: string } | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -81,11 +82,20 @@ function pairsOf(pamms: unknown, levels: string, kind: string, kinds: readonly [
   });
 }
 
-const omittedOf = ({ omitted }: Fields): bigint | null => (omitted === undefined ? null : integer(omitted));
+/** What the forms do not name and their readers skip. */
+const SKIPPED = ['omitted', 'parent'];
+
+function skippedOf({ omitted, parent }: Fields): Pick<DecodedFrame, 'omitted' | 'parent'> {
+  const { number, hash } = parent === undefined ? {} : fieldsOf(parent, ['number', 'hash']);
+  return {
+    omitted: omitted === undefined ? null : integer(omitted),
+    parent: parent === undefined ? null : { number: integer(number), hash: word(hash) },
+  };
+}
 
 /** Reads a frame of price levels in a block builder's form. @throws Error */
 export function decodeBuilderFrame(text: string): DecodedFrame {
-  const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot', 'omitted']);
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'timestamp', 'pamms'], ['slot', ...SKIPPED]);
   const timestamp = integer(frame.timestamp);
   // Nanoseconds of this century: milliseconds or seconds are another form.
   if (timestamp < 10n ** 18n || timestamp > 5n * 10n ** 18n) fail('timestamp is not in nanoseconds');
@@ -94,17 +104,17 @@ export function decodeBuilderFrame(text: string): DecodedFrame {
     blockNumber: integer(frame.blockNumber),
     madeAt: Number(timestamp / 1_000_000n),
     pairs: pairsOf(frame.pamms, 'orderBook', 'variant', ['Simulated', 'Interpolated']),
-    omitted: omittedOf(frame),
+    ...skippedOf(frame),
   };
 }
 
 /** Reads a frame of price levels in the form of BAP-710. @throws Error */
 export function decodeBap710Frame(text: string): DecodedFrame {
-  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms'], ['omitted']);
+  const frame = fieldsOf(exactJson(text), ['blockNumber', 'millisTimestamp', 'pamms'], SKIPPED);
   const madeAt = Number(integer(frame.millisTimestamp));
   if (madeAt < 10 ** 12 || madeAt > 5 * 10 ** 12) fail('millisTimestamp is not in milliseconds');
   const pairs = pairsOf(frame.pamms, 'levels', 'source', ['simulated', 'interpolated']);
-  return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs, omitted: omittedOf(frame) };
+  return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs, ...skippedOf(frame) };
 }
 
 export const DECODERS = { builder: decodeBuilderFrame, bap710: decodeBap710Frame } as const;
@@ -145,7 +155,7 @@ export function decodeBuilderOverrides(value: unknown): DecodedOverrides {
 
 /** Reads state overrides in the form of BAP-710. @throws Error */
 export function decodeBap710Overrides(value: unknown): DecodedOverrides & { readonly merged: DecodedWords } {
-  const fields = ['blockNumber', 'millisTimestamp', 'overrides', 'venues'];
+  const fields = ['blockNumber', 'millisTimestamp', 'parent', 'overrides', 'venues'];
   const frame = fieldsOf(exactJson(JSON.stringify(value)), fields);
   integer(frame.millisTimestamp);
   const read = list(frame.venues).map((venue) => {

@@ -5,13 +5,15 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { BASES, type Basis } from '../../quoting/quote-basis.ts';
+import { stringifyJson } from '../../runtime/json.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { startLiveWorld, updateAll } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { Book, type Received } from '../stream/book.ts';
 import { connectSse } from '../stream/sse-client.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { DECODERS } from './decoders.ts';
+import { DECODERS, type DecodedFrame } from './decoders.ts';
+import { connectTexts } from './levels-client.ts';
 
 /* A reader that goes from one process to another, whose nodes are a second behind, sees no older block there. */
 
@@ -159,4 +161,39 @@ test('of two processes whose clocks are 2 s apart, nothing is of an earlier time
   await ahead.api.stop();
   for (const what of Object.keys(MADE)) await readAt('behind', what);
   await behind.api.stop();
+}, 120_000);
+
+test('the first frame after a reorganisation says so, also where another process sent the last one', async () => {
+  const { client } = world.market.chain;
+  const prefix = randomUUID();
+  const [first, second] = [await open(prefix), await open(prefix)];
+  const seen: NonNullable<DecodedFrame['parent']>[] = [];
+  const read = async ({ base }: StreamApi, isLast: (hash: string) => boolean) => {
+    const frames = await connectTexts(`${base}/price_levels?pools=${pools()}`);
+    const parents = () => frames.texts.flatMap(({ text }) => DECODERS.builder(text).parent ?? []);
+    await expect.poll(() => isLast(parents().at(-1)?.hash ?? ''), { timeout: 20_000, interval: 5 }).toBe(true);
+    seen.push(...parents());
+  };
+  const reorganise = async () => {
+    await client.request({ method: 'anvil_reorg', params: [2, []] } as never);
+    await world.market.builder.followHead();
+    return (await client.getBlock()).hash;
+  };
+  const before = (await client.getBlock()).hash;
+  await read(first.api, (hash) => hash === before);
+  const after = await reorganise();
+  await read(first.api, (hash) => hash === after);
+  await first.api.stop();
+  const last = await reorganise();
+  await read(second.api, (hash) => hash === last);
+  await second.api.stop();
+  const changes = seen.flatMap((parent, index) => {
+    const previous = seen[index - 1];
+    return previous && parent.hash !== previous.hash ? [parent.number <= previous.number] : [];
+  });
+  expect(changes.filter(Boolean).length, stringifyJson(seen)).toBeGreaterThanOrEqual(2);
+  for (const hash of [after, last]) {
+    const index = seen.findIndex((parent) => parent.hash === hash);
+    expect(seen[index]?.number).toBeLessThanOrEqual(seen[index - 1]?.number ?? 0n);
+  }
 }, 120_000);
