@@ -13,6 +13,7 @@ const MAX_CALLS = 20;
 /** Codes of JSON-RPC 2.0, and of its servers, by the status of the same error in a request. -32000 may be retried. */
 const CODES: Readonly<Record<number, number>> = {
   400: -32_602,
+  401: -32_602,
   404: -32_601,
   422: -32_001,
   429: -32_005,

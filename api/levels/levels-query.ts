@@ -54,9 +54,10 @@ export function levelsQuery(c: Context): LevelsQuery {
   return { ...shape, pools: poolsParam(c)?.sort() ?? null, listed: isListed ? listed : null, basis };
 }
 
-/** @throws ApiError 400 */
-function levelsParam(text: string): number {
-  const levels = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (levels < 1 || levels > MAX_LEVELS) throw badRequest(`levels must be an integer from 1 to ${MAX_LEVELS}`);
-  return levels;
+const levelsParam = (text: string): number => checkLevels(/^\d{1,3}$/.test(text) ? Number(text) : 0);
+
+/** Gives what `levels` may be. @throws ApiError 400 */
+export function checkLevels(levels: unknown): number {
+  if (typeof levels === 'number' && Number.isInteger(levels) && levels >= 1 && levels <= MAX_LEVELS) return levels;
+  throw badRequest(`levels must be an integer from 1 to ${MAX_LEVELS}`);
 }

@@ -14,7 +14,7 @@ export const RpcCall = documented('RpcCall', 'A call of JSON-RPC 2.0.', {
   method: z
     .string()
     .describe(
-      'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …]}]`; without ' +
+      'In the forms of BAP-710 `pamm_getPammStateOverrides`, `pamm_getPammPriceLevels` (`[{"pamms": [pool, …], "levels": most of a pair}]`; without ' +
         'pools all listed ones with a key, and those of most value without) and `pamm_status`; in those of builders `titan_getPammStateOverrides`, ' +
         '`titan_getPammPriceLevels`, `titan_getPammQuote` (`[tokenIn, tokenOut, amountIn]`) and `titan_getPammQuoteVenue` ' +
         '(`[venue, tokenIn, tokenOut, amountIn]`; amounts in hex; a venue is a pool or a router). Over a WebSocket also `pamm_subscribe` and `pamm_unsubscribe`.',

@@ -2,14 +2,14 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { ReadyJson } from '../../runtime/joined-json.ts';
-import { ApiError, badRequest, toApiError, tooManyRequests } from '../errors.ts';
+import { ApiError, badRequest, keyOrPoolsMissing, toApiError, tooManyRequests } from '../errors.ts';
 import { parseAddress } from '../hex.ts';
 import { namedPools } from '../request.ts';
 import { MAX_NAMED_POOLS } from '../sockets/pool-lists.ts';
 import { windowLimit } from '../sockets/window-limit.ts';
 import type { LevelsFormat } from './forms.ts';
 import { type AnswerCall, LaterAnswer } from './json-rpc.ts';
-import { type LevelsQuery, publicQuery } from './levels-query.ts';
+import { checkLevels, type LevelsQuery, publicQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import type { OverrideFrames } from './override-frames.ts';
 import type { PriceLevels } from './price-levels.ts';
@@ -36,7 +36,9 @@ const NoParams = z.tuple([]);
 const Order = z.tuple([z.string(), z.string(), z.string()]);
 const VenueOrder = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 type OrderNames = readonly [venue: string | null, tokenIn: string, tokenOut: string, amountIn: string];
-const Pamms = z.union([z.tuple([z.looseObject({ pamms: Names })]), NoParams]);
+/** Which pools, and how many levels of each pair; by default all. */
+export const LevelsOf = z.looseObject({ pamms: Names, levels: z.unknown().optional() });
+const Pamms = z.union([z.tuple([LevelsOf]), NoParams]);
 
 /** The calls of a batch or of a connection: `pamm_…` in the forms of BAP-710, `titan_…` in those of builders. */
 export class TakerCalls {
@@ -73,8 +75,8 @@ export class TakerCalls {
       }
       case 'pamm_getPammPriceLevels':
       case 'titan_getPammPriceLevels': {
-        const [{ pamms } = { pamms: [] }] = readParams(Pamms, params);
-        const query = levelsOf(format, addresses(pamms), this.hasKey);
+        const [named = { pamms: [] }] = readParams(Pamms, params);
+        const query = levelsOf(format, named, this.hasKey);
         this.#countAnswer();
         if (query.isPublic)
           return new LaterAnswer(async () => new ReadyJson(String((await levels.readPublic(query)).body.content)));
@@ -150,8 +152,13 @@ function addressOf(text: string, name: string): Address {
 export const addresses = (names: readonly string[]): Address[] =>
   names.length === 0 ? [] : [...namedPools(names).keys()].sort();
 
-/** The query of a taker who names pools, or none for all that the taker may see. */
-export function levelsOf(format: LevelsFormat, pools: readonly Address[], hasKey: boolean): LevelsQuery {
-  if (pools.length === 0 && !hasKey) return publicQuery(format, 'live');
-  return { format, venue: null, pools: pools.length > 0 ? pools : null, listed: null, basis: 'live' };
+/** The query of a taker who names pools, or none for all that the taker may see. @throws ApiError 400, 401 */
+export function levelsOf(format: LevelsFormat, named: z.output<typeof LevelsOf>, hasKey: boolean): LevelsQuery {
+  const pools = addresses(named.pamms);
+  const levels = named.levels === undefined ? undefined : checkLevels(named.levels);
+  const isAnyone = pools.length === 0 && !hasKey;
+  if (isAnyone && levels) throw keyOrPoolsMissing();
+  if (isAnyone) return publicQuery(format, 'live');
+  const shape = { format, venue: null, ...(levels && { levels }) };
+  return { ...shape, pools: pools.length > 0 ? pools : null, listed: null, basis: 'live' };
 }

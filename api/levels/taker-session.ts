@@ -11,14 +11,14 @@ import { type Answer, runSession, type Session } from '../sockets/session.ts';
 import type { FrameFeed } from './frame-feed.ts';
 import { type AnswerCall, answerMessage, errorResponse } from './json-rpc.ts';
 import { endFrames, type MessageForm, sendFrames } from './send-frames.ts';
-import { addresses, levelsOf, Names, readParams, TakerCalls, type TakersDeps } from './taker-calls.ts';
+import { addresses, LevelsOf, levelsOf, Names, readParams, TakerCalls, type TakersDeps } from './taker-calls.ts';
 
 /** The object that names addresses may be missing. */
 const Subscribe = z.preprocess(
   (params) => (Array.isArray(params) && params.length === 1 ? [params[0], {}] : params),
   z.union([
     z.tuple([z.literal('subscribeNewQuotesV1'), z.looseObject({ routers: Names })]),
-    z.tuple([z.literal('subscribePriceLevelsV1'), z.looseObject({ pamms: Names })]),
+    z.tuple([z.literal('subscribePriceLevelsV1'), LevelsOf]),
   ]),
 );
 const Unsubscribe = z.tuple([z.string()]);
@@ -90,7 +90,7 @@ export class TakerSession implements Session {
     const feed =
       kind === 'subscribeNewQuotesV1'
         ? await chain.overrides.open('bap710', addresses(named.routers))
-        : await chain.levels.open(levelsOf('bap710', addresses(named.pamms), hasKey), hasKey);
+        : await chain.levels.open(levelsOf('bap710', named, hasKey), hasKey);
     const subscription = { id: bytesToHex(randomBytes(16)), kind, feed, end: () => undefined };
     this.#subscriptions.set(subscription.id, subscription);
     return subscription;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openExampleApp } from '../examples/example-app.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
-import { decodeBuilderFrame } from './decoders.ts';
+import { DECODERS, decodeBuilderFrame } from './decoders.ts';
 
 const opened = startedWorld(openExampleApp);
 
@@ -53,4 +53,32 @@ test('levels bounds those of a pair; it takes pools or a key', async () => {
   for (const levels of ['', '0', '101', '-1', '1.5', '1e1', 'all'])
     expect([levels, (await ask(`${named}&levels=${levels}`)).status]).toEqual([levels, 400]);
   expect((await ask('levels=5')).status).toBe(401);
+});
+
+test('calls take levels as the query does', async () => {
+  const { address } = opened.pool;
+  const call = async (method: string, params: object, headers: Record<string, string> = {}) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [params] });
+    const text = await (await opened.app.request(`/rpc/${CHAIN_A}`, { method: 'POST', headers, body })).text();
+    return { text, ...(JSON.parse(text) as { result?: object; error?: { code: number; message: string } }) };
+  };
+  for (const [method, params, headers] of [
+    ['titan_getPammPriceLevels', { pamms: [address], levels: 1 }, {}],
+    ['titan_getPammPriceLevels', { levels: 1 }, { Authorization: 'good' }],
+    ['pamm_getPammPriceLevels', { pamms: [address], levels: 1 }, {}],
+  ] as const) {
+    const { text } = await call(method, params, headers);
+    const frame = text.slice(text.indexOf('"result":') + '"result":'.length, -1);
+    const { pairs } = DECODERS[method === 'pamm_getPammPriceLevels' ? 'bap710' : 'builder'](frame);
+    expect(pairs.map(({ levels }) => levels.length)).toEqual([1, 1]);
+  }
+  for (const levels of [0, 101, 1.5, '5', null])
+    expect((await call('pamm_getPammPriceLevels', { pamms: [address], levels })).error).toEqual({
+      code: -32_602,
+      message: 'levels must be an integer from 1 to 100',
+    });
+  expect((await call('pamm_getPammPriceLevels', { levels: 5 })).error).toEqual({
+    code: -32_602,
+    message: 'name pools, or send an API key',
+  });
 });
