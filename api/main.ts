@@ -7,6 +7,7 @@ import { openDatabase, SHORT_STATEMENTS } from '../db/connection.ts';
 import { assertDatabaseLogin } from '../db/setting-error.ts';
 import { PRICE_STATUS_MAX_AGE_SECS } from '../protocol/quote-status.ts';
 import { liveWarnings, openChains } from '../quoting/open-chains.ts';
+import type { Clocks } from '../runtime/clock.ts';
 import { startServer } from '../runtime/http-server.ts';
 import { createLogger, logStart } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -40,6 +41,8 @@ const STORES_OUTAGE = {
   end: 'Postgres and Redis are reachable again',
   quietMs: 10_000,
 };
+
+const CLOCKS: Clocks = { now: () => performance.now(), wallClock: () => Date.now() };
 
 runMain(async () => {
   new Command('api')
@@ -76,43 +79,56 @@ async function connectStores() {
   return { env, settings, file, pageFiles, database, redis, metrics, logger, onStop };
 }
 
-async function serve(): Promise<void> {
-  const { env, settings, file, pageFiles, database, redis, metrics, logger, onStop } = await connectStores();
-  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix, TRUSTED_PROXIES: trustedProxies, HOST: host } = settings;
-  const common = { database: database.$client, metrics, logger };
+type Stores = Awaited<ReturnType<typeof connectStores>>;
+
+/** Opens the chains and all that shows their quotes. */
+async function openQuotes({ env, settings, file, database, redis, metrics, logger, onStop }: Stores) {
+  const { REDIS_URL: redisUrl, QUEUE_PREFIX: queuePrefix } = settings;
+  const common = { metrics, logger, database: database.$client };
   const { chains, catalog } = openChains({ ...file, env, redisUrl, queuePrefix, ...common, database }, onStop);
   const sockets = startSockets({ ...common, chains, config: file.stream });
   const latest = followQuotes(chains, catalog);
   const streams = startStreams({ ...common, latest, sockets });
   onStop('streams', () => streams.stop());
-  const now = () => performance.now();
-  const shared = await startSharedClock(redis, { now, wallClock: () => Date.now() });
+  const shared = await startSharedClock(redis, CLOCKS);
   onStop('shared clock', () => shared.stop());
-  const takers = openTakers({
-    ...common,
-    chains,
-    latest,
-    directory: catalog,
-    now,
-    wallClock: shared.clock,
-  });
+  const clocks = { ...CLOCKS, wallClock: shared.clock };
+  const takers = openTakers({ ...common, chains, latest, directory: catalog, ...clocks });
   const pamm = startPamm({ ...common, chains, env, redisUrl, queuePrefix });
   onStop('pamm', () => pamm.stop());
+  return { chains, catalog, sockets, streams, takers, pamm };
+}
+
+async function serve(): Promise<void> {
+  const stores = await connectStores();
+  const { settings, file, pageFiles, database, redis, metrics, logger, onStop } = stores;
+  const { chains, catalog, sockets, streams, takers, pamm } = await openQuotes(stores);
+  const {
+    QUEUE_PREFIX: prefix,
+    TRUSTED_PROXIES: trustedProxies,
+    HOST: host,
+    OPERATIONS_PORT: operationsPort,
+  } = settings;
+  const common = { database: database.$client, metrics, logger, chains, ...CLOCKS };
+  const outage = new OutageLog(logger, STORES_OUTAGE);
   const ages = (chainId: number) => catalog.ages(chainId);
-  const warnings = async () => ({
-    ...(await pamm.warnings()),
-    ...liveWarnings(chains),
-    ...priceWarnings(chains.keys(), ages),
+  const operations = startOperations({
+    ...common,
+    quotes: file.quotes,
+    maxLagSecs: settings.INDEXING_MAX_LAG_SECS,
+    warnings: async () => ({
+      ...(await pamm.warnings()),
+      ...liveWarnings(chains),
+      ...priceWarnings(chains.keys(), ages),
+    }),
+    ages,
+    stores: outage,
   });
-  const stores = new OutageLog(logger, STORES_OUTAGE);
-  const { INDEXING_MAX_LAG_SECS: maxLagSecs, OPERATIONS_PORT: operationsPort } = settings;
-  const operations = startOperations({ ...common, chains, quotes: file.quotes, maxLagSecs, warnings, ages, stores });
   onStop('indexing watch', () => operations.stop());
 
   const routes = bindResources({
     ...pamm.deps,
     ...common,
-    chains,
     directory: catalog,
     sockets,
     streams,
@@ -123,13 +139,11 @@ async function serve(): Promise<void> {
     ages,
   });
   const app = createApp(routes, {
-    chains,
-    stores,
-    verifyKey: createKeyVerifier(database.$client),
-    rateLimit: { limits: file.limits, redis, prefix: queuePrefix, trustedProxies },
+    ...common,
+    stores: outage,
+    verifyKey: createKeyVerifier(database.$client, CLOCKS.wallClock),
+    rateLimit: { limits: file.limits, redis, prefix, trustedProxies },
     webSockets: { sockets, streams, takers },
-    metrics,
-    logger,
     pages: (it) => {
       if (operationsPort === undefined) operations.pages(it);
       if (pageFiles) mountExplorer(it, pageFiles);

@@ -23,7 +23,7 @@ beforeAll(async () => {
     chains: new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain])),
     directory: fixedDirectory([tradedPool(POOL)]),
     database: listing.pool,
-    statusMaxAgeSecs: 60,
+    wallClock: Date.now,
   };
   for (const resource of [historyResource, tradesResource]) mountHandlers(listing.app, bindRoutes(resource, deps));
   mountHandlers(listing.app, bindRoutes(udfResource, deps));

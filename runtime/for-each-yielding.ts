@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from './next-turn.ts';
 
 /** Longest work before the event loop may serve others, milliseconds. */
 const TURN_MS = 4;

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { AppError } from '../config/app-error.ts';
+import { nextTurn } from './next-turn.ts';
 
 export interface HttpRequest {
   /** A request with a body is sent by POST, any other by GET. */

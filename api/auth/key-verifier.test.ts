@@ -185,7 +185,7 @@ test('a client that tries key after key is held up without the database; others 
 });
 
 test('clients of a proxy that is not counted do not lock out each other, only a key itself', async () => {
-  const app = new Hono().use(authenticate(createKeyVerifier(database.pool), 0)).get('/', (c) => c.text(''));
+  const app = new Hono().use(authenticate(createKeyVerifier(database.pool, Date.now), 0)).get('/', (c) => c.text(''));
   app.onError((error, c) => c.text('', error instanceof ApiError ? error.status : 500));
   const env = { incoming: { socket: { remoteAddress: '10.0.0.9', remotePort: 1, remoteFamily: 'IPv4' } } };
   const ask = async (key: string, headers: Record<string, string>) =>

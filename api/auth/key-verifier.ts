@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { findKey, keyIdOf } from '../../db/api-keys.ts';
 import { isTemporaryFailure } from '../../db/failure.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { clientLimit } from '../../runtime/rate-window.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { tooManyRequests, unavailable } from '../errors.ts';
@@ -28,7 +29,7 @@ type Verdict = { readonly identity: KeyIdentity | null; readonly at: number };
  * Checks keys in the database. It queries each key at most every `FRESH_MS`, and none for a client that tries key after
  * key. Such a client does not hold up a key of the same address that was valid at its last check.
  */
-export function createKeyVerifier(database: Queryable, now: () => number = Date.now): VerifyKey {
+export function createKeyVerifier(database: Queryable, now: Clock): VerifyKey {
   const verdicts = new LRUCache<string, Verdict>({ max: MAX_KEYS, ttl: KEPT_MS });
   const countTry = clientLimit(KEY_TRIES, now);
   const lookUp = async (key: string, keyId: string, digest: string): Promise<Verdict> => {

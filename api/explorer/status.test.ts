@@ -74,7 +74,10 @@ test('reports what runs, and head, index, lag, nodes that fail and the ages of p
     [CHAIN_B, { nodes: { isFailing: true } }],
   ]);
   const ages = (chainId: number) => (chainId === CHAIN_A ? AGES : NO_AGES);
-  mountHandlers(app, bindRoutes(statusResource, { lags: () => [lag, unknown], chains: nodes, ages }));
+  mountHandlers(
+    app,
+    bindRoutes(statusResource, { lags: () => [lag, unknown], chains: nodes, ages, wallClock: Date.now }),
+  );
   const response = await app.request('/public/v1/status');
   expect(response.status).toBe(200);
   const { chains, serverTs, release, node } = ServiceStatus.parse(await response.json());

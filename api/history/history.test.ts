@@ -62,7 +62,12 @@ beforeAll(async () => {
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const deps = { chains, directory: fixedDirectory([tradedPool(POOL), tradedPool(QUIET)]), database: listing.pool };
+  const deps = {
+    chains,
+    directory: fixedDirectory([tradedPool(POOL), tradedPool(QUIET)]),
+    database: listing.pool,
+    wallClock: Date.now,
+  };
   mountHandlers(app, bindRoutes(historyResource, deps));
 }, 60_000);
 

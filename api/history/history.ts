@@ -1,5 +1,6 @@
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Queryable } from '../../db/transaction.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import type { FoundBars } from '../bars/bar-rows.ts';
 import { INTERVALS, MAX_BARS } from '../bars/intervals.ts';
 import { FINAL_MAX_AGE_SECS, NEWEST } from '../bars/pages.ts';
@@ -22,8 +23,10 @@ import { selectRates } from './usd-rates.ts';
 
 const daysBefore = loadStatement<PoolDay>('./select-days.sql', import.meta.url, 'days');
 
+export type HistoryDeps = PoolPageDeps & Pick<Clocks, 'wallClock'>;
+
 /** `GET /public/v1/evm/{chain_id}/{pool_address}/ohlcv`, `…/depth_history` and `…/days`, and `…/trends`. */
-export const historyResource = defineResource([listBars, listDepth, listDays, listTrends], (deps: PoolPageDeps) => ({
+export const historyResource = defineResource([listBars, listDepth, listDays, listTrends], (deps: HistoryDeps) => ({
   async listBars(c) {
     const { pool, query, limit } = await poolPageRequest(c, deps, RawBarsQuery, MAX_BARS);
     const { before, series = 'trade', currency = 'token', invert = false, includeEmpty = false } = query;
@@ -36,7 +39,8 @@ export const historyResource = defineResource([listBars, listDepth, listDays, li
       const starts = bars.map(({ startTs }) => startTs);
       // Without `before` a page begins at the newest bar.
       const newestTs = (starts[0] ?? 0) + secs;
-      const endTs = before === undefined ? newestTs : Math.min(beforeTs, Math.floor(Date.now() / 1_000 / secs) * secs);
+      const endTs =
+        before === undefined ? newestTs : Math.min(beforeTs, Math.floor(deps.wallClock() / 1_000 / secs) * secs);
       const view = { secs, limit, invert, emptyBeforeTs: includeEmpty ? endTs : null };
       if (currency === 'token') return view;
       return { ...view, rateAt: await selectRates(client, pool.chainId, pricedIn, starts) };

@@ -96,7 +96,7 @@ beforeAll(async () => {
   const [token0, token1] = [TOKEN0, TOKEN1].map((address) => ({ ...served.token0, address }));
   if (!token0 || !token1) throw new Error('two tokens');
   const directory = fixedDirectory([{ ...served, token0, token1 }]);
-  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database }));
+  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 60_000);
 
 afterAll(() => listing?.close());

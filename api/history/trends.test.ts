@@ -45,7 +45,7 @@ beforeAll(async () => {
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([QUOTED, TRADED, STILL].map((address) => tradedPool(address)));
-  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database }));
+  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 60_000);
 
 afterAll(() => listing?.close());

@@ -3,7 +3,8 @@ import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { flatPool } from '../../quoting/pools/served-pool.fixture.ts';
 import { BlockTooOldError, SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { Snapshot } from '../../quoting/types.ts';
-import { AwaitedPools, frameContents, maxUnreadMs, poolsAt } from './frame-contents.ts';
+import { frameContents } from './frame-contents.ts';
+import { maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 
 const BLOCK = { number: 7n, hash: '0x07', timestamp: 7n } as const;
 const POOLS = [1, 2, 3].map((number) => flatPool(number));
@@ -22,15 +23,12 @@ type Outcome = Snapshot | SnapshotError | undefined;
 
 /** A feed of three pools, whose outcomes and clock the test sets. */
 function feedOf() {
-  const feed = { now: 0, outcomes: [] as readonly Outcome[], isBeingRead: false };
-  const awaited = new AwaitedPools(maxUnreadMs({ blockTimeMs: 1_000 }), () => feed.now);
+  let missing = NONE_MISSING;
   const at = (now: number, outcomes: readonly Outcome[], isBeingRead = false, isOverdue = false) => {
-    feed.now = now;
-    const outcomeOf = (address: string) => outcomes[POOLS.findIndex((pool) => pool.address === address)];
-    const contents = frameContents(
-      poolsAt(BLOCK, POOLS, { outcomeOf, isBeingRead: () => isBeingRead, awaited }),
-      isOverdue,
-    );
+    const pools = POOLS.map(({ address }, index) => ({ pool: address, outcome: outcomes[index], isBeingRead }));
+    const [next, sorted] = nextAwaited(missing, { block: BLOCK, pools }, now, maxUnreadMs({ blockTimeMs: 1_000 }));
+    missing = next;
+    const contents = frameContents(sorted, isOverdue);
     return typeof contents === 'string' ? contents : (contents?.length ?? null);
   };
   return { at };

@@ -6,9 +6,9 @@ import type { DepthSnapshot, Snapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { ChosenPools, type ChosenPoolsDeps } from './chosen-pools.ts';
-import { AwaitedPools, maxUnreadMs, type PoolsAt, poolsAt } from './frame-contents.ts';
 import type { FrameSource } from './frame-feed.ts';
 import type { Made, MadeFrame } from './frame-schedule.ts';
+import { type FrameLook, maxUnreadMs } from './next-awaited.ts';
 import {
   type FrameEffect,
   type LevelsEffect,
@@ -35,7 +35,6 @@ export class LevelsSource implements FrameSource {
   readonly maxMs = MAX_MS;
   readonly maxLateMs: number;
   readonly #quotes: LevelQuotes;
-  readonly #awaited: AwaitedPools;
   readonly #limits: LevelsLimits;
   #state: LevelsState;
   readonly #pools: ChosenPools;
@@ -45,7 +44,6 @@ export class LevelsSource implements FrameSource {
     this.#limits = { isPublic: query.isPublic === true, maxUnreadMs: maxUnreadMs(chain) };
     this.maxLateMs = 2 * this.#limits.maxUnreadMs;
     this.#quotes = quotesOf<LevelQuotes>(chain, query.basis);
-    this.#awaited = new AwaitedPools(this.#limits.maxUnreadMs, now);
     this.#pools = new ChosenPools(deps, this.#quotes.requested);
     this.#state = newLevels(now());
   }
@@ -85,7 +83,7 @@ export class LevelsSource implements FrameSource {
       announced: newest && !heads.isTooOld(newest) ? newest : null,
       found: this.#pools.found,
       wanted: pools.length,
-      read: block ? { ...this.#poolsAt(block, pools), block } : null,
+      look: block ? this.#lookAt(block, pools) : null,
     };
   }
 
@@ -101,16 +99,15 @@ export class LevelsSource implements FrameSource {
     return { frame: Buffer.from(await writeLevels(chain, shape, block, first)), block };
   }
 
-  #poolsAt(block: BlockRef, pools: readonly ServedPool[]): PoolsAt<DepthSnapshot> {
+  #lookAt(block: BlockRef, pools: readonly ServedPool[]): FrameLook<DepthSnapshot> {
     const { depths } = this.deps.latest;
-    return poolsAt(block, pools, {
-      outcomeOf: (pool) => {
-        const outcome = depths.get(pool)?.outcome;
-        return outcome instanceof SnapshotError || hasDepth(outcome) ? outcome : undefined;
-      },
-      isBeingRead: (pool) => this.#quotes.snapshots.isRead(pool, 'depths'),
-      awaited: this.#awaited,
-    });
+    const look = (pool: ServedPool) => {
+      const outcome = depths.get(pool.address)?.outcome;
+      const isKnown = outcome instanceof SnapshotError || hasDepth(outcome);
+      const isBeingRead = this.#quotes.snapshots.isRead(pool, 'depths');
+      return { pool: pool.address, outcome: isKnown ? outcome : undefined, isBeingRead };
+    };
+    return { block, pools: pools.map(look) };
   }
 
   /** Differs when the block or a pool changed. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { numberedAddress } from '../../quoting/pools/served-pool.fixture.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { type LevelsEffect, type LevelsEvent, type LevelsState, MAX_MS, newLevels, nextLevels } from './next-levels.ts';
@@ -15,7 +16,7 @@ const OPEN = { isPublic: false, maxUnreadMs: 5_000 };
 const PUBLIC = { ...OPEN, isPublic: true };
 
 /** @param digest of what is pending on its block */
-const snapshot = (digest?: string) =>
+const snapshot = (digest: string | undefined) =>
   ({ block: { ...BLOCK, ...(digest && { pending: { digest } }) } }) as unknown as Snapshot;
 
 type Due = Extract<LevelsEvent<Snapshot>, { kind: 'due' }>;
@@ -29,9 +30,9 @@ interface Seen {
 }
 /** A frame that is due when so much is read, of all that the query finds but those omitted. */
 function due({ digests = [], unread = 0, omitted = 0, isKnown = true, isRead = true, versions = 'a' }: Seen): Due {
-  const read = digests.map(snapshot);
-  const wanted = read.length + unread;
-  const pools = { read, unread: Array.from({ length: unread }, () => undefined), isAnswered: read.length > 0 };
+  const outcomes = [...digests.map(snapshot), ...Array.from({ length: unread }, () => undefined)];
+  const wanted = outcomes.length;
+  const pools = outcomes.map((outcome, index) => ({ pool: numberedAddress(index + 1), outcome, isBeingRead: false }));
   const announced = isKnown ? BLOCK : null;
   return {
     kind: 'due',
@@ -39,7 +40,7 @@ function due({ digests = [], unread = 0, omitted = 0, isKnown = true, isRead = t
     announced,
     found: wanted + omitted,
     wanted,
-    read: isRead ? { ...pools, block: BLOCK } : null,
+    look: isRead ? { block: BLOCK, pools } : null,
   };
 }
 

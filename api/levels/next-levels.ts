@@ -1,6 +1,7 @@
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Snapshot } from '../../quoting/types.ts';
-import { frameContents, type PoolsAt } from './frame-contents.ts';
+import { frameContents } from './frame-contents.ts';
+import { type FrameLook, type MissingPools, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 
 /** One frame each second at least, also if a timer is late. */
 export const MAX_MS = 900;
@@ -28,7 +29,7 @@ export type LevelsEvent<S extends Snapshot> =
       /** How many of them the frame is to show. */
       readonly wanted: number;
       /** These at the block that pools were last read at; null: at none yet. */
-      readonly read: (PoolsAt<S> & { readonly block: BlockRef }) | null;
+      readonly look: FrameLook<S> | null;
     };
 
 export interface LevelsState {
@@ -36,6 +37,8 @@ export interface LevelsState {
   readonly shown: string;
   /** When pools were last shown, or the source opened, milliseconds. */
   readonly shownAt: number;
+  /** Pools that nodes do not give. */
+  readonly missing: MissingPools;
 }
 
 /** What there is to do. `late`, `unknown`: there is no frame, as the chain is read or is not. */
@@ -53,7 +56,7 @@ export interface FrameEffect<S extends Snapshot> {
 }
 
 /** The state of a source that opens now. */
-export const newLevels = (now: number): LevelsState => ({ shown: '', shownAt: now });
+export const newLevels = (now: number): LevelsState => ({ shown: '', shownAt: now, missing: NONE_MISSING });
 
 /**
  * What becomes of the frames of a query, and what there is to do, when something happens.
@@ -73,16 +76,18 @@ export function nextLevels<S extends Snapshot>(
   { isPublic, maxUnreadMs }: LevelsLimits,
 ): readonly [LevelsState, LevelsEffect<S>] {
   if (event.kind === 'read') return [before, { kind: event.versions === before.shown ? 'nothing' : 'changed' }];
-  const { announced, found, wanted, read, versions } = event;
-  const state = { ...before, shown: versions };
-  if (wanted === 0 && announced) return [state, { kind: 'frame', block: announced, snapshots: [], unread: found }];
-  if (wanted === 0 || !read) return [state, { kind: announced && wanted > 0 ? 'late' : 'unknown' }];
+  const { announced, found, wanted, look, versions } = event;
+  const unlooked = { ...before, shown: versions };
+  if (wanted === 0 && announced) return [unlooked, { kind: 'frame', block: announced, snapshots: [], unread: found }];
+  if (wanted === 0 || !look) return [unlooked, { kind: announced && wanted > 0 ? 'late' : 'unknown' }];
+  const [missing, pools] = nextAwaited(before.missing, look, now, maxUnreadMs);
+  const state = { ...unlooked, missing };
   const lateMs = now - before.shownAt;
-  const isShort = isPublic && read.read.length > 0 && lateMs >= maxUnreadMs;
-  const contents = frameContents(isShort ? { ...read, unread: [] } : read, lateMs >= MAX_MS);
+  const isShort = isPublic && pools.read.length > 0 && lateMs >= maxUnreadMs;
+  const contents = frameContents(isShort ? { ...pools, unread: [] } : pools, lateMs >= MAX_MS);
   if (contents === 'late' || contents === null) return [state, { kind: contents ?? 'unknown' }];
-  const block = contents.find((snapshot) => snapshot.block.pending)?.block ?? read.block;
-  const unread = found - wanted + (isShort ? read.unread.length : 0);
+  const block = contents.find((snapshot) => snapshot.block.pending)?.block ?? look.block;
+  const unread = found - wanted + (isShort ? pools.unread.length : 0);
   return [
     { ...state, shownAt: now },
     { kind: 'frame', block, snapshots: contents, unread },

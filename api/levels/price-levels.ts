@@ -13,11 +13,12 @@ import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { assertWildcard } from '../sockets/pool-lists.ts';
 import { AskedFrames } from './asked-frames.ts';
 import type { ChoosePools } from './choose-pools.ts';
-import { AwaitedPools, isNodeFailure, maxUnreadMs, poolsAt } from './frame-contents.ts';
+import { isNodeFailure, type PoolsAt } from './frame-contents.ts';
 import type { FrameFeed, FrameFeeds } from './frame-feed.ts';
 import type { MadeFrame } from './frame-schedule.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { LevelsSource } from './levels-source.ts';
+import { type FrameLook, maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 import type { LevelQuotes, ReadAt } from './one-state.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
 
@@ -48,12 +49,10 @@ export interface PriceLevelsDeps extends Clocks {
 export class PriceLevels {
   /** By query; there are few. */
   readonly #asked = new Map<string, AskedFrames>();
-  /** The pools that single frames wait for. */
-  readonly #awaited: AwaitedPools;
+  /** Pools that nodes do not give to single frames. */
+  #missing = NONE_MISSING;
 
-  constructor(private readonly deps: PriceLevelsDeps) {
-    this.#awaited = new AwaitedPools(maxUnreadMs(deps.chain), deps.now);
-  }
+  constructor(private readonly deps: PriceLevelsDeps) {}
 
   /**
    * Prepares a frame.
@@ -74,10 +73,13 @@ export class PriceLevels {
       // A scheduled read that has no calls is made for this frame.
       const unbudgeted = pools.filter(({ address }) => isExhausted(outcomes.get(address)));
       for (const each of await snapshots.depths(unbudgeted, { at: head, signal })) outcomes.set(...each);
-      const { read, unread } = poolsAt(head.block, pools, {
-        outcomeOf: (pool) => outcomes.get(pool),
-        isBeingRead: (pool) => snapshots.isRead(pool, 'depths'),
-        awaited: this.#awaited,
+      const { read, unread } = this.#take({
+        block: head.block,
+        pools: pools.map((pool) => ({
+          pool: pool.address,
+          outcome: outcomes.get(pool.address),
+          isBeingRead: snapshots.isRead(pool, 'depths'),
+        })),
       });
       const failure = unread.find(isNodeFailure);
       if (failure || (unread.length > 0 && signal.aborted)) throw unavailable(failure);
@@ -90,6 +92,13 @@ export class PriceLevels {
         block,
       };
     };
+  }
+
+  #take(look: FrameLook<DepthSnapshot>): PoolsAt<DepthSnapshot> {
+    const { chain, now } = this.deps;
+    const [missing, pools] = nextAwaited(this.#missing, look, now(), maxUnreadMs(chain));
+    this.#missing = missing;
+    return pools;
   }
 
   /**

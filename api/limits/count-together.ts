@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../runtime/next-turn.ts';
 
 /** State of a client's window: its requests, those just counted included, and the time until the next window. */
 export type WindowCount = { readonly requests: number; readonly msBeforeNext: number };
@@ -22,7 +22,7 @@ export function countTogether(count: CountRequests): (client: string) => Promise
       try {
         await before?.counted;
         // Also takes requests that come in this turn of the event loop: about half of those of a busy client.
-        await setImmediate();
+        await nextTurn();
         batch.isOpen = false;
         return await count(client, batch.requests);
       } finally {

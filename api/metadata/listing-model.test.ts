@@ -135,7 +135,15 @@ beforeAll(async () => {
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const served = new Map(chains.map((config) => [config.chainId, config]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains: served, database: client, statusMaxAgeSecs: 86_400 }));
+  mountHandlers(
+    app,
+    bindRoutes(metadataResource, {
+      chains: served,
+      database: client,
+      statusMaxAgeSecs: 86_400,
+      now: () => performance.now(),
+    }),
+  );
 });
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type pg from 'pg';
+import type { Clocks } from '../../runtime/clock.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { sendReusable } from '../http/reusable.ts';
 import { type ListedChain, listedChains } from '../listing/listed-chains.ts';
@@ -15,7 +16,7 @@ import { createVersionedPages, type PageRequest } from './versioned-pages.ts';
 /** Two refreshes of the listing are 2 to 15 s apart. */
 const CACHE_SECS = 5;
 
-export type MetadataDeps = {
+export type MetadataDeps = Pick<Clocks, 'now'> & {
   readonly chains: ServedChains;
   /** The replica, if there is one: the listing is only read. */
   readonly database: pg.Pool;
@@ -26,8 +27,8 @@ export type MetadataDeps = {
 /** The listings of pools and of tokens, over one cache of pages. */
 export const metadataResource = defineResource(
   [listPools, listPoolsAcrossChains, listTokens],
-  ({ chains, database, statusMaxAgeSecs }: MetadataDeps) => {
-    const readPage = createVersionedPages(database, statusMaxAgeSecs);
+  ({ chains, database, statusMaxAgeSecs, now }: MetadataDeps) => {
+    const readPage = createVersionedPages(database, statusMaxAgeSecs, now);
     const poolsPage = createPageMaker(statusMaxAgeSecs);
     const send = async (c: Context, request: PageRequest) => {
       const { body, isCurrent } = await readPage(request);

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryResultRow } from 'pg';
 import { showPool } from '../../db/listing/show-pool.ts';
 import type { Queryable } from '../../db/transaction.ts';
 import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import type { ListedChain } from '../listing/listed-chains.ts';

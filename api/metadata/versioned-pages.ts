@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { ResultCache } from '../../runtime/result-cache.ts';
 import { unavailable } from '../errors.ts';
 import type { ReadyBody } from '../http/ready-body.ts';
@@ -41,7 +42,11 @@ export interface PageRequest {
  * @returns reads a page; throws ApiError 503 when the database is unreachable or takes too long,
  * or the listing was never computed
  */
-export function createVersionedPages(database: pg.Pool, maxAgeSecs: number): (request: PageRequest) => Promise<Page> {
+export function createVersionedPages(
+  database: pg.Pool,
+  maxAgeSecs: number,
+  now: Clock,
+): (request: PageRequest) => Promise<Page> {
   const versionQuery = versionStatement(maxAgeSecs);
   const pages = createPageCache();
   // An uncommon page is kept from its second request on: pages of a flood, requested once each, would fill the cache.
@@ -50,7 +55,7 @@ export function createVersionedPages(database: pg.Pool, maxAgeSecs: number): (re
   /** The newest version, and when it was queried: a later query may answer first. */
   let confirmed = { version: '', at: Number.NEGATIVE_INFINITY };
   const readVersion = async (): Promise<string> => {
-    const at = performance.now();
+    const at = now();
     const { rows } = await database.query<VersionRow>(versionQuery);
     const version = versionIn(rows[0] as VersionRow);
     if (at >= confirmed.at) confirmed = { version, at };
@@ -65,7 +70,7 @@ export function createVersionedPages(database: pg.Pool, maxAgeSecs: number): (re
     const read = () => (isCommon ? inTransaction(database, 'REPEATABLE READ', make) : readInTurn(database, make));
     const keepMs = () => (isCommon || requested.get(id) !== 1 ? Number.POSITIVE_INFINITY : 0);
     const body = await pages.get(`${version} ${id}`, read, keepMs);
-    const isCurrent = () => confirmed.version === version && performance.now() - confirmed.at < CONFIRMED_MS;
+    const isCurrent = () => confirmed.version === version && now() - confirmed.at < CONFIRMED_MS;
     return { body, isCurrent };
   };
 

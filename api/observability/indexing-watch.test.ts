@@ -53,7 +53,7 @@ beforeEach(() => {
       if (!isDatabaseUp) throw new Error('the database is unreachable');
       return new Map();
     },
-    now: () => nowMs,
+    wallClock: () => nowMs,
   });
 });
 
@@ -196,6 +196,7 @@ test('the first index shows how far it has come until it serves', async () => {
       return new Map([[7, block(2_000)]]);
     },
     readFirstSyncs: async () => new Map(hasBegun ? [[7, { chainId: 7, blockNumber, logs: 12 }]] : []),
+    wallClock: Date.now,
   });
   const shown = async () => {
     await first.poll();
@@ -226,6 +227,7 @@ test('the first index of an added chain shows how far it has come, beside chains
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map([[7, block(2_000)]]),
     readFirstSyncs: async () => new Map([progress(7), progress(8)]),
+    wallClock: Date.now,
   });
   await two.poll();
   expect(two.lags().map(({ firstSync }) => firstSync)).toEqual([null, { fromBlock: 10, blockNumber: 20, logs: 12 }]);
@@ -242,6 +244,7 @@ test('a node that does not respond delays polls of other chains by no more than 
     maxQuoteAgeMs: () => 60_000,
     readIndexed: async () => new Map([7, 8].map((chainId) => [chainId, block(1)])),
     readFirstSyncs: async () => new Map(),
+    wallClock: Date.now,
   });
   await two.poll();
   expect(two.lags().map(({ headBlock, stalled }) => [headBlock, stalled])).toEqual([

@@ -3,8 +3,10 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import type { FirstSync } from '../../db/first-sync.ts';
 import type { BlockPoint } from '../../db/indexed-blocks.ts';
 import type { Chain } from '../../quoting/open-chain.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type ChainLag, describeLag, type FirstSyncProgress, type IndexState } from './chain-lag.ts';
+import { mayBeHead, NOTHING_KNOWN, nextWatched, type Watched } from './next-watched.ts';
 
 type Head = Pick<BlockRef, 'number' | 'timestamp'>;
 type WatchedChain = Pick<Chain, 'chainId' | 'name' | 'blockTimeMs' | 'deployments'> & {
@@ -25,43 +27,27 @@ export type IndexingWatchDeps = {
   readonly readIndexed: () => Promise<ReadonlyMap<number, BlockPoint>>;
   /** Called while there is a chain without an index. */
   readonly readFirstSyncs: () => Promise<ReadonlyMap<number, FirstSync>>;
-  /** Milliseconds. */
-  readonly now?: () => number;
+  /** Unix milliseconds. */
+  readonly wallClock: Clock;
 };
-
-/** One poll of a chain. Null stands for what is unknown. */
-type ChainPoll = { readonly indexed: BlockPoint | null; readonly head: BlockPoint | null };
-
-/** The last poll of a chain, and when the index was last seen to follow the chain; null when never. */
-type Watched = ChainPoll & { readonly followedAt: number | null; readonly stalled: boolean };
-
-const NOTHING_KNOWN: Watched = { indexed: null, head: null, followedAt: null, stalled: true };
 
 /** A node or a database that takes longer counts as unavailable in this poll, so that no chain waits for another. */
 const TIMEOUT_MS = 1_500;
-/** A block of up to this age may be the newest, in block times: one more than its age when the next one is seen. */
-const YOUNG_BLOCKS = 2;
-/** Timestamps of blocks count seconds. */
-const TIMESTAMP_MS = 1_000;
-
 /**
  * Compares the index of every chain with the chain's head at each {@link poll}, so that `/ready` and `/metrics` only
  * show what is known already. It calls a node only if the head is not known otherwise: an indexed block that is young
  * enough to be the newest counts as the head.
  */
 export class IndexingWatch {
-  readonly #now: () => number;
   readonly #watched = new Map<number, Watched>();
   #firstSyncs: ReadonlyMap<number, FirstSync> | null = null;
   #state: IndexState = null;
 
-  constructor(private readonly deps: IndexingWatchDeps) {
-    this.#now = deps.now ?? Date.now;
-  }
+  constructor(private readonly deps: IndexingWatchDeps) {}
 
   /** Polls all chains once. Never rejects: whatever does not answer counts as unknown. */
   async poll(): Promise<void> {
-    const { maxLagSecs, maxQuoteAgeMs } = this.deps;
+    const { maxLagSecs, maxQuoteAgeMs, wallClock } = this.deps;
     const indexed = await valueOrNull(this.deps.readIndexed());
     const isAnyMissing = this.deps.chains.some(({ chainId }) => !indexed?.has(chainId));
     this.#firstSyncs = isAnyMissing ? await valueOrNull(this.deps.readFirstSyncs()) : null;
@@ -71,7 +57,7 @@ export class IndexingWatch {
       const poll = { indexed: newest, head: await this.#headOf(chain, newest) };
       const { blockTimeMs, chainId } = chain;
       const bounds = { blockTimeMs, maxLagMs: maxLagSecs * 1_000, maxQuoteAgeMs: maxQuoteAgeMs(chain) };
-      this.#watched.set(chainId, nextWatched(this.#watched.get(chainId), poll, this.#now(), bounds));
+      this.#watched.set(chainId, nextWatched(this.#watched.get(chainId), poll, wallClock(), bounds));
     };
     await Promise.all(this.deps.chains.map(pollChain));
   }
@@ -113,50 +99,9 @@ export class IndexingWatch {
   /** Finds the head; null when no node gives it. */
   async #headOf({ heads, blockTimeMs }: WatchedChain, indexed: BlockPoint | null): Promise<BlockPoint | null> {
     if (heads.announced) return pointOf(heads.announced.block);
-    const ageMs = indexed && Math.abs(this.#now() - indexed.timestamp * 1_000);
-    if (ageMs !== null && ageMs <= YOUNG_BLOCKS * blockTimeMs + TIMESTAMP_MS) return indexed;
+    if (indexed && mayBeHead(indexed, this.deps.wallClock(), blockTimeMs)) return indexed;
     return valueOrNull(heads.head().then(({ block }) => pointOf(block)));
   }
-}
-
-/** What counts for whether a chain is stalled, milliseconds. */
-interface LagBounds {
-  readonly blockTimeMs: number;
-  readonly maxLagMs: number;
-  readonly maxQuoteAgeMs: number;
-}
-
-/** What is known of a chain after a poll: it is stalled without a recent poll that saw the index follow it. */
-function nextWatched(before: Watched | undefined, poll: ChainPoll, now: number, bounds: LagBounds): Watched {
-  const { blockTimeMs, maxLagMs, maxQuoteAgeMs } = bounds;
-  const { indexed, head } = poll;
-  const isHeadLate = indexed && head && (indexed.number - head.number) * blockTimeMs > maxQuoteAgeMs;
-  const followedAt = isFollowing(before, poll, bounds) ? now : (before?.followedAt ?? null);
-  const stalled = isHeadLate || followedAt === null || now - followedAt > maxLagMs;
-  return { ...poll, followedAt, stalled };
-}
-
-/**
- * Whether the index follows the chain: it is at the head, or it moved since the last poll and is near the head.
- *
- * 1. The distance counts in usual block times, not by timestamps: after an hour without blocks, an index that lacks the
- *    next block is not an hour behind.
- * 2. At the first poll, the index counts as moved.
- */
-function isFollowing(
-  before: ChainPoll | undefined,
-  { indexed, head }: ChainPoll,
-  { blockTimeMs, maxLagMs }: LagBounds,
-): boolean {
-  if (!indexed || !head) return false;
-  if (areSame(indexed, head)) return true;
-  const hasMoved = !before?.indexed || !areSame(before.indexed, indexed);
-  return hasMoved && Math.abs(head.number - indexed.number) * blockTimeMs <= maxLagMs;
-}
-
-/** Whether two blocks are the same. Blocks of one height differ, as a rule, in time if one was reorganised away. */
-function areSame(one: BlockPoint, other: BlockPoint): boolean {
-  return one.number === other.number && one.timestamp === other.timestamp;
 }
 
 const pointOf = ({ number, timestamp }: Head): BlockPoint => ({ number: Number(number), timestamp: Number(timestamp) });

@@ -17,7 +17,7 @@ import { IndexingWatch, type IndexingWatchDeps } from './indexing-watch.ts';
 
 const POLL_MS = 1_000;
 
-export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs'> & {
+export type OperationsDeps = Pick<IndexingWatchDeps, 'maxLagSecs' | 'wallClock'> & {
   readonly chains: ReadonlyMap<number, Chain>;
   readonly quotes: QuotesConfig;
   /** The database that requests read from, so that its index is the one that clients see. */
@@ -41,19 +41,11 @@ export type Operations = {
   stop(): void;
 };
 
-/** Watches the index of every chain with an enabled deployment, and shows the operator the state of the process. */
-export function startOperations({
-  chains,
-  quotes,
-  database,
-  warnings,
-  ages,
-  stores,
-  metrics,
-  maxLagSecs,
-}: OperationsDeps): Operations {
-  const watch = new IndexingWatch({
+/** The watch of the index of every chain with an enabled deployment. It reports to `stores` whether Postgres answers. */
+function watchOf({ chains, quotes, database, stores, maxLagSecs, wallClock }: OperationsDeps): IndexingWatch {
+  return new IndexingWatch({
     maxLagSecs,
+    wallClock,
     chains: [...chains.values()].filter(({ deployments }) => deployments.some(({ enabled }) => enabled)),
     maxQuoteAgeMs: ({ blockTimeMs }) => maxQuoteAgeMs(quotes, blockTimeMs),
     readIndexed: async () => {
@@ -69,6 +61,12 @@ export function startOperations({
     },
     readFirstSyncs: () => readFirstSyncs(database),
   });
+}
+
+/** Watches the index of every chain with an enabled deployment, and shows the operator the state of the process. */
+export function startOperations(deps: OperationsDeps): Operations {
+  const { chains, database, warnings, ages, metrics } = deps;
+  const watch = watchOf(deps);
   const lags = () => watch.lags();
   registerIndexingMetrics(metrics, lags);
   registerNodeMetrics(metrics, [...chains.values()]);

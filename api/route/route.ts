@@ -9,6 +9,7 @@ import { type Chain, quotesOf } from '../../quoting/open-chain.ts';
 import type { PoolDirectory, PoolTable, ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import { jsonBody } from '../body.ts';
 import { defineResource } from '../declaration/api-route.ts';
 import { ApiError, badRequest } from '../errors.ts';
@@ -41,7 +42,7 @@ type RouteQuotes = Pick<Chain, 'requested'> & { readonly snapshots: Pick<Chain['
 export type RoutedChain = Pick<Chain, 'chainId' | 'estimates'> &
   RouteQuotes & { readonly liveQuotes?: RouteQuotes | undefined };
 
-export interface RouteDeps {
+export interface RouteDeps extends Pick<Clocks, 'now'> {
   readonly chains: ReadonlyMap<number, RoutedChain>;
   readonly directory: PoolDirectory;
   /** Limits that replace the usual ones, as in tests. */
@@ -57,7 +58,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
     const chain = servedChain(deps.chains, chainIdParam(c));
     const request = toRouteRequest(await jsonBody(c, RouteBody));
     const quotes = quotesOf<RouteQuotes>(chain, request.basis);
-    const deadline = new Deadline(DEADLINE_MS, () => performance.now());
+    const deadline = new Deadline(DEADLINE_MS, deps.now);
     const found = await findRoute(deps, { ...chain, ...quotes }, request, deadline);
     setBlockHeaders(c, found.snapshots.map(({ block }) => block).reduce(olderBlock));
     const used = found.snapshots.map(({ pool }) => pool);

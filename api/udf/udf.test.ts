@@ -82,7 +82,7 @@ beforeAll(async () => {
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([POOL, ...OTHERS, ODD_POOL].map(tradedPool));
-  const deps = { chains, directory, database: pool, statusMaxAgeSecs: 60 };
+  const deps = { chains, directory, database: pool, wallClock: Date.now };
   mountHandlers(app, [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)]);
 }, 60_000);
 

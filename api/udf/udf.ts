@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import type { z } from 'zod';
 import { firstIssue } from '../../config/load-chains.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import type { TradedAmounts } from '../bars/average-price.ts';
 import type { Prices } from '../bars/bar-rows.ts';
 import { MAX_BARS } from '../bars/intervals.ts';
@@ -38,10 +39,12 @@ const MAX_DECIMALS = 16;
 /** The listing rejects a shorter text. */
 const MIN_SEARCH_LENGTH = 2;
 
+export type UdfDeps = PoolPageDeps & Pick<Clocks, 'wallClock'>;
+
 /** `GET /public/v1/udf/…`: the data feed of TradingView's charting library, over the bars of `…/ohlcv`. */
 export const udfResource = defineResource(
   [getUdfConfig, getUdfTime, getUdfSymbol, searchUdfSymbols, listUdfBars],
-  ({ chains, database, directory }: PoolPageDeps) => {
+  ({ chains, database, directory, wallClock }: UdfDeps) => {
     const findPool = async (ticker: string) => {
       const [chainId = '', address = ''] = ticker.split(':');
       const pool = (await directory.table()).find(Number(chainId), address.toLowerCase() as Address);
@@ -50,7 +53,7 @@ export const udfResource = defineResource(
     const chainName = (pool: ServedPool) => chains.get(pool.chainId)?.name ?? String(pool.chainId);
     return {
       getUdfConfig: (c) => c.json(CONFIG),
-      getUdfTime: (c) => c.json(Math.floor(Date.now() / 1_000)),
+      getUdfTime: (c) => c.json(Math.floor(wallClock() / 1_000)),
       async getUdfSymbol(c) {
         const query = parse(c, SymbolQuery);
         if (query.error) return query.error;

@@ -22,7 +22,7 @@ serveMeasured(async ({ databaseUrl }: { readonly databaseUrl: string }) => {
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([{ ...tradedPool(POOL), chainId: MARKET.chainIds[0] }]);
   const routesOf = (of: typeof database) => {
-    const deps = { chains, directory, database: of, statusMaxAgeSecs: 86_400 };
+    const deps = { chains, directory, database: of, statusMaxAgeSecs: 86_400, wallClock: Date.now };
     return [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)];
   };
   const bare = createBenchApp(routesOf(database), (app) =>

@@ -11,7 +11,12 @@ import { CHAINS_FILE } from './market.ts';
 serveMeasured(async ({ databaseUrl }: { readonly databaseUrl: string }) => {
   const { $client: database } = openDatabase(databaseUrl, 'ptd_api', createLogger('bench', 'error'));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  const routes = bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 86_400 });
+  const routes = bindRoutes(metadataResource, {
+    chains,
+    database,
+    statusMaxAgeSecs: 86_400,
+    now: () => performance.now(),
+  });
   const app = createBenchApp(routes, (it) =>
     it.get('/public/v1/bare/:pool', compressed, async (c) => {
       const { rows } = await database.query({

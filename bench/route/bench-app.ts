@@ -31,6 +31,7 @@ export function benchApp(
   const bound = bindRoutes(routeResource, {
     chains: new Map([[CHAIN_ID, chain]]),
     directory: { table: async () => table },
+    now: () => performance.now(),
   });
   mountHandlers(app, bound);
   return app;

@@ -95,7 +95,7 @@ beforeAll(async () => {
   app = new Hono();
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory(FUNDED.map((address) => tradedPool(address)));
-  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database }));
+  mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 120_000);
 
 afterAll(async () => {

@@ -68,6 +68,8 @@ export async function openExampleApp() {
       database,
       logger,
       statusMaxAgeSecs: 60,
+      now: () => performance.now(),
+      wallClock: Date.now,
       lags: () => [],
       ages: () => ({
         newestPriceAgeSecs: 3,

@@ -38,6 +38,8 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       directory,
       database: listing.pool,
       statusMaxAgeSecs: 86_400,
+      now: () => performance.now(),
+      wallClock: Date.now,
       endpoints: new Map(),
       ...sockets,
       logger,

@@ -15,6 +15,8 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     takers: unused(),
     logger: unused(),
     statusMaxAgeSecs: 0,
+    now: () => 0,
+    wallClock: () => 0,
     lags: () => [],
     ages: unused,
     endpoints: new Map(),

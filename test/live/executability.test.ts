@@ -94,7 +94,10 @@ async function storedSamples({ database }: CapturedWorld): Promise<Set<string>> 
 function daysApi({ served, file, database }: CapturedWorld): Hono {
   const app = new Hono();
   const chains = new Map(file.chains.map((each) => [each.chainId, each]));
-  mountHandlers(app, bindRoutes(historyResource, { chains, directory: fixedDirectory(served), database }));
+  mountHandlers(
+    app,
+    bindRoutes(historyResource, { chains, directory: fixedDirectory(served), database, wallClock: Date.now }),
+  );
   return app;
 }
 

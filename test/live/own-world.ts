@@ -128,7 +128,7 @@ export async function startOwnWorld(
   opened.defer(() => pamm.stop());
   const limiter = opened.adopt(new Redis(redis.url, { lazyConnect: true }), (it) => it.disconnect());
   const app = createApp(bindRoutes(pammResource, pamm.deps), {
-    verifyKey: createKeyVerifier(pool),
+    verifyKey: createKeyVerifier(pool, Date.now),
     rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiter, prefix, trustedProxies: 0 },
     metrics: createMetrics('test'),
     logger,

@@ -71,7 +71,10 @@ export async function openListing() {
   const app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains, database: pool, statusMaxAgeSecs: 60 }));
+  mountHandlers(
+    app,
+    bindRoutes(metadataResource, { chains, database: pool, statusMaxAgeSecs: 60, now: () => performance.now() }),
+  );
   /** Tests give tiers as they need them. */
   const tiers = new Map<Address, PoolTier>();
   const refreshDeps: RefreshDeps = {

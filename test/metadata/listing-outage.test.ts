@@ -21,7 +21,10 @@ beforeAll(async () => {
   app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 60 }));
+  mountHandlers(
+    app,
+    bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: 60, now: () => performance.now() }),
+  );
 });
 
 afterAll(() => database.end());

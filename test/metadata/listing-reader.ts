@@ -37,7 +37,15 @@ export function listingReader(client: PoolTradingDataClient) {
 export function readListing(database: pg.Pool, file: ChainsFile): ReturnType<typeof listingReader> {
   const app = new Hono();
   const chains = new Map(file.chains.map((chain) => [chain.chainId, chain]));
-  mountHandlers(app, bindRoutes(metadataResource, { chains, database, statusMaxAgeSecs: STATUS_MAX_AGE_SECS }));
+  mountHandlers(
+    app,
+    bindRoutes(metadataResource, {
+      chains,
+      database,
+      statusMaxAgeSecs: STATUS_MAX_AGE_SECS,
+      now: () => performance.now(),
+    }),
+  );
   return listingReader(inProcessClient(app));
 }
 

@@ -88,7 +88,15 @@ async function serveTwice(
   });
   const quota = { requests, windowSecs: 60 };
   const app = createApp(
-    [...quotes, ...bindRoutes(metadataResource, { chains, database: listing.pool, statusMaxAgeSecs: 60 })],
+    [
+      ...quotes,
+      ...bindRoutes(metadataResource, {
+        chains,
+        database: listing.pool,
+        statusMaxAgeSecs: 60,
+        now: () => performance.now(),
+      }),
+    ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
       rateLimit: {

@@ -81,7 +81,7 @@ export function quoteApi({
   const app = createApp(
     [
       ...bindRoutes(quotesResource, { chains, directory, ...rest }),
-      ...bindRoutes(routeResource, { chains, directory }),
+      ...bindRoutes(routeResource, { chains, directory, now: () => performance.now() }),
     ],
     {
       verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),

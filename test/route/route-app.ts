@@ -36,7 +36,7 @@ export function routeApp({
   limits = NO_LIMITS,
 }: RouteAppOptions): Hono {
   const logger = createLogger('test', 'silent');
-  const deps = { chains: quotedChains([chain], directory, { quotes }), directory };
+  const deps = { chains: quotedChains([chain], directory, { quotes }), directory, now: () => performance.now() };
   return createApp([...bindRoutes(quotesResource, deps), ...bindRoutes(routeResource, { ...deps, limits: routing })], {
     verifyKey: async (key) => (key === 'good' ? { keyId: 'k1', holder: 'k1' } : null),
     rateLimit: {
