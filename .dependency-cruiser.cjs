@@ -131,7 +131,12 @@ function quotingFloors() {
 /** Files beside the folders are the ground, and some of them a folder's entrance. */
 function devnetFloors() {
   const ground = ['builders/proto', 'config', 'db', 'local', 'protocol', 'runtime', 'devnet/[^/]+.ts'];
-  return floorsOf('devnet', ground, [['mock-builders', 'packed'], ['live', 'scenario'], ['traffic'], ['demo']]);
+  return floorsOf('devnet', ground, [
+    ['mock-builders', 'packed'],
+    ['live', 'parts', 'scenario'],
+    ['traffic'],
+    ['demo'],
+  ]);
 }
 
 /** Requests come in on the last floor. Folders that are not named here are resources, above quotes. */

@@ -55,6 +55,12 @@ export type Misbehaviour =
   | { readonly kind: 'behind'; readonly block: bigint }
   /** Refuses calls with overrides, runs them as if they had none, or with those of the state alone. */
   | { readonly kind: 'noOverrides'; readonly how: 'refuse' | 'ignore' | 'ignoreBlock' }
+  /** Passes another request on, or answers by itself, and passes on another text than the node's. */
+  | {
+      readonly kind: 'rewritten';
+      readonly request: (request: ProxiedRequest) => ProxiedRequest | { readonly answer: object };
+      readonly text: (text: string) => string;
+    }
   /** A free plan: bounds requests a second, beyond which they get status 429, and the blocks of a request for logs. */
   | { readonly kind: 'freePlan'; readonly perSec: number; readonly logBlocks: number; readonly refusal: string };
 
@@ -100,6 +106,11 @@ export async function respond(
       return forward(upstream, withHead(request, behaviour.block), response);
     case 'behind':
       return fromBehind(behaviour.block, upstream, request, response);
+    case 'rewritten': {
+      const rewritten = behaviour.request(request);
+      if ('answer' in rewritten) return sendJson(response, request, rewritten.answer);
+      return forward(upstream, { ...request, ...rewritten }, response, behaviour.text);
+    }
     case 'noOverrides':
       return withoutOverrides(behaviour.how, upstream, request, response);
     default:
@@ -151,9 +162,14 @@ async function withoutOverrides(
   sendJson(response, request, { error });
 }
 
-async function forward(url: string, request: Request, response: ServerResponse): Promise<void> {
+async function forward(
+  url: string,
+  request: Request,
+  response: ServerResponse,
+  rewrite: (text: string) => string = (text) => text,
+): Promise<void> {
   const { status, text } = await sendRequest(url, { body: JSON.stringify(request), timeoutMs: TIMEOUT_MS });
-  response.writeHead(status, { 'Content-Type': 'application/json' }).end(text);
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(rewrite(text));
 }
 
 function sendJson(response: ServerResponse, { id }: Request, answer: object): void {
