@@ -18,6 +18,8 @@ export const LOG_FAULTS = {
   reorders: (logs) => logs.toReversed(),
   /** Without the second half. */
   truncates: (logs) => logs.slice(0, Math.ceil(logs.length / 2)),
+  /** Each in the block after its own. */
+  moves: (logs) => logs.map((log) => ({ ...log, blockNumber: `0x${(Number(log.blockNumber) + 1).toString(16)}` })),
 } as const satisfies Record<string, LogFault>;
 
 /** A fault that leaves logs out, of these contracts alone. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { isRefusal, type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 import { pause } from '../../runtime/pause.ts';
+import { assertLogsAsked } from './logs-asked.ts';
 
 /** What Ponder sends. viem keeps a socket alive with requests whose id is null; they need no response. */
 export const NodeRequest = z.object({
@@ -11,7 +12,10 @@ export const NodeRequest = z.object({
 });
 
 /** The call that Ponder makes to a node. */
-export type NodeQuestion = Pick<z.infer<typeof NodeRequest>, 'method' | 'params'>;
+export type NodeQuestion = Pick<z.infer<typeof NodeRequest>, 'method' | 'params'> & {
+  /** Of the block whose logs are asked for by its hash, where it is known. */
+  readonly blockNumber?: string;
+};
 export type NodeAnswer = { readonly result: unknown } | { readonly error: NodeError };
 
 const INTERNAL_ERROR = -32_603;
@@ -54,6 +58,7 @@ export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Prom
   const isOfBlock = blockOfLogs(question) !== undefined;
   const check = (result: unknown) => {
     if (result === null && BLOCK_METHODS.includes(method)) throw noSuchBlock;
+    assertLogsAsked(question, result);
     return result;
   };
   for (let attempt = 0; ; attempt += 1) {

@@ -69,8 +69,8 @@ const isSame = (one: NodeLog, other: NodeLog): boolean =>
   nameOf(one) === nameOf(other) && one.data === other.data && `${one.topics}` === `${other.topics}`;
 
 /** Names a log: the same place on a branch, and the same contract. */
-const nameOf = ({ blockHash, transactionHash, logIndex, address }: NodeLog): string =>
-  `${blockHash} ${transactionHash} ${Number(logIndex)} ${address.toLowerCase()}`;
+const nameOf = ({ blockHash, blockNumber, transactionHash, logIndex, address }: NodeLog): string =>
+  `${blockHash} ${Number(blockNumber)} ${transactionHash} ${Number(logIndex)} ${address.toLowerCase()}`;
 
 /** The logs that are in the first list alone. */
 export function missingIn(logs: readonly NodeLog[], others: readonly NodeLog[]): NodeLog[] {

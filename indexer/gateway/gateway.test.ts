@@ -212,11 +212,12 @@ test('Ponder takes heads that looks see, and those that sockets tell', async () 
 
 const [topic] = [...INDEXED_TOPICS];
 const hash = pad('0x7');
+const logOf = (topics: readonly (string | undefined)[]) => ({ topics, blockHash: hash, blockNumber: '0x7' });
 
 test.each([
   ['without logs', [], '0x0', 0],
-  ['with logs of others', [{ topics: [pad('0xbeef')] }, { topics: [] }], '0x1', 0],
-  ['with a log that is indexed', [{ topics: [pad('0xbeef')] }, { topics: [topic] }], '0x1', 1],
+  ['with logs of others', [logOf([pad('0xbeef')]), logOf([])], '0x1', 0],
+  ['with a log that is indexed', [logOf([pad('0xbeef')]), logOf([topic])], '0x1', 1],
 ] as const)('of a new block %s, the logs are read once, and the block where it may matter', async (...of) => {
   const [, logs, bloom, blocks] = of;
   const block = { ...blockOf(7), logsBloom: pad(bloom, { size: 256 }) };
@@ -254,6 +255,34 @@ test('of a new block whose logs its node lacks, they are read again, and so is t
   expect(read).toEqual(['eth_getLogs', 'eth_getLogs', 'eth_getBlockByHash']);
 });
 
+test.each([
+  ['block', { blockHash: pad('0x8') }],
+  ['number', { blockNumber: '0x8' }],
+])('of a new block, logs of another %s are not taken, and not kept', async (_, moved) => {
+  let isMoving = true;
+  const logs = [logOf([topic])];
+  const url = await startNode(({ method }) =>
+    ok(method !== 'eth_getLogs' ? blockOf(7) : logs.map((log) => (isMoving ? { ...log, ...moved } : log))),
+  );
+  const { rpc, logged } = await openPonder([url]);
+  await new Promise((resolve) => {
+    rpc.subscribe({ onBlock: resolve, onError: resolve });
+  });
+  const given = rpc.request({ method: 'eth_getLogs', params: [{ blockHash: hash }] });
+  await vi.waitUntil(() => logged().some(({ msg }) => msg === 'Received JSON-RPC error'));
+  isMoving = false;
+  expect(await given).toEqual(logs);
+});
+
+test('of logs outside the range that was asked for, another node is asked', async () => {
+  const nodes = [await logNode(() => chainLogs), await logNode(() => chainLogs.slice(0, 6))];
+  const { rpc } = await openPonder(nodes);
+  const narrow = { method: 'eth_getLogs', params: [{ fromBlock: '0x5', toBlock: '0x7' }] };
+  // Whichever node Ponder asks first.
+  for (const logs of await Promise.all([1, 2].map(() => rpc.request(narrow))))
+    expect(logs).toEqual(chainLogs.slice(0, 6));
+});
+
 /** Logs of blocks 5 to 8, two in each, in two transactions. */
 const chainLogs = [5, 6, 7, 8].flatMap((number) =>
   [0, 1].map((index) => ({
@@ -269,6 +298,7 @@ const chainLogs = [5, 6, 7, 8].flatMap((number) =>
 );
 type ChainLog = (typeof chainLogs)[0];
 const invented = { ...chainLogs[0], logIndex: '0x9', data: '0x02' } as ChainLog;
+const moved = chainLogs.map((log) => (log.blockNumber === '0x6' ? { ...log, blockNumber: '0x7' } : log));
 const without = (...places: readonly number[]) => chainLogs.filter((_, place) => !places.includes(place));
 
 /** A node that gives these logs, and receipts of these up to a block. */
@@ -292,6 +322,7 @@ test.each<[string, readonly ChainLog[], readonly ChainLog[], Record<string, numb
   ['the first gives one twice, in another order', [...chainLogs, chainLogs[2] as ChainLog].reverse(), chainLogs, {}],
   ['the first invents one', [...chainLogs, invented], chainLogs, { invented: 1 }],
   ['the second invents one', chainLogs, [invented, ...chainLogs], { invented: 1 }],
+  ['the first moves two', moved, chainLogs, { 'left out': 2, invented: 2 }],
 ])('of two nodes %s: the index gets what the chain has', async (_, first, second, expected) => {
   const { rpc, faults } = await openPonder([await logNode(() => first), await logNode(() => second)]);
   expect(await rpc.request(range)).toEqual(chainLogs);
@@ -311,7 +342,7 @@ test('a node that leaves logs out is not asked, also for logs that are not compa
   expect(new Set(asked)).toEqual(new Set(['lossy', 'whole']));
   expect(blamed).toEqual([{ chainId: 1, node: 'rpcUrls[0]', leftOut: 1, invented: 0 }]);
   asked.length = 0;
-  expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: blockOf(7).hash }] })).toEqual(chainLogs);
+  expect(await rpc.request(range)).toEqual(chainLogs);
   expect(asked).toEqual(['whole']);
 });
 

@@ -60,8 +60,8 @@ export class NewBlocks {
 /** Logs that are still unknown are not kept, so that they are requested again. */
 const keepKnown = ({ indexed }: LogsAnswer): number => (indexed ? Number.POSITIVE_INFINITY : 0);
 
-async function readLogs(ask: Ask, { hash, logsBloom }: PonderHeader): Promise<LogsAnswer> {
-  const answer = await ask({ method: 'eth_getLogs', params: [{ blockHash: hash }] });
+async function readLogs(ask: Ask, { hash, number, logsBloom }: PonderHeader): Promise<LogsAnswer> {
+  const answer = await ask({ method: 'eth_getLogs', params: [{ blockHash: hash }], blockNumber: number });
   const logs = 'result' in answer ? Logs.safeParse(answer.result).data : undefined;
   // A node that lags may return no logs. Ponder detects that by the bloom filter and asks again.
   const isIncomplete = logs?.length === 0 && logsBloom !== NO_LOGS_BLOOM;

@@ -15,7 +15,7 @@ export interface AuditRow {
   readonly shown: readonly string[];
 }
 
-/** Compares pools of a chain, by default all of them, with what a node says, at once. */
+/** Compares pools of a chain, by default all of them, with what a node says: at once, or those that are due for capture. */
 export async function auditPools(
   database: pg.Pool,
   chainsFile: string,
@@ -24,7 +24,13 @@ export async function auditPools(
     url,
     pools = 1_000,
     bins = 100_000,
-  }: { readonly url?: string | undefined; readonly pools?: number; readonly bins?: number } = {},
+    asCapture = false,
+  }: {
+    readonly url?: string | undefined;
+    readonly pools?: number;
+    readonly bins?: number;
+    readonly asCapture?: boolean;
+  } = {},
 ): Promise<AuditRow[]> {
   const chain = loadChainsFile(chainsFile).chains.find((each) => each.chainId === chainId);
   if (chain === undefined) throw new Error('no such chain');
@@ -34,7 +40,7 @@ export async function auditPools(
     database,
     target: { rpc: openChainRpc({ chainId, rpcUrls }, 10_000), chainId, multicall3 },
     layouts: async () => new Map(deployments.map(({ poolFactory, layout }) => [poolFactory, layout])),
-    pace: { minSecs: 0, maxSecs: 0, pools, bins },
+    ...(asCapture ? {} : { pace: { minSecs: 0, maxSecs: 0, pools, bins } }),
     onChange: () => undefined,
     wallClock: () => Date.now(),
   });
