@@ -65,6 +65,7 @@ export async function startBackfillWorld(actions: number): Promise<BackfillWorld
     databaseUrl: home.url,
     database,
     stop: async () => {
+      killLeftCommands();
       await database.end();
       await Promise.all([secondNode.stop(), ...chains.map(({ anvil }) => anvil.stop())]);
       await Promise.all([home.drop(), folder.remove()]);

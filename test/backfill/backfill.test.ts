@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { loadChainsFile } from '../../config/load-chains.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { servedSchema } from '../../db/served-schema.ts';
@@ -12,15 +12,16 @@ import { assertStartBlock, followedFactories } from '../../indexer/backfill/star
 import { writtenSchemas } from '../../indexer/publication/schema-lock.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { loggedBars, loggedDays, shownBars, shownDays, tvlBeyondBins } from '../indexing/candles-from-logs.ts';
-import { type RunningIndexer, startIndexer, waitUntilIndexed } from '../indexing/indexer-process.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from '../indexing/indexer-process.ts';
 import { eventually } from '../pamm/eventually.ts';
-import { backfill, type Command, killLeftCommands, startBackfillWorld } from './backfill-world.ts';
+import { backfill, type Command, startBackfillWorld } from './backfill-world.ts';
 import { compareIndexes } from './index-rows.ts';
 
 /** Six indexers start while other tests take the cores. */
 const LIMIT_MS = 300_000;
 
 const world = startedWorld(() => startBackfillWorld(20));
+const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 
 beforeAll(async () => {
@@ -28,11 +29,6 @@ beforeAll(async () => {
   indexer = await startIndexer(world);
   await catchUp();
 }, 2 * LIMIT_MS);
-
-afterAll(async () => {
-  killLeftCommands();
-  await indexer?.stop();
-});
 
 async function catchUp(): Promise<void> {
   const heads = await Promise.all(world.chains.map(async ({ chainId, head }) => [chainId, await head()] as const));

@@ -7,37 +7,31 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { execa } from 'execa';
-import type { Browser } from 'playwright-core';
 import { publint } from 'publint';
 import ts from 'typescript';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { launchBrowser, visit } from '../explorer/browser.ts';
+import { startedBrowser, visit } from '../explorer/browser.ts';
 import { startExplorerWorld } from '../explorer/world.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
-import { type InstalledClient, installClient, readmePrograms } from './install.ts';
+import { installClient, readmePrograms } from './install.ts';
 
 /** After minifying and gzip, with everything that the subpath uses. */
 const MAX_BYTES = { math: 4_000, rest: 4_000, simulate: 1_500, stream: 6_000 };
 
 const world = startedWorld(startExplorerWorld);
-let parent: string;
-let client: InstalledClient;
-let browser: Browser;
-
-beforeAll(async () => {
-  parent = await realpath(await mkdtemp(join(tmpdir(), 'client-package-')));
-  client = await installClient(parent);
-  browser = await launchBrowser();
+/** npm masks UUIDs in paths, which names of other temporary folders have. */
+const folder = openWorld(async (ends) => {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'client-package-')));
+  ends.defer(() => rm(path, { recursive: true }));
+  return { path };
 });
-afterAll(async () => {
-  await browser?.close();
-  await rm(parent, { recursive: true, force: true });
-});
+const client = openWorld(() => installClient(folder.path));
+const chromium = startedBrowser();
 
 test('the tarball has what a package needs, and installs nothing besides', async () => {
-  const { messages } = await publint({ pkgDir: join(parent, 'source'), strict: true });
+  const { messages } = await publint({ pkgDir: join(folder.path, 'source'), strict: true });
   expect(messages).toEqual([]);
   const { stdout } = await execa('npm', ['ls', '--all', '--parseable'], { cwd: client.folder });
   expect(stdout.split('\n')).toEqual([client.folder, join(client.folder, 'node_modules/pool-trading-data-client')]);
@@ -155,7 +149,7 @@ test('in a browser of another origin it calculates, calls and streams over a Web
   }).listen(0, '127.0.0.1');
   await once(files, 'listening');
   const origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-  const { page, errors, close } = await visit(browser, origin);
+  const { page, errors, close } = await visit(chromium.browser, origin);
   await page.goto('/');
   const [pool] = world.pools;
   const options = JSON.stringify({ url: world.url, chainId: CHAIN_A, poolAddress: pool.address });

@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumBinary } from '../../devnet/chromium.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 /** A page of a browser of its own profile, and what went wrong in it. */
 export type Visit = {
@@ -18,6 +19,10 @@ export async function launchBrowser(): Promise<Browser> {
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--force-color-profile=srgb'],
   });
 }
+
+/** A browser that the tests of one file share. */
+export const startedBrowser = () =>
+  openWorld(async (ends) => ({ browser: ends.adopt(await launchBrowser(), (browser) => browser.close()) }));
 
 /** @param url origin of the service */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {

@@ -1,9 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import type { RoutePlan } from '../../api/route/route-response.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { CHAIN_A, CHAIN_B } from '../metadata/listing-fixture.ts';
-import { launchBrowser, type Visit, visit } from './browser.ts';
+import { startedBrowser, type Visit, visit } from './browser.ts';
 import { startExplorerWorld } from './world.ts';
 
 /** Of a busy machine. */
@@ -15,16 +15,12 @@ const REFUSED = new RegExp(`/evm/${CHAIN_B}/ws' failed|status of 503`);
 /** The explorer and a browser, which the tests of one file share. A test has one page at a time, and closes it. */
 export function startedExplorer() {
   const world = startedWorld(startExplorerWorld);
-  let browser: Browser;
+  const chromium = startedBrowser();
   let opened: Visit;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
 
   /** Gives an empty page; what went wrong in it is looked at by `close`. */
   async function emptyPage(options: Parameters<typeof visit>[2] = {}): Promise<Page> {
-    opened = await visit(browser, world.url, options);
+    opened = await visit(chromium.browser, world.url, options);
     opened.page.setDefaultTimeout(TIMEOUT_MS);
     return opened.page;
   }
@@ -57,7 +53,7 @@ export function startedExplorer() {
     return (await response.json()) as RoutePlan;
   }
 
-  return { world, emptyPage, open, close, post, scratchPage: () => browser.newPage() };
+  return { world, emptyPage, open, close, post, scratchPage: () => chromium.browser.newPage() };
 }
 
 export const rows = (page: Page) => page.locator('tbody tr[data-pool]');

@@ -1,21 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { startedWorld } from '../harness/open-world.ts';
 import { updateAll } from '../live/live-world.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { findings } from './axe.ts';
-import { launchBrowser, visit } from './browser.ts';
+import { startedBrowser, visit } from './browser.ts';
 import { startLivePage } from './live-page.ts';
 
 /** Of a busy machine. */
 const TIMEOUT_MS = 30_000;
 
 const live = startedWorld(startLivePage);
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const chromium = startedBrowser();
 
 const figure = (page: Page, term: string) => page.locator(`[data-figure=${term}]`);
 const dot = (page: Page) => page.locator('.sub .live');
@@ -28,7 +24,7 @@ test('a pool shows its price in the block that is being built, and what the chai
   const { world, pool, url } = live;
   const { market } = world;
   const { builder } = market;
-  const { page, errors, foreign, close } = await visit(browser, url);
+  const { page, errors, foreign, close } = await visit(chromium.browser, url);
   page.setDefaultTimeout(TIMEOUT_MS);
   const target = () => numberText(builder.block().number);
   const committed = () => numberText(builder.block().number - 1n);
@@ -72,7 +68,7 @@ test('a pool shows its price in the block that is being built, and what the chai
 test('the list marks pools with live prices, which stay while a block ends', async () => {
   const { world, pool, url } = live;
   const { market } = world;
-  const { page, errors, close } = await visit(browser, url);
+  const { page, errors, close } = await visit(chromium.browser, url);
   page.setDefaultTimeout(TIMEOUT_MS);
   await updateAll(market, () => 200n);
   await page.goto('/');

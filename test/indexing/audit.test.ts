@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { servedSchema } from '../../db/served-schema.ts';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
@@ -10,13 +10,13 @@ import { createPackedPool } from '../../devnet/packed/random-pool.fixture.ts';
 import { stockTokens } from '../../devnet/random-pool.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
-import { backfill, killLeftCommands, startBackfillWorld } from '../backfill/backfill-world.ts';
+import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { serveIndex } from '../metadata/served-index.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
 import { type AuditRow, auditPools, differencesOf } from './audit-pools.ts';
 import { inOneBlock } from './in-one-block.ts';
-import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 /** Two chains with pools of both layouts. The node of the second one leaves logs out. */
 
@@ -31,6 +31,7 @@ const FINAL = '0x46';
 const [FIRST, SECOND] = [31_337, 31_338];
 
 const world = startedWorld(() => startBackfillWorld(60));
+const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 /** Pools of which the node left a transaction out in the first test. */
 let leftOut: ReadonlyMap<string, string> = new Map();
@@ -38,11 +39,6 @@ let leftOut: ReadonlyMap<string, string> = new Map();
 beforeAll(async () => {
   for (const { url } of world.chains) await request(url, 'anvil_mine', [FINAL]);
 }, LIMIT_MS);
-
-afterAll(async () => {
-  killLeftCommands();
-  await indexer?.stop();
-});
 
 /** An indexer that is given its schema repairs nothing by itself. */
 async function startWithoutRepairs(): Promise<RunningIndexer> {

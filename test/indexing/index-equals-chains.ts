@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { servedSchema } from '../../db/served-schema.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { activityOf, sumLoggedActivity } from './activity-from-logs.ts';
 import { readBinSwaps, readPriceVelocity, readProvider, readStopLoss, readWatermark } from './chain-facts.ts';
 import { readChainPools } from './chain-pools.ts';
@@ -11,21 +12,15 @@ const ACTIONS_LIVE = 40;
 const REORGANISED_BLOCKS = 15;
 
 /** Tests of what the indexer keeps: all of it is compared with what the chains answer. */
-export function testIndex(getWorld: () => IndexedWorld): void {
-  let world: IndexedWorld;
-  let database: pg.Client;
-
-  beforeAll(async () => {
-    world = getWorld();
-    database = await connectExact(world.databaseUrl);
-  });
-
-  afterAll(() => database?.end());
+export function testIndex(world: IndexedWorld): void {
+  const opened = openWorld(async (ends) => ({
+    database: ends.adopt(await connectExact(world.databaseUrl), (client) => client.end()),
+  }));
 
   /** Slot by slot and getter by getter; answers how many pools there were. */
   async function expectIndexToEqualChain({ chainId, client, scenario }: WorldChain): Promise<number> {
     const onChain = await readChainPools(client, scenario.deployment.poolFactory);
-    const indexed = await readIndexedPools(database, chainId);
+    const indexed = await readIndexedPools(opened.database, chainId);
     for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
     expect([...indexed.keys()].sort()).toEqual([...onChain.keys()].sort());
     return onChain.size;
@@ -38,7 +33,7 @@ export function testIndex(getWorld: () => IndexedWorld): void {
 
   async function countSwapsAfter(chainId: number, block: number): Promise<number> {
     const sql = 'SELECT count(*) AS n FROM live.swap WHERE chain_id = $1 AND block_number > $2';
-    return (await database.query(sql, [chainId, block])).rows[0]?.n;
+    return (await opened.database.query(sql, [chainId, block])).rows[0]?.n;
   }
 
   describe('state kept from events alone equals the storage of the pools', () => {
@@ -52,8 +47,8 @@ export function testIndex(getWorld: () => IndexedWorld): void {
 
     // The running totals below would count an event twice.
     test('after commits that failed, and commits whose acknowledgement was lost', async () => {
-      const schema = await servedSchema(database);
-      await database.query(`
+      const schema = await servedSchema(opened.database);
+      await opened.database.query(`
       CREATE SEQUENCE commits; GRANT USAGE ON SEQUENCE commits TO ptd_indexer;
       CREATE FUNCTION fail_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
@@ -65,9 +60,9 @@ export function testIndex(getWorld: () => IndexedWorld): void {
         WHEN (OLD.latest_checkpoint <> NEW.latest_checkpoint) EXECUTE FUNCTION fail_at_commit()`);
       await world.act(15);
       await world.catchUp();
-      const [{ last_value }] = (await database.query('SELECT last_value FROM commits')).rows;
+      const [{ last_value }] = (await opened.database.query('SELECT last_value FROM commits')).rows;
       expect(last_value).toBeGreaterThan(10);
-      await database.query(`DROP FUNCTION fail_at_commit CASCADE; DROP SEQUENCE commits`);
+      await opened.database.query(`DROP FUNCTION fail_at_commit CASCADE; DROP SEQUENCE commits`);
       world.loseAcknowledgements(6);
       await world.act(15);
       await expectIndexToEqualChains();
@@ -89,7 +84,8 @@ export function testIndex(getWorld: () => IndexedWorld): void {
   });
 
   describe('what else is indexed equals what the chains answer', () => {
-    const select = async (sql: string, values: readonly unknown[]) => (await database.query(sql, [...values])).rows;
+    const select = async (sql: string, values: readonly unknown[]) =>
+      (await opened.database.query(sql, [...values])).rows;
 
     test('tokens, with those that answer oddly or not at all', async () => {
       for (const { chainId, scenario } of world.chains) {
@@ -180,7 +176,7 @@ export function testIndex(getWorld: () => IndexedWorld): void {
 
     test('running totals of every pool are the sums over its raw logs', async () => {
       for (const { chainId, client } of world.chains) {
-        for (const [address, pool] of await readIndexedPools(database, chainId)) {
+        for (const [address, pool] of await readIndexedPools(opened.database, chainId)) {
           const [row] = await select(
             `SELECT * FROM read_model.pool_activity WHERE chain_id = $1 AND pool = $2 ORDER BY block_timestamp DESC LIMIT 1`,
             [chainId, address],

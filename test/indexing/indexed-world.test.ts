@@ -14,5 +14,5 @@ const ACTIONS_BEFORE = 80;
 
 const world = startedWorld(() => startIndexedWorld(ACTIONS_BEFORE));
 
-describe('index', () => testIndex(() => world));
-describe('listing', () => testListing(() => world));
+describe('index', () => testIndex(world));
+describe('listing', () => testListing(world));

@@ -5,22 +5,25 @@ import { servedSchema } from '../../db/served-schema.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import type { ServiceProcess } from '../../local/services/service-process.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 export interface RunningIndexer extends ServiceProcess {
   /** Base URL of its own endpoints. */
   readonly url: string;
 }
 
+type IndexerSettings = {
+  readonly databaseUrl: string;
+  readonly chainsFile: string;
+  readonly schema?: string;
+};
+
 interface Status {
   readonly [chain: string]: { readonly id: number; readonly block: { readonly number: number } };
 }
 
 /** Starts the real indexer and waits until it has followed all chains to their current heads and readers see it. */
-export function startIndexer(settings: {
-  readonly databaseUrl: string;
-  readonly chainsFile: string;
-  readonly schema?: string;
-}): Promise<RunningIndexer> {
+export function startIndexer(settings: IndexerSettings): Promise<RunningIndexer> {
   return onFreePort(async (port) => {
     const url = `http://127.0.0.1:${port}`;
     const service = await startOwnProcess({
@@ -39,6 +42,12 @@ export function startIndexer(settings: {
     await untilServed(settings.databaseUrl);
     return { ...service, url };
   });
+}
+
+/** Gives `startIndexer` for the tests of one file: what they start ends after the last of them, whatever fails. */
+export function indexerStarter(): (settings: IndexerSettings) => Promise<RunningIndexer> {
+  const file = openWorld(async (ends) => ({ ends }));
+  return async (settings) => file.ends.adopt(await startIndexer(settings), ({ stop }) => stop());
 }
 
 /** The first index of a database is ready shortly before its views are there. */

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, toEventSelector } from 'viem';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { connectNode, request } from '../../devnet/json-rpc.ts';
@@ -22,7 +22,7 @@ import { auditPools, differencesOf } from './audit-pools.ts';
 import { readChainPools } from './chain-pools.ts';
 import { inOneBlock } from './in-one-block.ts';
 import { connectExact, readIndexedPools } from './indexed-pools.ts';
-import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 
 /** Two chains whose first node gives other logs than the chain has. The second chain has another node besides. */
 
@@ -60,6 +60,7 @@ const world = openWorld(async (ends) => {
   await writeFile(started.chainsFile, JSON.stringify({ ...file, chains }));
   return { ...started, nodes };
 });
+const startIndexer = indexerStarter();
 let indexer: RunningIndexer;
 /** Of each chain: pairs of a flat and a packed pool. */
 const pairs = new Map<number, Address[][]>();
@@ -81,8 +82,6 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 afterEach(behave);
-
-afterAll(() => indexer?.stop());
 
 function chainOf(chainId: number) {
   const chain = world.chains.find((each) => each.chainId === chainId);

@@ -1,32 +1,31 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { PublicClient } from 'viem';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import { addLiquidity } from '../../devnet/actions.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
-import { connectDevChain, type DevChain } from '../../devnet/dev-chain.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
 import { connectNode, request } from '../../devnet/json-rpc.ts';
 import { setFeedPrice } from '../../devnet/providers.ts';
 import { toX64 } from '../../devnet/scenario/market.ts';
 import type { ScenarioPool } from '../../devnet/scenario/plan.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
-import { runScenario, type Scenario } from '../../devnet/scenario.ts';
+import { runScenario } from '../../devnet/scenario.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { Q64 } from '../../protocol/fixed-point.ts';
 import { createDatabase } from '../harness/database.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { expectRejected, serveIndex } from '../metadata/served-index.ts';
 import { auditPools, differencesOf } from './audit-pools.ts';
 import { readChainPools } from './chain-pools.ts';
 import { expectPackedIndexed } from './expect-packed.ts';
 import { HostileTokens } from './hostile-tokens.ts';
 import { connectExact, readIndexedPools } from './indexed-pools.ts';
-import { type RunningIndexer, startIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
 import { GUARDS, MAX_CHANGE_E18, PackedMarket } from './packed-market.ts';
 
 /** Pools of both layouts that are created while the indexer follows the chain: it must know them ever after. */
@@ -41,37 +40,29 @@ type GuardedPool = Awaited<ReturnType<PackedMarket['openGuardedPool']>>;
 const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 const database = startedWorld(createDatabase);
 const folder = startedWorld(() => createTempFolder('new-pools'));
-let chain: DevChain;
-let client: PublicClient;
-let scenario: Scenario;
-let packed: PackedMarket;
 const hostile = new HostileTokens();
-let rows: pg.Client;
-let indexer: RunningIndexer | undefined;
-
-beforeAll(async () => {
-  scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID });
-  chain = await connectDevChain(anvil.url);
-  packed = await PackedMarket.open(chain);
+const world = openWorld(async (ends) => {
+  const scenario = await runScenario({ rpcUrl: anvil.url, chainId: CHAIN_ID });
+  const { deployment } = scenario;
+  const chain = await connectDevChain(anvil.url);
+  const packed = await PackedMarket.open(chain);
   await packed.openPools();
   await packed.act(20);
-  await openHostilePools();
-  client = connectNode(anvil.url);
+  await hostile.openPools({ chain, deployment });
   await migrate(database.url);
-  rows = await connectExact(database.url);
+  const rows = ends.adopt(await connectExact(database.url), (client) => client.end());
   const served = { chainId: CHAIN_ID, name: 'new pools', kind: 'ethereum', url: anvil.url, scenario } as const;
   const file = buildChainsFile([served]);
   file.chains[0]?.deployments.push(...packed.deployments());
-  await writeFile(join(folder.path, 'chains.json'), JSON.stringify(file));
-}, 240_000);
-
-afterAll(async () => {
-  await indexer?.stop();
-  await rows?.end();
+  const chainsFile = join(folder.path, 'chains.json');
+  await writeFile(chainsFile, JSON.stringify(file));
+  return { scenario, deployment, chain, client: connectNode(anvil.url), packed, rows, chainsFile };
 });
+const startIndexer = indexerStarter();
+let indexer: RunningIndexer | undefined;
 
 async function start(schema?: string): Promise<void> {
-  const chainsFile = join(folder.path, 'chains.json');
+  const { chainsFile } = world;
   indexer = await startIndexer({ databaseUrl: database.url, chainsFile, ...(schema === undefined ? {} : { schema }) });
 }
 
@@ -80,21 +71,21 @@ function openPool(number: number): Promise<ScenarioPool> {
   const [plan] = TRADING_POOLS;
   if (plan === undefined) throw new Error('no plan');
   const { finish: _, ...quiet } = plan;
-  return buildPool({ chain, deployment: scenario.deployment, tokens: scenario.tokens }, quiet, number);
+  return buildPool({ ...world, tokens: world.scenario.tokens }, quiet, number);
 }
 
-const openHostilePools = () => hostile.openPools({ chain, deployment: scenario.deployment });
 const mine = (blocks: number) => request(anvil.url, 'anvil_mine', [blocks]);
-const head = async () => Number(await client.getBlockNumber());
+const head = async () => Number(await world.client.getBlockNumber());
 
 async function expectIndexToEqualChain(): Promise<void> {
   if (indexer === undefined) throw new Error('no indexer');
   await waitUntilIndexed(indexer, new Map([[CHAIN_ID, await head()]]), LIMIT_MS);
-  const onChain = await readChainPools(client, scenario.deployment.poolFactory);
-  const indexed = await readIndexedPools(rows, CHAIN_ID);
+  const onChain = await readChainPools(world.client, world.deployment.poolFactory);
+  const indexed = await readIndexedPools(world.rows, CHAIN_ID);
   for (const [address, pool] of onChain) expect(indexed.get(address), address).toEqual(pool);
   const addresses = [...onChain.keys()];
-  for (const setup of packed.setups) addresses.push(...(await expectPackedIndexed({ rows, client, setup }, CHAIN_ID)));
+  for (const setup of world.packed.setups)
+    addresses.push(...(await expectPackedIndexed({ ...world, setup }, CHAIN_ID)));
   expect([...indexed.keys()].sort()).toEqual(addresses.sort());
 }
 
@@ -102,7 +93,7 @@ async function expectIndexToEqualChain(): Promise<void> {
 async function expectPackedTrades(pools: number): Promise<void> {
   const sql = `SELECT pool, count(*) FILTER (WHERE zero_for_one) AS sales, count(*) FILTER (WHERE NOT zero_for_one) AS buys,
     max(array_length(parts, 1)) AS max_bins FROM live.swap WHERE details IS NOT NULL GROUP BY pool`;
-  const traded = (await rows.query(sql)).rows;
+  const traded = (await world.rows.query(sql)).rows;
   expect(traded).toHaveLength(pools);
   for (const counts of traded) {
     expect(Math.min(counts.sales, counts.buys, counts.max_bins - 1), JSON.stringify(counts)).toBeGreaterThan(0);
@@ -111,18 +102,18 @@ async function expectPackedTrades(pools: number): Promise<void> {
 
 /** What the API shows of the index, once capture has looked at it. */
 async function expectListed(guarded: GuardedPool): Promise<void> {
-  const served = serveIndex(database.url, JSON.parse(await readFile(join(folder.path, 'chains.json'), 'utf8')));
+  const served = serveIndex(database.url, JSON.parse(await readFile(world.chainsFile, 'utf8')));
   try {
     await served.capture();
     await hostile.expectListed(served.listing, CHAIN_ID);
-    const flat = scenario.pools.find(({ name }) => name === 'velocity-guard');
-    const feed = scenario.feeds.find(({ name }) => name === 'ETH/USD jumping');
+    const flat = world.scenario.pools.find(({ name }) => name === 'velocity-guard');
+    const feed = world.scenario.feeds.find(({ name }) => name === 'ETH/USD jumping');
     if (flat === undefined || feed === undefined) throw new Error('no guarded pool');
-    const pools = [...scenario.pools.map(({ address }) => address), guarded.pool];
-    await packed.moveAnchor(guarded, 2n * Q64);
+    const pools = [...world.scenario.pools.map(({ address }) => address), guarded.pool];
+    await world.packed.moveAnchor(guarded, 2n * Q64);
     await expectRejected(served, CHAIN_ID, pools, { [flat.address]: true, [guarded.pool]: true });
-    await packed.moveAnchor(guarded, Q64);
-    await setFeedPrice(chain, scenario.deployment, { feedId: feed.id, priceX64: toX64(feed.usd) });
+    await world.packed.moveAnchor(guarded, Q64);
+    await setFeedPrice(world.chain, world.deployment, { feedId: feed.id, priceX64: toX64(feed.usd) });
     await expectRejected(served, CHAIN_ID, pools, { [flat.address]: false, [guarded.pool]: false });
   } finally {
     await served.stop();
@@ -132,7 +123,7 @@ async function expectListed(guarded: GuardedPool): Promise<void> {
 /** Of extensions of a packed deployment, in their own units. */
 async function expectGuardsIndexed(pool: string): Promise<void> {
   const rowOf = async (table: string) =>
-    (await rows.query(`SELECT * FROM live.${table} WHERE chain_id = $1 AND pool = $2`, [CHAIN_ID, pool])).rows[0];
+    (await world.rows.query(`SELECT * FROM live.${table} WHERE chain_id = $1 AND pool = $2`, [CHAIN_ID, pool])).rows[0];
   expect(await rowOf('stop_loss')).toMatchObject({
     drawdown_e6: BigInt(GUARDS.drawdownE6),
     timelock_secs: BigInt(GUARDS.timelockSecs),
@@ -147,36 +138,36 @@ test('a pool met on the way is followed after a restart, and found by an index b
 }, async () => {
   await start();
   const { address } = await openPool(500);
-  const guarded = await packed.openGuardedPool();
-  await packed.openPools();
-  await packed.act(12);
-  await openHostilePools();
+  const guarded = await world.packed.openGuardedPool();
+  await world.packed.openPools();
+  await world.packed.act(12);
+  await hostile.openPools(world);
   await mine(FINAL_AFTER_BLOCKS);
   await vi.waitFor(
     async () => {
       const sql = 'SELECT count(*) AS n FROM ponder_sync.logs WHERE address = $1';
-      expect((await rows.query(sql, [address])).rows[0]?.n).toBeGreaterThan(0);
+      expect((await world.rows.query(sql, [address])).rows[0]?.n).toBeGreaterThan(0);
     },
     { timeout: LIMIT_MS, interval: 200 },
   );
   await indexer?.stop();
   const bins = [{ bin: 0, shares: 10n ** 18n }];
-  await addLiquidity(chain, scenario.deployment, { pool: address, owner: chain.roles.provider, bins });
-  await packed.act(9);
+  await addLiquidity(world.chain, world.deployment, { pool: address, owner: world.chain.roles.provider, bins });
+  await world.packed.act(9);
   await start();
   await expectIndexToEqualChain();
   await expectPackedTrades(4);
   await expectGuardsIndexed(guarded.pool);
-  await hostile.expectIndexed(rows, CHAIN_ID);
+  await hostile.expectIndexed(world.rows, CHAIN_ID);
   await expectListed(guarded);
   await indexer?.stop();
   await start('onchain_2');
-  await vi.waitFor(async () => expect(await servedSchema(rows)).toBe('onchain_2'), {
+  await vi.waitFor(async () => expect(await servedSchema(world.rows)).toBe('onchain_2'), {
     timeout: LIMIT_MS,
     interval: 200,
   });
   await expectIndexToEqualChain();
-  await hostile.expectIndexed(rows, CHAIN_ID);
+  await hostile.expectIndexed(world.rows, CHAIN_ID);
 });
 
 test('a pool that a reorganisation creates earlier is followed from there', { timeout: 3 * LIMIT_MS }, async () => {
@@ -185,13 +176,13 @@ test('a pool that a reorganisation creates earlier is followed from there', { ti
   const before = await head();
   await mine(8);
   const late = await openPool(600);
-  await packed.act(6);
+  await world.packed.act(6);
   await expectIndexToEqualChain();
   const replaced = await head();
   await request(anvil.url, 'anvil_rollback', [replaced - before]);
   const early = await openPool(600);
   expect(early.address).toBe(late.address);
-  await packed.act(4);
+  await world.packed.act(4);
   // Beyond the replaced head: an index that stands there has seen the new branch.
   await mine(Math.max(15, replaced - (await head()) + 5));
   await expectIndexToEqualChain();
@@ -202,7 +193,7 @@ test('once all is final, the comparison with the chain finds no difference', { t
   await mine(FINAL_AFTER_BLOCKS);
   await expectIndexToEqualChain();
   const pool = new pg.Pool({ connectionString: database.url, max: 2 });
-  const audit = () => auditPools(pool, join(folder.path, 'chains.json'), CHAIN_ID);
+  const audit = () => auditPools(pool, world.chainsFile, CHAIN_ID);
   for (let times = 0; times < 2; times += 1) {
     await audit();
     await mine(1);

@@ -1,45 +1,42 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 
 const LIMIT_MS = 90_000;
 
 const postgres = startedWorld(startPostgres);
 const folder = startedWorld(() => createTempFolder('capture-process'));
-let database: pg.Pool;
-let silent: Server;
-const unanswered: Socket[] = [];
-
-beforeAll(async () => {
-  silent = createServer((socket) => unanswered.push(socket)).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  database = new pg.Pool({ connectionString: postgres.url, max: 2 });
+/** `silentPort`: a node that takes connections and answers nothing. */
+const world = openWorld(async (ends) => {
+  const database = ends.adopt(new pg.Pool({ connectionString: postgres.url, max: 2 }), (pool) => pool.end());
   database.on('error', () => undefined);
-});
-
-afterAll(async () => {
-  await database.end();
-  for (const socket of unanswered) socket.destroy();
-  silent.close();
+  const unanswered: Socket[] = [];
+  const silent = createServer((socket) => unanswered.push(socket)).listen(0, '127.0.0.1');
+  ends.defer(() => {
+    for (const socket of unanswered) socket.destroy();
+    silent.close();
+  });
+  await once(silent, 'listening');
+  return { database, silentPort: (silent.address() as AddressInfo).port };
 });
 
 /** One pool of a chain whose node refuses, and a chain without pools whose node hangs. */
 async function seed(): Promise<void> {
   await migrate(postgres.url);
-  await createOnchainTables(database);
+  await createOnchainTables(world.database);
   const timestamp = Math.floor(Date.now() / 1000);
-  for (const chainId of [5, 6]) await setIndexedBlock(database, { chainId, number: 100, timestamp });
+  for (const chainId of [5, 6]) await setIndexedBlock(world.database, { chainId, number: 100, timestamp });
   const seeder = openSeeder(postgres.url);
   await seedToken(seeder.db, { chainId: 5, address: TOKEN0 });
   await seedToken(seeder.db, { chainId: 5, address: TOKEN1 });
@@ -48,7 +45,7 @@ async function seed(): Promise<void> {
 }
 
 const listed = async (): Promise<number> => {
-  const { rows } = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM operator.pool_listing');
+  const { rows } = await world.database.query<{ n: number }>('SELECT count(*)::int AS n FROM operator.pool_listing');
   return rows[0]?.n ?? 0;
 };
 
@@ -63,7 +60,7 @@ test('starts before there is anything to read, lists although nodes are unreacha
   const chain = { blockTimeMs: 1000, deployments: [deployment] };
   const chains = [
     { ...chain, chainId: 5, name: 'five', rpcUrls: ['http://127.0.0.1:1'] },
-    { ...chain, chainId: 6, name: 'six', rpcUrls: [`http://127.0.0.1:${(silent.address() as AddressInfo).port}`] },
+    { ...chain, chainId: 6, name: 'six', rpcUrls: [`http://127.0.0.1:${world.silentPort}`] },
   ];
   await writeFile(chainsFile, JSON.stringify({ chains }));
   const capture = await onFreePort(async (port) => {
@@ -79,7 +76,7 @@ test('starts before there is anything to read, lists although nodes are unreacha
     await postgres.restart();
     // A round of capture may hold a table that this waits for, and wait for another: then one of the two is refused.
     await until(async () => {
-      await database.query('DROP SCHEMA IF EXISTS operator, read_model, history, live, onchain_test CASCADE');
+      await world.database.query('DROP SCHEMA IF EXISTS operator, read_model, history, live, onchain_test CASCADE');
       return true;
     });
     await seed();

@@ -1,24 +1,19 @@
 import { type Address, type PublicClient, parseAbi } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { administer } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
+import { openWorld } from '../harness/open-world.ts';
 import type { IndexedWorld } from '../indexing/indexed-world.ts';
 import { type Amounts, balanceDifferences, donate } from './donation.ts';
 import { expectAnalytics } from './expect-analytics.ts';
-import { type ListedWorld, listWorld, NAMES } from './listed-world.ts';
+import { listWorld, NAMES } from './listed-world.ts';
 import { countLpFeesPerDay, queryLpFeesPerDay } from './lp-fees-per-day.ts';
 import { readBlockTimes } from './raw-log-analytics.ts';
 import { readRecord } from './record-from-chain.ts';
 
 /** Tests of what is listed of an indexed world, which trades on meanwhile. */
-export function testListing(getWorld: () => IndexedWorld): void {
-  let world: ListedWorld;
-
-  beforeAll(async () => {
-    world = await listWorld(getWorld());
-  }, 240_000);
-
-  afterAll(() => world?.database.end());
+export function testListing(indexed: IndexedWorld): void {
+  const world = openWorld(async (ends) => ends.adopt(await listWorld(indexed), ({ database }) => database.end()));
 
   describe('analytics equal what independent code counts in raw logs', () => {
     test.each([0, 1])('of chain %i', async (index) => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -10,9 +10,9 @@ import { onFreePort } from '../../local/services/on-free-port.ts';
 import { startOwnProcess } from '../../local/services/own-process.ts';
 import { type Postgres, startPostgres } from '../../local/services/postgres.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createPoolTradingDataClient, type PoolTradingDataClient } from '../harness/http-client.ts';
+import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { createOnchainTables, setIndexedBlock } from '../harness/onchain-tables.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../harness/seed-pools.ts';
 import { CHAIN_A, CHAINS_FILE } from './listing-fixture.ts';
 
@@ -20,25 +20,25 @@ const LIMIT_MS = 60_000;
 
 const primary = startedWorld(() => startPostgres({ durable: true }));
 const folder = startedWorld(() => createTempFolder('replica-test'));
-let replica: Postgres;
-let writer: pg.Pool;
-let reader: pg.Pool;
-let api: { readonly stop: () => Promise<void> };
-let client: PoolTradingDataClient;
-
-/** An API process with a real streaming replica to read from, and one pool listed. */
-beforeAll(async () => {
-  writer = poolOf(primary);
+const written = openWorld(async (ends) => {
+  const database = ends.adopt(poolOf(primary), (pool) => pool.end());
   await migrate(primary.url);
-  await createOnchainTables(writer);
-  await setIndexedBlock(writer, { chainId: CHAIN_A, number: 1000, timestamp: Math.floor(Date.now() / 1000) });
-  await seed(1);
-  replica = await startReplica(primary);
-  reader = poolOf(replica);
+  await createOnchainTables(database);
+  await setIndexedBlock(database, { chainId: CHAIN_A, number: 1000, timestamp: Math.floor(Date.now() / 1000) });
+  return { database };
+});
+beforeAll(() => seed(1));
+/** A real streaming replica, which has replayed all of it. */
+const replica = startedWorld(() => startReplica(primary));
+const replayed = openWorld(async (ends) => ({
+  database: ends.adopt(poolOf(replica), (pool) => pool.end()),
+}));
+/** An API process that reads from the replica. */
+const api = openWorld(async (ends) => {
   await caughtUp();
   const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(CHAINS_FILE));
-  const { url, stop } = await onFreePort(async (port) => {
+  const { url } = await onFreePort(async (port) => {
     const env = {
       CHAINS_CONFIG: chainsFile,
       REDIS_URL: inject('redisUrl'),
@@ -49,16 +49,11 @@ beforeAll(async () => {
       LOG_LEVEL: 'silent',
     };
     const url = `http://127.0.0.1:${port}`;
-    return { url, ...(await startOwnProcess({ main: 'api', env, ready: `${url}/public/v1/chains` })) };
+    const started = await startOwnProcess({ main: 'api', env, ready: `${url}/public/v1/chains` });
+    ends.defer(started.stop);
+    return { url };
   });
-  api = { stop };
-  client = createPoolTradingDataClient(url);
-}, 3 * LIMIT_MS);
-
-afterAll(async () => {
-  await api?.stop();
-  await Promise.all([writer, reader].map((pool) => pool?.end()));
-  await replica?.stop();
+  return { client: createPoolTradingDataClient(url) };
 });
 
 function poolOf({ url }: Postgres): pg.Pool {
@@ -76,7 +71,7 @@ async function seed(number: number): Promise<void> {
   await seedPools(seeder.db, [{ pool: { chainId: CHAIN_A, address: seedAddress(0x1000 + number) } }]);
   await seeder.end();
   await refreshListing({
-    database: writer,
+    database: written.database,
     registry: createRegistry(CHAINS_FILE),
     findBlockAt: async (_timestamp, indexed) => indexed.number,
     fiatMaxAgeSecs: 600,
@@ -88,17 +83,17 @@ async function seed(number: number): Promise<void> {
 
 /** Waits until the replica has replayed all that the primary has written so far. */
 async function caughtUp(): Promise<void> {
-  const { rows } = await writer.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn');
+  const { rows } = await written.database.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn() AS lsn');
   const isThere = async () => {
-    const replayed = await reader.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS done', [rows[0]?.lsn]);
-    expect(replayed.rows).toEqual([{ done: true }]);
+    const done = await replayed.database.query('SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn AS done', [rows[0]?.lsn]);
+    expect(done.rows).toEqual([{ done: true }]);
   };
   await vi.waitFor(isThere, { timeout: LIMIT_MS, interval: 100 });
 }
 
 const ask = async () => {
   const params = { path: { chain_id: CHAIN_A }, query: { minTvlFiat: 0 } };
-  const { data, error, response } = await client.GET('/public/v1/evm/{chain_id}/metadata', { params });
+  const { data, error, response } = await api.client.GET('/public/v1/evm/{chain_id}/metadata', { params });
   return response.status === 200 ? { status: 200, total: data?.total } : { status: response.status, error };
 };
 
@@ -107,12 +102,12 @@ const expectSoon = (answer: object) => expect.poll(ask, { timeout: LIMIT_MS }).t
 
 test('the listing is what the replica has, not what the primary has', { timeout: 2 * LIMIT_MS }, async () => {
   expect(await ask()).toEqual({ status: 200, total: 1 });
-  await reader.query('SELECT pg_wal_replay_pause()');
+  await replayed.database.query('SELECT pg_wal_replay_pause()');
   await seed(2);
-  const { rows } = await writer.query('SELECT pool FROM operator.pool_listing');
+  const { rows } = await written.database.query('SELECT pool FROM operator.pool_listing');
   expect(rows.length).toBe(2);
   expect(await ask()).toEqual({ status: 200, total: 1 });
-  await reader.query('SELECT pg_wal_replay_resume()');
+  await replayed.database.query('SELECT pg_wal_replay_resume()');
   await caughtUp();
   await expectSoon({ status: 200, total: 2 });
 });

@@ -1,24 +1,19 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 
-let folder: TempFolder;
-/** What `npm ci` runs last. */
-let prepare: string;
+const folder = startedWorld(() => createTempFolder('git-hooks'));
+/** `prepare`: what `npm ci` runs last. */
+const scripts = openWorld(async () => {
+  const file = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+  return file.scripts as { readonly prepare: string };
+});
 let repository: string;
 let count = 0;
-
-beforeAll(async () => {
-  folder = await createTempFolder('git-hooks');
-  const { scripts } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
-    readonly scripts: { readonly prepare: string };
-  };
-  prepare = scripts.prepare;
-});
-afterAll(() => folder?.remove());
 
 beforeEach(async () => {
   repository = join(folder.path, String(count++));
@@ -34,7 +29,7 @@ const options = () => ({ cwd: repository, env, extendEnv: false, reject: false }
 const git = (...args: readonly string[]) =>
   execa('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.com', ...args], options());
 const install = (path = env.PATH) =>
-  execa('/bin/sh', ['-c', prepare], { ...options(), env: { ...env, PATH: path ?? '' } });
+  execa('/bin/sh', ['-c', scripts.prepare], { ...options(), env: { ...env, PATH: path ?? '' } });
 const commit = (message: string) => git('commit', '--allow-empty', '--message', message);
 const subjectOf = async () => (await git('log', '-1', '--format=%s')).stdout;
 

@@ -3,17 +3,18 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { shippedPackages } from '../../cli/shipped-packages.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import { startService } from '../../local/services/service-process.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { createDatabase } from '../harness/database.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { PROCESSES } from './operated-world.ts';
 
 /**
@@ -27,36 +28,28 @@ const LICENCES = /^(0BSD|Apache-2[.]0|BlueOak-1[.]0[.]0|BSD-[23]-Clause|CC0-1[.]
 /** A checkout is as the build stage sees it. */
 const BUILT_FROM = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'build.ts', 'ponder.config.ts'];
 
-let folder: TempFolder;
-let database: TestDatabase;
-let anvil: Anvil;
-let image: string;
-
-beforeAll(async () => {
-  [folder, database, anvil] = await Promise.all([
-    createTempFolder('image'),
-    createDatabase(),
-    startAnvil({ chainId: CHAIN_ID }),
-  ]);
+const folder = startedWorld(() => createTempFolder('image'));
+const database = startedWorld(createDatabase);
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
+const image = openWorld(async () => {
   const build = join(folder.path, 'build');
-  image = join(folder.path, 'app');
+  const path = join(folder.path, 'app');
   const ignored = await readFile(join(PROJECT_ROOT, '.dockerignore'), 'utf8');
   const visible = [...ignored.matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
   expect(visible).toEqual(expect.arrayContaining(BUILT_FROM));
-  for (const path of visible)
-    await cp(join(PROJECT_ROOT, path), join(build, path), { recursive: true, filter: isVisible });
+  for (const one of visible)
+    await cp(join(PROJECT_ROOT, one), join(build, one), { recursive: true, filter: isVisible });
   await symlink(join(PROJECT_ROOT, 'node_modules'), join(build, 'node_modules'));
   await execa('npm', ['run', 'build', '--', '--production'], { cwd: build });
-  await mkdir(image);
+  await mkdir(path);
   for (const [, from = '', to = ''] of (await readFile(join(PROJECT_ROOT, 'Dockerfile'), 'utf8')).matchAll(
     /^COPY --from=build \/app\/(\S+) (\S+)$/gm,
   )) {
-    if (from === 'node_modules') await linkProductionPackages(join(image, to));
-    else await cp(join(build, from), join(image, to), { recursive: true });
+    if (from === 'node_modules') await linkProductionPackages(join(path, to));
+    else await cp(join(build, from), join(path, to), { recursive: true });
   }
-}, LIMIT_MS);
-
-afterAll(() => Promise.all([folder?.remove(), database?.drop(), anvil?.stop()]));
+  return { path };
+});
 
 const isVisible = (path: string) => !path.endsWith('.test.ts');
 
@@ -84,7 +77,7 @@ async function linkProductionPackages(target: string): Promise<void> {
 test('every process starts from the folder of the image, which has no sources of ours', {
   timeout: LIMIT_MS,
 }, async () => {
-  const { stdout } = await execa('find', [image, '-name', '*.ts', '-not', '-path', '*/node_modules/*']);
+  const { stdout } = await execa('find', [image.path, '-name', '*.ts', '-not', '-path', '*/node_modules/*']);
   expect(
     stdout.split('\n').filter((path) => !path.includes('/dist/client-reference/') && !path.includes('/dist/ponder/')),
   ).toEqual([]);
@@ -104,10 +97,10 @@ test('every process starts from the folder of the image, which has no sources of
   };
   // As in the image, there is no shell or command to be found.
   const env = { PATH: '/nonexistent', NODE_ENV: 'production', ...settings };
-  const files = await filesOf(image);
-  const migrated = await execa(process.execPath, ownMain('migrate'), { cwd: image, env, extendEnv: false });
+  const files = await filesOf(image.path);
+  const migrated = await execa(process.execPath, ownMain('migrate'), { cwd: image.path, env, extendEnv: false });
   expect(migrated.stdout).toBe('nothing to run');
-  const checked = await execa(process.execPath, ownMain('config-check'), { cwd: image, env, extendEnv: false });
+  const checked = await execa(process.execPath, ownMain('config-check'), { cwd: image.path, env, extendEnv: false });
   expect(checked.exitCode).toBe(0);
   // All of them log in as the superuser: that works, and is not what is meant.
   expect(checked.stdout).toMatch(/^warning: DATABASE_URL: /);
@@ -124,7 +117,7 @@ test('every process starts from the folder of the image, which has no sources of
         name,
         command: process.execPath,
         args: ownMain(name),
-        cwd: image,
+        cwd: image.path,
         env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
         output,
         startTimeoutMs: 90_000,
@@ -147,7 +140,7 @@ test('every process starts from the folder of the image, which has no sources of
     });
     await stop();
   }
-  expect(await filesOf(image)).toEqual(files);
+  expect(await filesOf(image.path)).toEqual(files);
 });
 
 /** With the times of their last changes: the root file system is read-only. */

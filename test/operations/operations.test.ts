@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { ChainLag } from '../../api/observability/chain-lag.ts';
 import { issueApiKey, rotateApiKey } from '../../db/api-keys.ts';
 import { createPoolTradingDataClient } from '../harness/http-client.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { newUuid, signedTx } from '../pamm/sample-updates.ts';
-import {
-  type OperatedChain,
-  type OperatedWorld,
-  PROCESSES,
-  type ProcessName,
-  startOperatedWorld,
-} from './operated-world.ts';
+import { type OperatedChain, PROCESSES, type ProcessName, startOperatedWorld } from './operated-world.ts';
 import { metricsIn } from './promql.ts';
 import { type Scrape, scrape } from './scrape.ts';
 
@@ -24,15 +19,9 @@ const KEY_CHANGE_MS = 3_000;
 const FINALITY = 30;
 const EVENTUALLY = { timeout: 60_000, interval: 200 };
 
-let world: OperatedWorld;
-
-beforeAll(async () => {
-  world = await startOperatedWorld({
-    INDEXING_MAX_LAG_SECS: String(MAX_LAG_SECS),
-    LOG_LEVEL: 'info',
-  });
-}, 180_000);
-afterAll(() => world?.stop());
+const world = startedWorld(() =>
+  startOperatedWorld({ INDEXING_MAX_LAG_SECS: String(MAX_LAG_SECS), LOG_LEVEL: 'info' }),
+);
 
 test('every process logs in to Postgres as itself', async () => {
   const { rows } = await world.database.query<{ login: string }>(

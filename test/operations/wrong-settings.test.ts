@@ -2,31 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { migrate } from '../../db/migrate.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { expect, inject, test } from 'vitest';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { ownMain, startOwnProcess } from '../../local/services/own-process.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/migrated-database.ts';
+import { startedWorld } from '../harness/open-world.ts';
 import { PROCESSES } from './operated-world.ts';
 
 const CHAIN_ID = 31337;
 const LIMIT_MS = 240_000;
 
-let database: TestDatabase;
-let anvil: Anvil;
-let folder: TempFolder;
-
-beforeAll(async () => {
-  [database, anvil, folder] = await Promise.all([
-    createDatabase(),
-    startAnvil({ chainId: CHAIN_ID }),
-    createTempFolder('wrong-settings'),
-  ]);
-  await migrate(database.url);
-});
-afterAll(() => Promise.all([database.drop(), anvil.stop(), folder.remove()]));
+const database = migratedDatabase();
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
+const folder = startedWorld(() => createTempFolder('wrong-settings'));
 
 async function chainsFile(chainId: number, rpcUrl: string): Promise<string> {
   const path = join(folder.path, `${chainId}-${randomUUID()}.json`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Hex, numberToHex } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { calibrationChain } from '../../capture/calibration/calibrate-factory.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { extsload } from '../../devnet/actions.ts';
@@ -20,6 +20,7 @@ import { packedStoredLayout } from '../../protocol/layouts/packed/stored-layout.
 import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import type { Halves } from '../../protocol/pool-events.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import { observeSwaps, observeSwapsOf, ordinaryRecipe } from './observed-swaps.ts';
 
@@ -27,38 +28,32 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
   const { details, fees } = variant;
   const notional = variant.rule === 'older' ? 'unspecified' : 'input';
   const truth: Record<string, string> = { details, fees, platformFees: variant.platformFees, notional };
-  let setup: PackedSetup & { readonly anvil: Anvil };
-  let swaps: readonly ObservedSwap[];
-  let pools: readonly PackedPool[];
-  let beforeSwaps: readonly Finding[];
-
-  beforeAll(async () => {
-    setup = await startPackedSetup(variant);
+  const observed = openWorld(async (ends) => {
+    const setup = ends.adopt(await startPackedSetup(variant), ({ anvil }) => anvil.stop());
     const pool = await createPackedPool(setup, ordinaryRecipe(6, 18));
-    beforeSwaps = await calibrate(setup, [pool]);
-    swaps = await observeSwapsOf(setup, pool, 12);
-    pools = [pool];
+    const beforeSwaps = await calibrate(setup, [pool]);
+    return { setup, pools: [pool], beforeSwaps, swaps: await observeSwapsOf(setup, pool, 12) };
   });
 
-  afterAll(() => setup?.anvil.stop());
-
   it('decide how its words are to be read', () => {
-    expect(swaps.length).toBe(12);
-    expect(decisions(evaluateWords(swaps))).toEqual(truth);
+    expect(observed.swaps.length).toBe(12);
+    expect(decisions(evaluateWords(observed.swaps))).toEqual(truth);
   });
 
   it('are found on the chain, which then shows the arrangement of its factory, and before them does not', async () => {
-    const found = await calibrate(setup, pools);
+    const found = await calibrate(observed.setup, observed.pools);
     expect(decisions(found)).toEqual({ storage: 'packedHead', ...truth });
-    expect(decisions(beforeSwaps)).toEqual({ storage: 'packedHead', ...UNDECIDED });
+    expect(decisions(observed.beforeSwaps)).toEqual({ storage: 'packedHead', ...UNDECIDED });
     expect(found.map(({ what }) => what)).toEqual(packedStoredLayout.calibrated);
     // The test's own swaps in blocks of their own, and no more than were asked for.
     expect(found.find(({ what }) => what === 'details')?.observations).toBe(12);
-    expect((await calibrate(setup, pools, 7)).find(({ what }) => what === 'details')?.observations).toBe(7);
+    expect(
+      (await calibrate(observed.setup, observed.pools, 7)).find(({ what }) => what === 'details')?.observations,
+    ).toBe(7);
   });
 
   it('contradict the other interpretations, with examples, and never the right ones', () => {
-    for (const { what, interpretations } of evaluateWords(swaps)) {
+    for (const { what, interpretations } of evaluateWords(observed.swaps)) {
       for (const { name, contradicted, agreed, examples } of interpretations) {
         expect(contradicted + agreed).toBe(12);
         expect(contradicted === 0).toBe(name === truth[what]);
@@ -69,15 +64,15 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('leave it open as long as they are few, and where a word means something else', () => {
     expect(decisions(evaluateWords([]))).toEqual(UNDECIDED);
-    expect(decisions(evaluateWords(swaps.slice(0, 4)))).toEqual(UNDECIDED);
-    expect(decisions(evaluateWords(swaps.map(foreign)))).toEqual(UNDECIDED);
+    expect(decisions(evaluateWords(observed.swaps.slice(0, 4)))).toEqual(UNDECIDED);
+    expect(decisions(evaluateWords(observed.swaps.map(foreign)))).toEqual(UNDECIDED);
   });
 
   it('make sums of words to fees: with what traders paid to bins before fees, they are all that came in', () => {
     const interpretations = { fees, platformFees: variant.platformFees, notional };
-    const kept = packedStoredLayout.lpFeesScaled(interpretations, binFeeTotals(swaps));
-    const left = packedStoredLayout.platformFeesScaled(interpretations, platformFeeTotals(swaps));
-    const flows = swaps.map(swapFlow);
+    const kept = packedStoredLayout.lpFeesScaled(interpretations, binFeeTotals(observed.swaps));
+    const left = packedStoredLayout.platformFeesScaled(interpretations, platformFeeTotals(observed.swaps));
+    const flows = observed.swaps.map(swapFlow);
     const taken = (sale: boolean) =>
       flows.reduce(
         (sum, { zeroForOne, platformInput, notionalOut }) => sum + (zeroForOne === sale ? platformInput : notionalOut),
@@ -106,7 +101,7 @@ describe.each(PACKED_VARIANTS)('swaps of the variant $rule', (variant) => {
 
   it('of random pools never contradict the right reading', async () => {
     const property = fc.asyncProperty(packedRecipe, async (recipe) => {
-      for (const { what, decided, interpretations } of evaluateWords(await observeSwaps(setup, recipe, 5))) {
+      for (const { what, decided, interpretations } of evaluateWords(await observeSwaps(observed.setup, recipe, 5))) {
         expect(interpretations.find(({ name }) => name === truth[what])).toMatchObject({ contradicted: 0 });
         if (decided !== null) expect(decided).toBe(truth[what]);
       }

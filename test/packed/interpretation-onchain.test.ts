@@ -1,10 +1,10 @@
 import { parseEventLogs } from 'viem';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { administer, extsload } from '../../devnet/actions.ts';
 import { staticCall } from '../../devnet/dev-chain.ts';
 import { administerPacked } from '../../devnet/packed/actions.ts';
 import { swapWords } from '../../devnet/packed/event-words.fixture.ts';
-import { type MarketPool, ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
+import { ONE, PackedMarket } from '../../devnet/packed/market.fixture.ts';
 import { readPackedState } from '../../devnet/packed/storage.fixture.ts';
 import { PACKED_VARIANTS, type PackedVariant } from '../../devnet/packed/variants.ts';
 import { decodeExtsload, encodeExtsload } from '../../protocol/layouts/extsload.ts';
@@ -16,6 +16,7 @@ import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { binSharesSlot, binSlot, decodeBin, stateSlots } from '../../protocol/layouts/storage.ts';
 import type { PoolEventOf } from '../../protocol/pool-events.ts';
 import type { BinState } from '../../protocol/pool-state.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 const IMMUTABLES = { lowestBin: -4, highestBin: 4, scale: { multiplier0: 1n, multiplier1: 1n } };
 const BINS = Array.from({ length: 9 }, (_, index) => index - 4);
@@ -24,12 +25,9 @@ const BINS = Array.from({ length: 9 }, (_, index) => index - 4);
 const variants = PACKED_VARIANTS.filter(({ rule }) => rule === 'sumOnEdges' || rule === 'quotient');
 
 describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
-  let market: PackedMarket;
-  let traded: MarketPool;
-
-  beforeAll(async () => {
-    market = await PackedMarket.open(variant);
-    traded = await market.fundedPool();
+  const world = openWorld(async (ends) => {
+    const market = ends.adopt(await PackedMarket.open(variant), ({ setup }) => setup.anvil.stop());
+    const traded = await market.fundedPool();
     const { chain, deployment } = market.setup;
     const { curator } = chain.roles;
     await administer(chain, deployment, {
@@ -49,17 +47,16 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
     });
     await market.buy(traded, 250n * ONE);
     await market.sell(traded, 900n * ONE);
+    return { market, traded };
   });
 
-  afterAll(() => market?.setup.anvil.stop());
-
   it('has the state that its storage words say, all of it', async () => {
-    const { chain } = market.setup;
+    const { chain } = world.market.setup;
     const data = encodeExtsload(stateSlots(IMMUTABLES));
-    const answer = await staticCall(chain, { to: traded.pool, data });
+    const answer = await staticCall(chain, { to: world.traded.pool, data });
     const words = decodeExtsload(answer.data);
     const [head, state] = [packedStorage.decodeHead(words), packedStorage.decodeState(IMMUTABLES, words)];
-    const expected = await readPackedState(chain, traded.pool, BINS);
+    const expected = await readPackedState(chain, world.traded.pool, BINS);
     expect(head).toEqual({
       pauseLevel: 0,
       cursor: { bin: Number(expected.bin), position: expected.position, lowerDistE6: Number(expected.distanceE6) },
@@ -67,7 +64,7 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
       notionalFeeE8: 50_100,
       binTotals: { token0Scaled: expected.total0, token1Scaled: expected.total1 },
       notionalFees: { token0Scaled: expected.notional0, token1Scaled: expected.notional1 },
-      mutablePriceProvider: traded.provider.toLowerCase(),
+      mutablePriceProvider: world.traded.provider.toLowerCase(),
     });
     expect(head.cursor.bin).toBeLessThan(0);
     expect(head.binTotals).toEqual({
@@ -88,11 +85,11 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   });
 
   it('keeps bins and their shares where the lens finds them', async () => {
-    const { chain, deployment } = market.setup;
-    const lens = encodeBinStates(traded.pool, BINS);
+    const { chain, deployment } = world.market.setup;
+    const lens = encodeBinStates(world.traded.pool, BINS);
     const answer = (await staticCall(chain, { to: deployment.dataProvider, data: lens })).data;
-    const bins = (await extsload(chain, traded.pool, BINS.map(binSlot))).map(decodeBin);
-    const shares = (await extsload(chain, traded.pool, BINS.map(binSharesSlot))).map(BigInt);
+    const bins = (await extsload(chain, world.traded.pool, BINS.map(binSlot))).map(decodeBin);
+    const shares = (await extsload(chain, world.traded.pool, BINS.map(binSharesSlot))).map(BigInt);
     const isShown = (change: Partial<BinState>, ownShares = shares) =>
       isAsShown([{ ...(bins[0] as BinState), ...change }, ...bins.slice(1)], ownShares, answer, IMMUTABLES.scale);
     expect(isShown({})).toBe(true);
@@ -108,14 +105,14 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
   });
 
   it('reports swaps in events, whose words mean what its variant says', async () => {
-    const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const logs = await world.market.setup.chain.client.getLogs({ address: world.traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     expect(decoded).toHaveLength(logs.length);
     const swaps = decoded.filter((event) => event.eventName === 'Swap').map(({ args }) => packedEvents.Swap(args));
     const bins = decoded
       .filter((event) => event.eventName === 'BinSwapped')
       .map(({ args }) => packedEvents.BinSwapped(args));
-    const expected = await swapWords(market.setup, traded.pool);
+    const expected = await swapWords(world.market.setup, world.traded.pool);
     expect(
       swaps.map(({ details, amount0Delta, amount1Delta, platformFees }) => {
         const { bin, ...rest } = readDetails(variant.details, details);
@@ -129,12 +126,12 @@ describe.each(variants)('a pool with $details', (variant: PackedVariant) => {
         fees: [fees.high, fees.low],
       })),
     ).toEqual(expected.flatMap((swap) => swap.bins));
-    const trader = market.setup.chain.roles.trader.toLowerCase();
+    const trader = world.market.setup.chain.roles.trader.toLowerCase();
     expect(swaps.map(({ recipient }) => recipient)).toEqual([trader, trader]);
   });
 
   it('reports settings that only this layout has', async () => {
-    const logs = await market.setup.chain.client.getLogs({ address: traded.pool, fromBlock: 0n });
+    const logs = await world.market.setup.chain.client.getLogs({ address: world.traded.pool, fromBlock: 0n });
     const decoded = parseEventLogs({ abi: packedPoolEvents, logs });
     const settings = decoded.flatMap((event): readonly PoolEventOf<'asymmetryUpdated' | 'binFeesUpdated'>[] => {
       if (event.eventName === 'BinAdditionalFeesUpdated') return [packedEvents.BinAdditionalFeesUpdated(event.args)];

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { Received } from '../../devnet/mock-builders/behaviour.ts';
 import { type MockBuilder, startMockBuilder } from '../../devnet/mock-builders/mock-builder.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import { type Redis, startRedis } from '../../local/services/redis.ts';
-import { createDatabase, type TestDatabase } from '../harness/database.ts';
+import { startRedis } from '../../local/services/redis.ts';
+import { createDatabase } from '../harness/database.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { PROPERTY_SEED, repeatCommand } from '../harness/property-seed.ts';
 import { eventually } from './eventually.ts';
 import { BLOCKS_PER_MAKER, CHAIN, load, Maker, submit } from './makers.ts';
@@ -23,26 +24,16 @@ const LOAD_SECS = 6;
 /** How long recovery may take: builders that broke connections again and again are dialled at longer intervals. */
 const TIMEOUT_MS = 60_000;
 
-let redis: Redis;
-let database: TestDatabase;
-let processes: Awaited<ReturnType<typeof createProcesses>>;
-let mocks: MockBuilder[];
-let bundler: MockBuilder;
-let relayer: MockBuilder;
-/** Builders that get every update and cancel in order: the streams and the relayer. */
-let ordered: MockBuilder[];
-let tx: string;
-
-beforeAll(async () => {
-  [redis, database, bundler, relayer, mocks, tx] = await Promise.all([
-    startRedis({ durable: true, prefix: 'pamm' }),
-    createDatabase(),
-    startMockBuilder(),
-    startMockBuilder(),
-    Promise.all(Array.from({ length: STREAMS }, () => startMockBuilder())),
-    signedTx(CHAIN),
+const redis = startedWorld(() => startRedis({ durable: true, prefix: 'pamm' }));
+const database = startedWorld(createDatabase);
+/** `ordered`: builders that get every update and cancel in order, the streams and the relayer. */
+const world = openWorld(async (ends) => {
+  const startBuilder = async () => ends.adopt(await startMockBuilder(), (mock) => mock.stop());
+  const [bundler, relayer, mocks] = await Promise.all([
+    startBuilder(),
+    startBuilder(),
+    Promise.all(Array.from({ length: STREAMS }, startBuilder)),
   ]);
-  ordered = [...mocks, relayer];
   // Blocks so fast that the bar of a cancelled uuid ends after half a second.
   relayer.state.relayer.head = () => BigInt(Math.floor(performance.now() / 5));
   await migrate(database.url);
@@ -61,12 +52,9 @@ beforeAll(async () => {
       ],
     },
   });
-  processes = await createProcesses({ chains: [chain], redisUrl: redis.url, databaseUrl: database.url });
-});
-
-afterAll(async () => {
-  await Promise.all([...ordered, bundler].map((mock) => mock.stop()));
-  await Promise.all([redis.stop(), database.drop(), processes.remove()]);
+  const processes = await createProcesses({ chains: [chain], redisUrl: redis.url, databaseUrl: database.url });
+  ends.defer(processes.remove);
+  return { processes, bundler, ordered: [...mocks, relayer], tx: await signedTx(CHAIN) };
 });
 
 /** Kills one part of a group after the other at random times, at least two, and starts it again. */
@@ -101,7 +89,7 @@ const receivedOf = (mock: MockBuilder, { uuid }: Maker): Received[] =>
   mock.state.received.filter(({ replacementUuid }) => replacementUuid === uuid);
 
 const bundlesOf = ({ firstBlock }: Maker) =>
-  bundler.state.received
+  world.bundler.state.received
     .map(({ blockNumber, atNs }) => ({
       seq: Number(blockNumber) - firstBlock,
       atMs: Number(BigInt(atNs) / 1_000_000n),
@@ -113,21 +101,26 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
 }, async ({ onTestFailed }) => {
   onTestFailed(() => void process.stdout.write(`Repeat: ${repeatCommand()}\n`));
   const [api1, api2, worker1, worker2] = await Promise.all([
-    processes.startApi(),
-    processes.startApi(),
-    processes.startWorker(),
-    processes.startWorker(),
+    world.processes.startApi(),
+    world.processes.startApi(),
+    world.processes.startWorker(),
+    world.processes.startWorker(),
   ]);
   const bases = [api1.base, api2.base];
-  const makers = Array.from({ length: 12 }, (_, index) => new Maker(index, tx));
-  const [first = new Maker(0, tx)] = makers;
+  const makers = Array.from({ length: 12 }, (_, index) => new Maker(index, world.tx));
+  const [first = new Maker(0, world.tx)] = makers;
   await eventually(async () => {
     await submit(api1.base, first, first.advance());
-    return ordered.every((mock) => receivedOf(mock, first).length > 0);
+    return world.ordered.every((mock) => receivedOf(mock, first).length > 0);
   }, TIMEOUT_MS);
 
   const untilMs = Date.now() + LOAD_SECS * 1_000;
-  const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], [...ordered, bundler].map(builderAsVictim)];
+  const groups: Restartable[][] = [
+    [worker1, worker2],
+    [api1],
+    [redis],
+    [...world.ordered, world.bundler].map(builderAsVictim),
+  ];
   const over = new AbortController();
   const [statuses] = await Promise.all([
     load(bases, makers, seededRandom(PROPERTY_SEED), over.signal),
@@ -147,18 +140,18 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
     const last = maker.seq;
     await eventually(async () => {
       await submit(api2.base, maker, { seq: last, cancel: true });
-      return ordered.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
+      return world.ordered.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
     }, TIMEOUT_MS);
   }
   // No builder ever got an older update after a newer one; and so no quote after its cancel.
-  for (const mock of ordered) {
+  for (const mock of world.ordered) {
     for (const maker of makers) {
       const sequence = receivedOf(mock, maker).map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
       expect(sequence).toEqual(sequence.toSorted((a, b) => a - b));
     }
   }
   // Nor did the bundle builder, which gets no cancels; what a cancel removed was not sent after it.
-  expect(bundler.state.received.length).toBeGreaterThan(5);
+  expect(world.bundler.state.received.length).toBeGreaterThan(5);
   for (const maker of makers) {
     const bundles = bundlesOf(maker);
     const sequence = bundles.map(({ seq }) => seq);

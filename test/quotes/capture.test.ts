@@ -1,6 +1,5 @@
-import pg from 'pg';
 import { type Address, numberToHex } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { captureJobs } from '../../capture/capture-jobs.ts';
 import { type CapturePrices, createPriceCapture } from '../../capture/price-health/capture-prices.ts';
 import { readGuardedPools } from '../../capture/price-health/guarded-pools.ts';
@@ -10,16 +9,15 @@ import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import type { Backlog } from '../../chain/read-schedule/read-scheduler.ts';
 import { ChainsFile, DeploymentConfig } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
 import { administer, balanceOf, sellAndBuyPrices, swap } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
 import { deployManualProvider, silenceFeed } from '../../devnet/providers.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase } from '../harness/database.ts';
+import { migratedDatabase } from '../harness/migrated-database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../harness/onchain-tables.ts';
-import { startedWorld } from '../harness/open-world.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
 import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
 import {
@@ -44,18 +42,10 @@ const BURNERS = 6;
 const OF_HOG_TOKENS = 45;
 
 const world = quoteWorld();
-const testDatabase = startedWorld(createDatabase);
-let database: pg.Pool;
-let pair: Pair;
+const database = migratedDatabase();
+const pair = openWorld(() => world.pair(18, 6));
 
-beforeAll(async () => {
-  pair = await world.pair(18, 6);
-  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  await migrate(testDatabase.url);
-  await createOnchainTables(database);
-});
-
-afterAll(() => database?.end());
+beforeAll(() => createOnchainTables(database.pool));
 
 const plainPool = (): Promise<WorldPool> =>
   makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
@@ -66,7 +56,7 @@ async function seed(
   { token0, token1 }: Pair,
   { factory = FACTORY, balance0Raw = 0n } = {},
 ): Promise<void> {
-  const seeder = openSeeder(testDatabase.url);
+  const seeder = openSeeder(database.url);
   for (const address of [token0, token1]) await seedToken(seeder.db, { chainId: 31337, address });
   await seedPools(
     seeder.db,
@@ -90,12 +80,12 @@ function priceCapture(
   const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory) });
   const [funded, remaining] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countRemaining)];
   return createPriceCapture({
-    database,
+    database: database.pool,
     chainId: 31337,
     now,
     budget: new CallBudget(callsPerMinute, CAPTURE_CLASSES, now),
     rpcs: { funded, remaining },
-    pools: () => readPoolValues(database, chain),
+    pools: () => readPoolValues(database.pool, chain),
     onRead: (_, kind, backlog) => backlogs?.set(kind, backlog),
     closed: [],
     logUnknown: () => undefined,
@@ -117,7 +107,7 @@ async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
     budget: new CallBudget(AMPLE, CAPTURE_CLASSES, now),
     logUnknown: () => undefined,
     rpcs: { funded: rpc, remaining: rpc },
-    pools: async () => readGuardedPools(database, chain, await readPoolValues(database, chain)),
+    pools: async () => readGuardedPools(database.pool, chain, await readPoolValues(database.pool, chain)),
   });
   for (const kind of CAPTURE_CLASSES) await probe.run(kind);
   return new Set([...probe.closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
@@ -129,7 +119,7 @@ async function capture(url = world.anvil.url): Promise<number> {
 }
 
 async function captured() {
-  const { rows } = await database.query<{
+  const { rows } = await database.pool.query<{
     pool: Address;
     status: string;
     sell_price_x64: string | null;
@@ -150,7 +140,7 @@ test('a first node that hangs costs the first rounds one time limit each, later 
   const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments: deploymentsOf(FACTORY) });
   const settings = { fiatMaxAgeSecs: 60, statusMaxAgeSecs: 60, llamaUrl: 'http://127.0.0.1:1' };
   const file = ChainsFile.parse({ chains: [chain], quotes: { rpcTimeoutMs: 300 } });
-  const jobs = captureJobs({ file, database, ...settings, logger: createLogger('capture', 'silent') });
+  const jobs = captureJobs({ file, database: database.pool, ...settings, logger: createLogger('capture', 'silent') });
   const prices = jobs.find(({ name }) => name === 'price-health-others-31337');
   const started = performance.now();
   for (let round = 1; round <= 3; round++) expect(await prices?.run()).toBe(1);
@@ -227,7 +217,7 @@ test('every pool has the balances that its tokens report, and null of a token th
   expect(balances).not.toContain('0');
   expect(rows.get(plain.address)).toMatchObject({ balance0_raw: balances[0], balance1_raw: balances[1] });
   const view = 'SELECT balance0_raw, balance1_raw FROM read_model.pool_balance WHERE chain_id = 31337 AND pool = $1';
-  expect(Object.values((await database.query(view, [plain.address])).rows[0])).toEqual(balances);
+  expect(Object.values((await database.pool.query(view, [plain.address])).rows[0])).toEqual(balances);
 });
 
 test('a read at an older block never replaces one at a newer block, until that one is too old to count', async () => {
@@ -246,7 +236,7 @@ test('a read at an older block never replaces one at a newer block, until that o
     await capture(behind.url);
     expect((await captured()).get(address)?.block_number).toBe(before?.block_number);
     // As after a rollback of the chain.
-    await database.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 minute'`);
+    await database.pool.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 minute'`);
     await capture(behind.url);
     expect((await captured()).get(address)?.block_number).toBe(String(older));
   } finally {
@@ -301,7 +291,7 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
   const { stopLoss: loss, priceVelocityGuard } = deployment;
   const guards = [loss, loss, loss, burning, priceVelocityGuard];
   for (const [index, { address }] of pools.entries()) {
-    await database.query(`INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension VALUES (31337, $1, 1, $2, $3, 1, 1)`, [
+    await database.pool.query(`INSERT INTO ${ONCHAIN_SCHEMA}.pool_extension VALUES (31337, $1, 1, $2, $3, 1, 1)`, [
       address,
       guards[index]?.toLowerCase(),
       [guards[index] === loss ? 'afterSwap' : 'beforeSwap'],
@@ -323,7 +313,9 @@ test('funded pools are read in every run, and burners beside them only as far as
   const factory = seedAddress(0xfad);
   await seed(burners, priced, { factory });
   await seed(honest, priced, { factory, balance0Raw: 10n ** 18n });
-  await database.query(`INSERT INTO operator.fiat_price VALUES (31337, $1, 2000, 'static', now())`, [priced.token0]);
+  await database.pool.query(`INSERT INTO operator.fiat_price VALUES (31337, $1, 2000, 'static', now())`, [
+    priced.token0,
+  ]);
 
   let time = 0;
   let calls = 0;

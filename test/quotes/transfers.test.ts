@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, maxUint256 } from 'viem';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createTransferProbe } from '../../capture/price-health/probe-transfers.ts';
 import { CAPTURE_CLASSES, type KnownPool } from '../../capture/read-schedule/pool-values.ts';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
@@ -13,6 +13,7 @@ import { seededRandom } from '../../devnet/traffic/random.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { readMoved, transferCall, transferCode } from '../../protocol/transfers/transfer-proof.ts';
 import type { ClosedSides } from '../../quoting/calls/pool-price.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { PROPERTY_SEED } from '../harness/property-seed.ts';
 import { amountsOf, tradingLevels } from './chain-curve.ts';
 import { executesAtBlock } from './execute-on-snapshot.ts';
@@ -83,8 +84,8 @@ const callToken = (functionName: string, args: readonly unknown[]) =>
 const turn = (way: Way, limit = 0n) => callToken('turn', [WAYS.indexOf(way), pool.address, limit]);
 
 /** token0 or token1 of the pair is restricted, the other one is free. */
-async function setUp(isToken0: boolean): Promise<void> {
-  world = await startQuoteWorld();
+async function setUp(ends: AsyncDisposableStack, isToken0: boolean): Promise<void> {
+  world = ends.adopt(await startQuoteWorld(), ({ stop }) => stop());
   const other = await world.pair(18, 6);
   for (;;) {
     token = await deployContract(world.chain, 'RestrictedToken', [18]);
@@ -157,8 +158,10 @@ async function expectTrue(quote: Awaited<ReturnType<typeof quoteNow>>, way: Way,
 }
 
 describe.each([true, false])('where token0 is the restricted one: %s', (isToken0) => {
-  beforeAll(() => setUp(isToken0));
-  afterAll(() => world?.stop());
+  openWorld(async (ends) => {
+    await setUp(ends, isToken0);
+    return {};
+  });
 
   /** As for token0, with sides exchanged for token1. */
   const openSides = (way: Way) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { flood } from '../abuse/flood.ts';
 import { attackWithHeavyJson, medianP99 } from '../abuse/heavy-json.ts';
 import { fingerprint, injectionPlaces } from '../abuse/injections.ts';
@@ -8,7 +8,8 @@ import { createSender, parseAnswers } from '../abuse/send.ts';
 import { type SlowEnd, startSlowClients } from '../abuse/slow-clients.ts';
 import { beginRequest, isRejected } from '../abuse/unfinished-request.ts';
 import { SQL_INJECTIONS } from '../abuse/values.ts';
-import { type AbuseWorld, CHAIN, startAbuseWorld } from '../abuse/world.ts';
+import { CHAIN, startAbuseWorld } from '../abuse/world.ts';
+import { openWorld, startedWorld } from '../harness/open-world.ts';
 import { eventually } from '../pamm/eventually.ts';
 import { IS_LONG, SOAK_SEED } from './settings.ts';
 
@@ -25,15 +26,8 @@ const MAX_GROWTH = { heapUsed: 1.1, rss: REQUESTS < 50_000 ? 1.25 : 1.1 };
 const SERVED_MS = 10;
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-let world: AbuseWorld;
-let rowsBefore: Record<string, string>;
-
-beforeAll(async () => {
-  world = await startAbuseWorld();
-  rowsBefore = await fingerprint(world.database);
-}, 180_000);
-
-afterAll(() => world?.stop());
+const world = startedWorld(startAbuseWorld);
+const before = openWorld(async () => ({ rows: await fingerprint(world.database) }));
 
 test('SQL in any parameter gets the answer to a wrong value', async () => {
   const sender = createSender(world.api.port, 8);
@@ -50,7 +44,7 @@ test('SQL in any parameter gets the answer to a wrong value', async () => {
   }
   sender.close();
   print(`${client} injections into ${injectionPlaces(world).length} places`);
-  expect(await fingerprint(world.database)).toEqual(rowsBefore);
+  expect(await fingerprint(world.database)).toEqual(before.rows);
 }, 120_000);
 
 test('a body of 50 MB is refused unread, told its length or not, and takes no memory', async () => {
@@ -120,7 +114,7 @@ test('nothing of it was a defect, ended the process or reached the database', as
   const answers = metrics.split('\n').filter((line) => line.startsWith('http_request_duration_seconds_count'));
   expect(answers.length).toBeGreaterThan(0);
   expect(answers.filter((line) => /status="50[0-24-9]"/.test(line))).toEqual([]);
-  expect(await fingerprint(world.database)).toEqual(rowsBefore);
+  expect(await fingerprint(world.database)).toEqual(before.rows);
 });
 
 test('told to stop, the API takes no more, finishes the request in flight and ends in order', async () => {

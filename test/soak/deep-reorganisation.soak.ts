@@ -1,32 +1,29 @@
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ownEnvironment, ownMain } from '../../local/services/own-process.ts';
 import { FINALITY_BLOCKS } from '../chaos/disturbances.ts';
 import { catchUp, compareWithTruth } from '../chaos/final-checks.ts';
 import type { SupervisedProcess } from '../chaos/supervised-process.ts';
-import { startWorld, type World } from '../chaos/world.ts';
+import { startWorld } from '../chaos/world.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 /** An index never keeps more than twice the window undone: this is always beyond it. */
 const BEYOND_FINALITY = 2 * FINALITY_BLOCKS + 1;
 const START_LIMIT_MS = 180_000;
 const NOTICE_LIMIT_MS = 90_000;
 
-let world: World;
-let chainId: number;
-let api: SupervisedProcess;
+const SETTINGS = { INDEXING_MAX_LAG_SECS: '5' };
 
-beforeAll(async () => {
-  world = await startWorld({ seed: 7, chainCount: 1, replicas: 1, settings: { INDEXING_MAX_LAG_SECS: '5' } });
-  const [first] = world.processes.apis;
-  const [chain] = world.chains;
-  if (first === undefined || chain === undefined) throw new Error('no API or no chain');
-  api = first;
-  chainId = chain.plan.chainId;
-  await world.processes.indexer.answers('/ready', START_LIMIT_MS);
+const world = openWorld(async (ends) => {
+  const started = await startWorld({ seed: 7, chainCount: 1, replicas: 1, settings: SETTINGS });
+  ends.defer(started.stop);
+  const [api] = started.processes.apis;
+  const [chain] = started.chains;
+  if (api === undefined || chain === undefined) throw new Error('no API or no chain');
+  await started.processes.indexer.answers('/ready', START_LIMIT_MS);
   await api.answers('/ready', START_LIMIT_MS);
+  return { ...started, api, chainId: chain.plan.chainId };
 }, 2 * START_LIMIT_MS);
-
-afterAll(() => world?.stop());
 
 async function readiness(process: SupervisedProcess) {
   const response = await fetch(`${process.url}/ready`);
@@ -34,8 +31,8 @@ async function readiness(process: SupervisedProcess) {
 }
 
 async function stalledGauge(): Promise<string | undefined> {
-  const metrics = await (await fetch(`${api.url}/metrics`)).text();
-  return new RegExp(`^indexing_stalled\\{.*chain="${chainId}".*\\} (\\d)$`, 'm').exec(metrics)?.[1];
+  const metrics = await (await fetch(`${world.api.url}/metrics`)).text();
+  return new RegExp(`^indexing_stalled\\{.*chain="${world.chainId}".*\\} (\\d)$`, 'm').exec(metrics)?.[1];
 }
 
 test('a reorganisation beyond the finality window shows, and a backfill of the chain repairs it', {
@@ -53,27 +50,27 @@ test('a reorganisation beyond the finality window shows, and a backfill of the c
   await vi.waitFor(
     async () => {
       await chain.advance(1);
-      const { status, text } = await readiness(api);
-      expect([status, text]).toEqual([503, expect.stringContaining(`chain ${chainId} is indexed`)]);
+      const { status, text } = await readiness(world.api);
+      expect([status, text]).toEqual([503, expect.stringContaining(`chain ${world.chainId} is indexed`)]);
       expect(await stalledGauge()).toBe('1');
     },
     { timeout: NOTICE_LIMIT_MS, interval: 500 },
   );
   expect((await readiness(world.processes.indexer)).status).toBe(200);
-  const listing = await fetch(`${api.url}/public/v1/evm/${chainId}/metadata`);
+  const listing = await fetch(`${world.api.url}/public/v1/evm/${world.chainId}/metadata`);
   expect(listing.status).toBe(200);
   await listing.body?.cancel();
 
   // What the operator does: rebuild the index from the chain's nodes, next to the one that serves.
   await chain.advance(2 * FINALITY_BLOCKS);
-  const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(chainId)], {
+  const backfill = await execa('node', [...ownMain('backfill'), '--chains', String(world.chainId)], {
     env: ownEnvironment('backfill', world.env),
     reject: false,
   });
   expect(backfill, backfill.stderr).toMatchObject({ exitCode: 0 });
   const reference = await world.startReferenceRun();
   try {
-    await api.answers('/ready', START_LIMIT_MS);
+    await world.api.answers('/ready', START_LIMIT_MS);
     expect(await stalledGauge()).toBe('0');
     const { comparison, pools, violations } = await compareWithTruth(world, reference);
     expect([...comparison.differences, ...violations]).toEqual([]);

@@ -1,19 +1,20 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { onFreePort } from '../../local/services/on-free-port.ts';
 import { ownMain } from '../../local/services/own-process.ts';
 import { isAlive } from '../../local/services/processes.fixture.ts';
 import { startService } from '../../local/services/service-process.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { expectClientExamples } from '../client/run-examples.ts';
 import { expectNewcomersWalk } from '../explorer/newcomers-walk.ts';
 import { createPoolTradingDataClient } from '../harness/http-client.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { staleShare } from '../stream/stale-share.ts';
 import { IS_LONG } from './settings.ts';
 
@@ -25,23 +26,21 @@ const LIVE_PAIR = 'DUO/UNO';
 const run = promisify(execFile);
 
 /** The demo's temporary folders lie here, so that those of other tests are not counted. */
-let temp: string;
-const demos: ChildProcess[] = [];
-
-beforeAll(async () => {
-  temp = await mkdtemp(join(tmpdir(), 'demo-test-'));
-  await chmod(temp, 0o755); // Postgres runs as another user when this is root.
+const temp = openWorld(async (ends) => {
+  const folder = ends.adopt(await createTempFolder('demo-test'), ({ remove }) => remove());
+  await chmod(folder.path, 0o755); // Postgres runs as another user when this is root.
+  return folder;
 });
+const demos: ChildProcess[] = [];
 afterEach(() => {
   for (const demo of demos.splice(0)) demo.kill('SIGKILL');
 });
-afterAll(() => rm(temp, { recursive: true, force: true }));
 
 describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => {
   test.each(IS_LONG ? [1, 2] : [1])(
     'comes up, serves the lines that it prints, trades, and leaves nothing after Ctrl-C (%i)',
     async () => {
-      const logs = join(temp, 'logs');
+      const logs = join(temp.path, 'logs');
       const demo = startDemo(['--rate', '5', '--logs', logs]);
       await demo.prints('Ctrl-C stops everything');
       const groups = processGroupsOf(demo.child.pid);
@@ -52,7 +51,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
       await expectNewcomersWalk(demo.output());
       await expectAnotherApiToReachTheBuilders(demo.output());
       // A route that traffic overtakes may fail: a matter of long runs.
-      if (IS_LONG) await expectClientExamples(demo.output(), await mkdtemp(join(temp, 'client-')));
+      if (IS_LONG) await expectClientExamples(demo.output(), await mkdtemp(join(temp.path, 'client-')));
 
       const api = demo.output().match(/API +(http:\S+)/)?.[1] ?? '';
       const key = demo.output().match(/API key +(\S+)/)?.[1];
@@ -137,7 +136,7 @@ const DEMO = [process.execPath, ...ownMain('demo')];
 function startDemo(args: readonly string[], env: NodeJS.ProcessEnv = {}, [command = '', ...own] = DEMO) {
   const child = spawn(command, [...own, ...args], {
     cwd: PROJECT_ROOT,
-    env: { ...process.env, TMPDIR: temp, PORT: '0', INDEXER_PORT: '0', ...env },
+    env: { ...process.env, TMPDIR: temp.path, PORT: '0', INDEXER_PORT: '0', ...env },
   });
   demos.push(child);
   let output = '';
@@ -167,7 +166,7 @@ function processGroupsOf(pid: number | undefined): number[] {
 }
 
 async function demoFolders(): Promise<string[]> {
-  return (await readdir(temp)).filter((name) => name.startsWith('pool-api-'));
+  return (await readdir(temp.path)).filter((name) => name.startsWith('pool-api-'));
 }
 
 /** Runs the lines as they are printed, one after the other: the last one looks at what those before it did. */

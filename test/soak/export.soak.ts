@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ownMain } from '../../local/services/own-process.ts';
-import { DAY, openHistory, type SeededHistory, START } from '../harness/seed-history.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { DAY, openHistory, START } from '../harness/seed-history.ts';
 
 /** 70 MB: installed by npm when it is needed, into its cache. */
 const DUCKDB = '@duckdb/node-api@1.5.6-r.1';
@@ -17,21 +18,12 @@ const SCRIPT = `
     .then((connection) => connection.runAndReadAll(process.argv[1]))
     .then((result) => process.stdout.write(JSON.stringify(result.getRowsJson())));`;
 
-const out = mkdtempSync(join(tmpdir(), 'export-soak-'));
-let history: SeededHistory;
-
-beforeAll(async () => {
-  history = await openHistory();
-});
-
-afterAll(async () => {
-  await history?.drop();
-  rmSync(out, { recursive: true, force: true });
-});
+const out = startedWorld(() => createTempFolder('export-soak'));
+const history = startedWorld(openHistory);
 
 async function duckdb(query: string): Promise<unknown> {
   const args = ['exec', '--yes', `--package=${DUCKDB}`, '--', 'node', '-e', SCRIPT, query];
-  const { stdout } = await execa('npm', args, { cwd: out });
+  const { stdout } = await execa('npm', args, { cwd: out.path });
   return JSON.parse(stdout);
 }
 
@@ -62,7 +54,7 @@ test.each(Object.entries(SUMS))(
   'DuckDB over Parquet of %s gives the sums of SQL, to the unit',
   async (view, columns) => {
     const days = ['--from', '2026-11-18', '--to', '2026-11-21'];
-    const args = ['--view', view, ...days, '--format', 'parquet', '--out', join(out, 'history')];
+    const args = ['--view', view, ...days, '--format', 'parquet', '--out', join(out.path, 'history')];
     await execa('node', [...ownMain('export'), ...args], { env: { DATABASE_URL: history.url } });
     const subject = SUBJECTS[view] ?? 'pool';
     const query = (table: string, where: string) =>
