@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import { afterEach, expect, test, vi } from 'vitest';
 import { runs } from '../../test/harness/property-seed.ts';
 import { HeadTracker } from './head-tracker.ts';
-import { blockOf, forks, type Head, head, namesOfHeads } from './test-chain.fixture.ts';
+import { blockOf, forgetForks, forks, type Head, head, namesOfHeads } from './test-chain.fixture.ts';
 
 /** A chain told by nodes that say what `heads` says; the first one is asked by default. */
 function chainOf(blockTimeMs: number, maxAgeMs = Number.POSITIVE_INFINITY) {
@@ -46,7 +46,7 @@ function watchedChain() {
 
 afterEach(() => {
   vi.useRealTimers();
-  for (const fork of Object.keys(forks)) delete forks[fork];
+  forgetForks();
 });
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));

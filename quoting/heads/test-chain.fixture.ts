@@ -4,8 +4,13 @@ import { ChainTail } from './chain-tail.ts';
 
 export type Head = { readonly block: BlockHeader };
 
-/** Heights at which branches leave that of the letter before. Tests clear it. */
+/** Heights at which branches leave that of the letter before. */
 export const forks: Record<string, number> = {};
+
+/** After each test that has branches. */
+export function forgetForks(): void {
+  for (const fork of Object.keys(forks)) delete forks[fork];
+}
 
 const hashOf = (number: number, fork: string): Hex =>
   fork === 'a' || number >= (forks[fork] ?? 0)

@@ -339,7 +339,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A head that was read gives way to no older one because a node refuses it.',
     test: [
-      'quoting/heads/next-heads.test.ts',
+      'quoting/heads/next-heads-replaced.test.ts',
       'a rejected head that was read stays until a higher one, or another in its place, comes',
     ],
     mutation: ['quoting/heads/next-heads.ts', 'if (readAt === hash) return due', 'if (readAt !== hash) return due'],
