@@ -1,5 +1,8 @@
+import type { Address, Hex } from 'viem';
+import type { StateOverrides } from '../../chain/pending-state.ts';
 import type { Frame } from './frame.ts';
 import { type FrameOutcome, nextMerged, noFrames, pendingOverrides, sharedOverrides } from './frame-merger.ts';
+import { MAX_AGE_MS } from './merge-model.fixture.ts';
 import type { SharedOverrides } from './shared-overrides.ts';
 import type { SourceName } from './source-parts.ts';
 import type { PendingOverrides } from './sourced-block.ts';
@@ -32,4 +35,33 @@ export class FrameMerger {
   shared(top?: bigint): SharedOverrides<SourceName> {
     return sharedOverrides(this.#state, top, this.now(), this.maxAgeMs);
   }
+}
+
+export const SOURCES = [{ id: 'a' }, { id: 'b' }, { id: 'c' }] as const;
+export const [one, two] = SOURCES;
+export const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`;
+export const hexOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`;
+/** Two venues. */
+export const [A, B] = [addressOf(1), addressOf(2)];
+
+/** Overrides of one account, by slot. */
+export const overrides = (slots: Record<number, number>): StateOverrides =>
+  new Map([[addressOf(9), new Map(Object.entries(slots).map(([slot, value]) => [hexOf(Number(slot)), hexOf(value)]))]]);
+
+export const frame = (
+  blockNumber: number,
+  venues: Record<Address, StateOverrides>,
+  more: Partial<Frame> = {},
+): Frame => ({
+  blockNumber: BigInt(blockNumber),
+  timestamp: null,
+  venues: new Map(Object.entries(venues) as [Address, StateOverrides][]),
+  isComplete: false,
+  ...more,
+});
+
+/** A merger on a clock that stands still. */
+export function mergerOf() {
+  const clock = { ms: 0 };
+  return { clock, merger: new FrameMerger(MAX_AGE_MS, () => clock.ms) };
 }
