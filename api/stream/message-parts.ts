@@ -3,7 +3,6 @@ import { SnapshotError } from '../../quoting/snapshot-error.ts';
 import { quoteFailure } from '../errors.ts';
 import type { LatestQuote } from '../latest/latest-quotes.ts';
 import { quoteJson } from '../quotes/quote-body.ts';
-import type { SubscribedPool } from './subscriber-state.ts';
 
 /** Most characters of one message. Only a single quote may take more. */
 const PART_LENGTH = 60 * 1024;
@@ -11,7 +10,8 @@ const PART_LENGTH = 60 * 1024;
 /** A pool to be sent. A pool without a quote is not served. */
 export interface PoolToSend {
   readonly pool: Address;
-  readonly sent?: SubscribedPool;
+  /** Its place among the pools of the connection. */
+  readonly index?: number;
   readonly quote?: LatestQuote;
 }
 

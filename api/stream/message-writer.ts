@@ -1,7 +1,15 @@
-import { ReadyJson, writeObject } from '../../runtime/joined-json.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
+import { joinObjects, writeObject } from '../../runtime/joined-json.ts';
+import { perObject } from '../../runtime/per-object.ts';
 import { MAX_UNSENT_BYTES } from '../sockets/connections.ts';
 import type { StreamMessage } from './subscriber-state.ts';
 import type { StreamTransport } from './types.ts';
+
+/** What messages say of their block, written once for all connections. */
+const blockFields = perObject(
+  ({ number, hash, timestamp }: BlockRef) =>
+    `"blockNumber":${number},"blockHash":"${hash}","blockTimestamp":${timestamp}`,
+);
 
 /** Writes the messages of one connection. */
 export class MessageWriter {
@@ -21,16 +29,9 @@ export class MessageWriter {
   send({ event, block, fields, id }: StreamMessage): void {
     const prevSeq = this.#count === 0 ? null : this.#count;
     this.#count += 1;
-    const message = writeObject({
-      chainId: this.chainId,
-      seq: this.#count,
-      prevSeq,
-      blockNumber: new ReadyJson(`${block.number}`),
-      blockHash: block.hash,
-      blockTimestamp: new ReadyJson(`${block.timestamp}`),
-      serverTs: Math.floor(Date.now() / 1_000),
-      ...fields,
-    });
-    this.transport.send(event, id, message);
+    const serverTs = Math.floor(Date.now() / 1_000);
+    const common = `{"chainId":${this.chainId},"seq":${this.#count},"prevSeq":${prevSeq},${blockFields(block)},"serverTs":${serverTs}}`;
+    const own = writeObject(fields);
+    this.transport.send(event, id, own === '{}' ? common : joinObjects(common, own));
   }
 }

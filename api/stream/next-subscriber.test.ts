@@ -14,7 +14,7 @@ import { toQuote } from '../quotes/quote-body.ts';
 import { MessageWriter } from './message-writer.ts';
 import { nextMessages } from './next-messages.ts';
 import { MAX_FULL_TICKS, MAX_IDLE_TICKS, nextSubscriber, type SubscriberEvent } from './next-subscriber.ts';
-import { type ChainView, newSubscriber } from './subscriber-state.ts';
+import { type ChainView, NEW_SUBSCRIBER, type SubscriberState } from './subscriber-state.ts';
 
 /* One connection over a chain whose blocks, reads, ticks and socket the tests set: no clock, no timer, no I/O. */
 
@@ -28,7 +28,7 @@ class World {
   readonly latest = { prices: new LatestQuotes(), depths: new LatestQuotes() };
   readonly view: ChainView = { chainId: CHAIN, latest: this.latest, head: genesis, table: this.table };
   readonly book = new Book();
-  state = newSubscriber();
+  state = NEW_SUBSCRIBER;
   /** What keeps each pool requested. */
   pins = new Map<Address, QuoteKind>();
   /** How many more messages its socket takes. */
@@ -90,15 +90,16 @@ class World {
 
   /** Whether the client may be sent something: it subscribed, and all that it subscribed to is of one block. */
   get isShown(): boolean {
-    const { isSubscribed, isOver, hasDepth, pools } = this.state;
+    const { isSubscribed, isOver, hasDepth, subscribed } = this.state;
     const { prices, depths } = this.latest;
     const isSameBlock = prices.block && (!hasDepth || prices.block.hash === depths.block?.hash);
-    return isSubscribed && !isOver && (pools.size === 0 || isSameBlock === true);
+    return isSubscribed && !isOver && (subscribed.pools.length === 0 || isSameBlock === true);
   }
 
   /** Does what a connection does. */
   take(event: SubscriberEvent): void {
-    const { pin, release, bye, end, isFlushDue } = nextSubscriber(this.state, event, this.view);
+    const [state, { pin, release, bye, end, isFlushDue }] = nextSubscriber(frozen(this.state), event, this.view);
+    this.state = state;
     for (const { pool, kind } of pin) this.pins.set(pool, kind);
     for (const pool of release) if (!this.pins.delete(pool)) throw new Error('released twice');
     if (bye) this.#writer.send(bye);
@@ -106,7 +107,8 @@ class World {
     if (!isFlushDue || this.isFull) return;
     // A client that takes something is not one that takes nothing.
     if (this.isShown) this.fullTicks = 0;
-    for (const messages of nextMessages(this.state, this.view)) {
+    for (const [state, messages] of nextMessages(frozen(this.state), this.view)) {
+      this.state = state;
       for (const message of messages) this.#writer.send(message);
       if (this.isFull) return;
     }
@@ -127,11 +129,11 @@ class World {
 
   /** Another connection takes the place of this one, with the same pools. */
   reconnect(depth: boolean): void {
-    const pools = [...this.state.pools.keys()];
+    const pools = this.state.subscribed.pools.map(({ address }) => address);
     const after = this.book.lastId;
     this.take({ kind: 'disconnected' });
     expect(this.pins.size).toBe(0);
-    this.state = newSubscriber();
+    this.state = NEW_SUBSCRIBER;
     this.ends = [];
     this.room = Number.POSITIVE_INFINITY;
     [this.fullTicks, this.ticksSinceMessage] = [0, 0];
@@ -159,7 +161,7 @@ class World {
   /** What a client holds after a message that ends a block is that of its block. */
   #checkEnd(): void {
     this.ended += 1;
-    for (const [pool, { kind }] of this.state.pools) {
+    for (const { address: pool, kind } of this.state.subscribed.pools) {
       const outcome = this.latest[kind].get(pool)?.outcome;
       const held = this.book.quotes.get(pool)?.quote;
       const isRead = outcome && !(outcome instanceof SnapshotError);
@@ -168,6 +170,12 @@ class World {
       if (this.book.isWhole) expect(held).toBeDefined();
     }
   }
+}
+
+/** The same state, in which nothing can be changed. */
+function frozen(state: SubscriberState): SubscriberState {
+  for (const each of [state, state.subscribed, ...Object.values(state.subscribed)]) Object.freeze(each);
+  return state;
 }
 
 function outcomeOf(index: number, price: bigint | undefined, block: typeof genesis): Snapshot | SnapshotError {
@@ -237,12 +245,11 @@ function act(world: World, action: Step): void {
 
 /** Lets a second pass. */
 function tick(world: World): void {
-  const { state } = world;
-  const wasOver = state.isOver;
+  const wasOver = world.state.isOver;
   world.tick();
   if (wasOver) return;
   expect(world.ends).toEqual(world.fullTicks > MAX_FULL_TICKS ? ['terminate'] : []);
-  const areRead = [...state.pools].every(([address, each]) => world.latest[each.kind].get(address));
+  const areRead = world.state.subscribed.pools.every(({ address, kind }) => world.latest[kind].get(address));
   const isSpoken = world.isShown && !world.isFull && areRead;
   if (isSpoken) expect(world.ticksSinceMessage).toBeLessThan(MAX_IDLE_TICKS);
 }
@@ -250,7 +257,7 @@ function tick(world: World): void {
 function check(world: World): void {
   const { state, pins, ends } = world;
   expect(ends.length).toBe(state.isOver ? 1 : 0);
-  expect([...pins].sort()).toEqual([...state.pools].map(([address, each]) => [address, each.kind]).sort());
+  expect([...pins].sort()).toEqual(state.subscribed.pools.map(({ address, kind }) => [address, kind]).sort());
   if (state.isOver) expect(pins.size).toBe(0);
 }
 

@@ -6,7 +6,7 @@ import { MessageWriter } from './message-writer.ts';
 import type { StreamMetrics } from './metrics.ts';
 import { nextMessages } from './next-messages.ts';
 import { nextSubscriber, type SubscriberEvent } from './next-subscriber.ts';
-import { type ChainView, newSubscriber } from './subscriber-state.ts';
+import { type ChainView, NEW_SUBSCRIBER } from './subscriber-state.ts';
 import type { StreamTransport, Subscription } from './types.ts';
 
 /** What the subscribers of a chain have in common. */
@@ -25,7 +25,7 @@ interface SubscriberDeps {
 
 /** One connection: sends what {@link nextSubscriber} and {@link nextMessages} say, as far as its client takes it. */
 export class Subscriber {
-  readonly #state = newSubscriber();
+  #state = NEW_SUBSCRIBER;
   readonly #writer: MessageWriter;
   /** Releases each pinned pool. */
   readonly #pins = new Map<Address, () => void>();
@@ -76,7 +76,8 @@ export class Subscriber {
   /** Does what follows from an event. */
   take(event: SubscriberEvent): void {
     const { source, transport, onOver } = this.deps;
-    const { pin, release, resumed, bye, end, isFlushDue } = nextSubscriber(this.#state, event, source);
+    const [state, { pin, release, resumed, bye, end, isFlushDue }] = nextSubscriber(this.#state, event, source);
+    this.#state = state;
     for (const { pool, kind } of pin) {
       const before = this.#pins.get(pool);
       this.#pins.set(pool, source.requested.pin(pool, kind, this.hasKey));
@@ -96,9 +97,15 @@ export class Subscriber {
 
   #flush(): void {
     if (this.#writer.isFull) return;
-    for (const messages of nextMessages(this.#state, this.deps.source)) {
+    for (const [state, messages] of nextMessages(this.#state, this.deps.source)) {
+      this.#state = state;
       for (const message of messages) this.#writer.send(message);
       if (this.#writer.isFull) return;
+      // What a send made happen comes first.
+      if (this.#state !== state) {
+        this.#flush();
+        return;
+      }
     }
   }
 }

@@ -14,7 +14,7 @@ export class ChainTail {
 
   /** @param hashes of consecutive blocks, the first one at height `from` */
   private constructor(
-    private readonly from: bigint,
+    readonly from: bigint,
     private readonly hashes: readonly Hex[],
   ) {}
 
@@ -47,18 +47,18 @@ export class ChainTail {
   }
 
   /**
-   * Finds which of these blocks another branch replaces.
+   * Finds which of these blocks another branch replaces, by the highest block that both have: all below are the same.
    *
    * @returns the lowest replaced height; `UNKNOWN_HEIGHT` when it may lie below the compared blocks; null for none
    */
   replacedFrom(next: ChainTail): bigint | null {
-    const [first = 0n] = [this.from, next.from].sort((a, b) => Number(b - a));
-    if (this.hashes.length === 0) return null;
-    for (let height = first; height <= this.top; height += 1n) {
-      if (this.hashAt(height) === next.hashAt(height)) continue;
-      return height === first && first > this.from ? UNKNOWN_HEIGHT : height;
-    }
-    return first > this.top ? UNKNOWN_HEIGHT : null;
+    if (this.hashes.length === 0 || next === this) return null;
+    let [first, shared] = [this.from, this.top];
+    if (next.from > first) first = next.from;
+    if (next.top < shared) shared = next.top;
+    while (shared >= first && this.hashAt(shared) !== next.hashAt(shared)) shared -= 1n;
+    if (shared < first) return first > this.from ? UNKNOWN_HEIGHT : first;
+    return shared === this.top ? null : shared + 1n;
   }
 
   /** Hashes of blocks below the head, nearest first, down to the block shared with another branch, if that is near. */

@@ -121,7 +121,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A stream sends each state of a pool at most once, in order.',
     test: ['test/stream/slow-reader.test.ts', 'who does not read gets the latest only'],
-    mutation: ['api/stream/next-messages.ts', 'sent.version = quote.version;', ''],
+    mutation: ['api/stream/next-messages.ts', 'versions[index] = quote.version;', ''],
   },
   {
     holds: 'Quotes of a client that knows its block are those of that block.',
@@ -135,11 +135,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'What a stream sent of a replaced block is sent again.',
     test: ['test/stream/stream.property.test.ts', 'a client of four processes holds what REST says of its block'],
-    mutation: [
-      'api/stream/next-messages.ts',
-      'for (const pool of sent) if (pool.sentAt >= from) pool.version = isGap ? null : OUTDATED;',
-      '',
-    ],
+    mutation: ['api/stream/next-messages.ts', '!isVoid(index) ? version :', 'index >= 0 ? version :'],
   },
   {
     holds: 'A client that resumes misses no change.',
@@ -268,7 +264,7 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     holds: 'A client that resumes elsewhere keeps no live price that was withdrawn.',
     test: ['test/stream/live-resume.property.test.ts', 'a live price that the next process never saw does not stay'],
-    mutation: ['api/stream/next-messages.ts', 'if (isLive(quote)) basis = latest.mark;', ''],
+    mutation: ['api/stream/next-messages.ts', 'else if (isLive(quote)) live = latest[kind];', ''],
   },
   {
     holds: 'No client holds a live price for long that its source cancelled, or does not repeat any more.',

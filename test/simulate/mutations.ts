@@ -56,8 +56,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'what was sent of a replaced block is not sent again',
     file: 'api/stream/next-messages.ts',
-    text: 'if (pool.sentAt >= from) pool.version',
-    replacement: 'if (pool.sentAt > from) pool.version',
+    text: '(sentAt[index] ?? 0n) >= from',
+    replacement: '(sentAt[index] ?? 0n) > from',
   },
   {
     name: 'frames do not wait for pools that are not read',
