@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { z } from 'zod';
 import type { Logger } from '../../runtime/logger.ts';
 import { pause } from '../../runtime/pause.ts';
 import { PROJECT_ROOT } from '../../runtime/project-root.ts';
+import { startRepeating } from '../../runtime/repeat.ts';
 import type { ClaimedIndex } from '../publication/claim-index.ts';
 import { listIndexSchemas } from '../publication/index-schemas.ts';
 import { dropRepaired } from './drop.ts';
@@ -46,16 +48,14 @@ export function repairIndex(
     await running;
     return PAUSE_MS;
   };
-  const repeat = async () => {
-    for (let waitMs = POLL_MS; ; ) {
-      await pause(waitMs);
-      waitMs = await poll().catch((err: unknown) => {
-        logger.warn({ err }, 'could not find out whether the index needs a repair');
-        return POLL_MS;
-      });
-    }
+  let waitMs = POLL_MS;
+  const pollQuietly = async () => {
+    waitMs = await poll().catch((err: unknown) => {
+      logger.warn({ err }, 'could not find out whether the index needs a repair');
+      return POLL_MS;
+    });
   };
-  void repeat();
+  startRepeating(pollQuietly, () => waitMs, false);
   return { settled: () => Promise.race([running, pause(SETTLE_MS)]) };
 }
 
@@ -68,14 +68,31 @@ async function runRepair(env: NodeJS.ProcessEnv, logger: Logger): Promise<void> 
   });
   const reports = async () => {
     // The pipe is there: `stdio` asks for it.
-    if (child.stdout)
-      for await (const line of createInterface({ input: child.stdout })) logReport(JSON.parse(line), logger);
+    if (child.stdout) for await (const line of createInterface({ input: child.stdout })) logLine(line, logger);
   };
   // Together: a process that cannot be started fails both.
   const [[exitCode]] = await Promise.all([once(child, 'close'), reports()]);
   if (exitCode !== 0) logger.error({ exitCode }, 'the repair of the index failed');
 }
 
-function logReport({ type, ...report }: { readonly type: string }, logger: Logger): void {
+const Report = z.looseObject({ type: z.string() });
+
+/** Logs the report of the end, and lines that are no reports: what the command imports may write some. */
+function logLine(line: string, logger: Logger): void {
+  const parsed = readReport(line);
+  if (!parsed) {
+    logger.warn({ line }, 'the repair of the index wrote a line that is no report');
+    return;
+  }
+  const { type, ...report } = parsed;
   if (type === 'end') logger.warn(report, 'the repair of the index has ended');
+}
+
+/** Reads a line of the command; null if it is no report. */
+export function readReport(line: string): z.infer<typeof Report> | null {
+  try {
+    return Report.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HeadFeed } from '../../chain/head-feed/head-feed.ts';
 import { startTestNode } from '../../chain/head-feed/test-node.fixture.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { followHeads, type HeadPace } from './follow-heads.ts';
+import { followHeads } from './follow-heads.ts';
+import type { HeadPace } from './next-follower.ts';
 
 const PACE: HeadPace = { blockTimeMs: 1_000, retryMs: 250 };
 

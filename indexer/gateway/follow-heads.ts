@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import type { HeadFeed } from '../../chain/head-feed/head-feed.ts';
+import { type FollowerEvent, type HeadPace, newFollower, nextFollower, takesHeaders } from './next-follower.ts';
 
 /** A block as a node returned it. */
 type PolledBlock = { readonly hash: Hex; readonly number: Hex; readonly timestamp: Hex };
@@ -16,15 +17,6 @@ export interface HeadTaker<Block extends PolledBlock = PolledBlock> {
   readonly onError: (error: unknown) => void;
 }
 
-export interface HeadPace {
-  readonly blockTimeMs: number;
-  /** Pause after a poll that failed or found no new block. */
-  readonly retryMs: number;
-}
-
-/** A poll comes this part of a block time before the next block is due, so that polls approach the time of blocks. */
-const EARLY_PART = 0.05;
-
 /**
  * Passes on the heads of a chain. Sockets push them; while no socket does, a node is polled. As a rule there is one
  * poll per block: the next poll comes when the next block is due.
@@ -36,43 +28,43 @@ export function followHeads<Block extends PolledBlock>(
   pace: HeadPace,
   feed: HeadFeed | undefined,
 ): () => void {
-  const { blockTimeMs, retryMs } = pace;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
-  let lastHash = '';
-  let hasPolled = false;
-  let isUsable = feed !== undefined;
+  let state = newFollower(feed !== undefined);
+  const take = (event: FollowerEvent): number => {
+    const [next, pauseMs] = nextFollower(state, event, performance.now(), pace);
+    state = next;
+    return pauseMs;
+  };
 
   const poll = async (): Promise<number> => {
     const startedAt = performance.now();
+    let pauseMs = pace.retryMs;
     try {
       const block = await taker.poll();
-      if (isStopped) return retryMs;
-      const isNew = block.hash !== lastHash;
-      lastHash = block.hash;
-      hasPolled = true;
-      feed?.note({ number: BigInt(block.number), hash: block.hash, timestamp: BigInt(block.timestamp) });
+      if (isStopped) return pauseMs;
+      const { hash } = block;
+      const dueMs = take({ kind: 'polled', hash, startedAt });
+      feed?.note({ number: BigInt(block.number), hash, timestamp: BigInt(block.timestamp) });
       taker.onBlock(block);
-      if (!isNew) return retryMs;
+      pauseMs = dueMs;
     } catch (error) {
       if (!isStopped) taker.onError(error);
-      return retryMs;
     }
-    return Math.max(retryMs, blockTimeMs * (1 - EARLY_PART) - (performance.now() - startedAt));
+    return pauseMs;
   };
   const wake = async () => {
-    const pauseMs = hasPolled && isUsable && feed?.isLive ? retryMs : await poll();
+    const pauseMs = takesHeaders(state) && feed?.isLive ? pace.retryMs : await poll();
     if (!isStopped) timer = setTimeout(wake, pauseMs);
   };
 
   const stopListening = feed?.onHead(({ header, block }) => {
-    // A poll comes first: it shows which sockets lag.
-    if (!hasPolled || !isUsable) return;
+    if (!takesHeaders(state)) return;
     try {
       taker.onHeader(header);
-      lastHash = block.hash;
+      take({ kind: 'pushed', hash: block.hash });
     } catch (error) {
-      isUsable = false; // The headers lack what Ponder needs: from now on, only polls follow the chain.
+      take({ kind: 'unusable' });
       taker.onError(error);
     }
   });

@@ -4,7 +4,7 @@ import { openDatabase } from '../../db/connection.ts';
 import { isDatabaseUnreachable } from '../../db/failure.ts';
 import { servedSchema } from '../../db/served-schema.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { pause } from '../../runtime/pause.ts';
+import { retryFor } from '../../runtime/retry-for.ts';
 import { FIRST_SCHEMA, wasReplaced } from './index-schemas.ts';
 import { clearStaleMarks, isComplete } from './ponder-tables.ts';
 import { SchemaLock, SchemaTakenError } from './schema-lock.ts';
@@ -35,24 +35,22 @@ export async function claimIndex(
   logger: Logger,
 ): Promise<ClaimedIndex> {
   const database = openDatabase(url, 'ptd_indexer', logger, { max: 1 }).$client;
-  const startedMs = Date.now();
-  for (;;) {
-    let lock: SchemaLock | undefined;
+  const claim = async (): Promise<ClaimedIndex> => {
+    const served = await servedSchema(database);
+    const schema = pinned ?? served ?? FIRST_SCHEMA;
+    if (!isBackfill) await assertNotReplaced(database, schema, served);
+    const lock = new SchemaLock(url, schema);
     try {
-      const served = await servedSchema(database);
-      const schema = pinned ?? served ?? FIRST_SCHEMA;
-      if (!isBackfill) await assertNotReplaced(database, schema, served);
-      lock = new SchemaLock(url, schema);
       await lock.keep();
       await clearStaleMarks(database, schema);
-      return { schema, database, lock };
     } catch (error) {
-      await lock?.release();
-      const isPassing = error instanceof SchemaTakenError || isDatabaseUnreachable(error);
-      if (!isPassing || Date.now() - startedMs > CLAIM_WAIT_MS) throw error;
-      await pause(RETRY_MS);
+      await lock.release();
+      throw error;
     }
-  }
+    return { schema, database, lock };
+  };
+  const isPassing = (error: unknown) => error instanceof SchemaTakenError || isDatabaseUnreachable(error);
+  return retryFor(claim, { limitMs: CLAIM_WAIT_MS, pauseMs: () => RETRY_MS, isPassing });
 }
 
 /** Rejects an index that served before: a restart with a forgotten setting must not switch readers back to it. */

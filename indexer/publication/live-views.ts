@@ -3,7 +3,7 @@ import { AppError } from '../../config/app-error.ts';
 import { announceIndex } from '../../db/first-index.ts';
 import { forgetFirstSyncs } from '../../db/first-sync.ts';
 import { inTransaction, type Queryable } from '../../db/transaction.ts';
-import { pause } from '../../runtime/pause.ts';
+import { retryFor } from '../../runtime/retry-for.ts';
 import { viewQueries } from './view-queries.ts';
 
 /** Schema of the views that readers use. The views show the tables of the index that serves. */
@@ -50,25 +50,23 @@ export async function serveSchema(
   alongside: (client: Queryable) => Promise<unknown> = async () => undefined,
   limitMs: number = DEFAULT_LIMIT_MS,
 ): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await inTransaction(database, 'READ COMMITTED', async (client) => {
-        await replaceViews(client, schema, lockTimeoutMs(attempt));
-        await checkReadModel(client);
-        await forgetFirstSyncs(client);
-        await announceIndex(client);
-        await alongside(client);
-      });
-    } catch (cause) {
-      if (!(cause instanceof pg.DatabaseError && BUSY_CODES.includes(cause.code ?? ''))) throw cause;
-      if (Date.now() > deadline) {
-        throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
-      }
-      await pause(PAUSE_MS * (0.5 + Math.random()));
-    }
-  }
+  const serve = (attempt: number) =>
+    inTransaction(database, 'READ COMMITTED', async (client) => {
+      await replaceViews(client, schema, lockTimeoutMs(attempt));
+      await checkReadModel(client);
+      await forgetFirstSyncs(client);
+      await announceIndex(client);
+      await alongside(client);
+    });
+  const pauseMs = () => PAUSE_MS * (0.5 + Math.random());
+  await retryFor(serve, { limitMs, pauseMs, isPassing: areBusy }).catch((cause: unknown) => {
+    if (!areBusy(cause)) throw cause;
+    throw new ViewsBusyError(`readers kept the views of "${LIVE_SCHEMA}" busy for ${limitMs / 1_000} s`, { cause });
+  });
 }
+
+/** Whether readers held a view. */
+const areBusy = (error: unknown): boolean => error instanceof pg.DatabaseError && BUSY_CODES.includes(error.code ?? '');
 
 /** Makes the views again, in few round trips: readers wait from the first dropped view to the commit. */
 async function replaceViews(client: Queryable, schema: string, waitMs: number): Promise<void> {
