@@ -6,7 +6,7 @@ import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type AuditPace, type DueSubject, isLayoutPublic, readDue, type Subject, writeAudits } from './audit-rows.ts';
 import { poolCalls, poolCountCall, poolGas, readChainFacts, readPoolCount } from './chain-facts.ts';
-import { compareFacts, type FactName } from './facts.ts';
+import { compareFacts, type FactName, type Outcome } from './facts.ts';
 import { type AuditEffect, nextAudit } from './next-audit.ts';
 import { readInHalves } from './read-in-halves.ts';
 
@@ -52,8 +52,9 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
   if (schema === null || first === undefined) return 0;
   const answers = await readChain(target, first, subjects);
   const now = deps.wallClock();
+  const outcomes = compareAll(subjects, answers, proven);
   const audited = subjects.map((subject, index) => {
-    const event = { outcome: outcomeOf(subject, answers[index], proven), indexedBlock: subject.indexedBlock, now };
+    const event = { outcome: outcomes[index] ?? UNKNOWN, indexedBlock: subject.indexedBlock, now };
     const { state, effect } = nextAudit(subject.before, event);
     return { subject, state, effect };
   });
@@ -66,15 +67,34 @@ export async function auditIndex(deps: AuditDeps): Promise<number> {
   return answers.filter((results) => results !== undefined).length;
 }
 
-function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven) {
-  if (results === undefined) return { kind: 'unknown' } as const;
+/** Compares all; what one pool of a factory shows, it shows for those that come before it as well. */
+function compareAll(
+  subjects: readonly DueSubject[],
+  answers: readonly (readonly CallResult[] | undefined)[],
+  proven: Proven,
+): readonly Outcome[] {
+  const compare = (by: Proven) => subjects.map((subject, index) => outcomeOf(subject, answers[index], by));
+  const all = new Map([...proven].map(([factory, facts]) => [factory, new Set(facts)]));
+  for (const [index, outcome] of compare(proven).entries()) {
+    const factory = subjects[index]?.factory;
+    if (factory === undefined || outcome.kind === 'unknown') continue;
+    all.set(factory, new Set([...(all.get(factory) ?? []), ...outcome.shown]));
+  }
+  return compare(all);
+}
+
+function outcomeOf(subject: DueSubject, results: readonly CallResult[] | undefined, proven: Proven): Outcome {
+  if (results === undefined) return UNKNOWN;
   const chain = subject.kind === 'pool' ? readChainFacts(subject, results) : readPoolCount(results[0]);
+  const { differsSince, differences } = subject.before;
   return compareFacts(subject.facts, chain, {
     block: subject.block,
     proven: isLayoutPublic(subject.layout) ? null : (proven.get(subject.factory) ?? NOTHING),
-    differing: subject.before.differences,
+    differing: differsSince === null ? [] : differences,
   });
 }
+
+const UNKNOWN: Outcome = { kind: 'unknown' };
 
 type Proven = ReadonlyMap<string, ReadonlySet<string>>;
 

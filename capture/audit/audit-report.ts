@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/transaction.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AuditChange } from './audit-index.ts';
 
-/** Pools and factories of a chain: how many differ, and how many no node gave at the block of their last comparison. */
+/** Pools and factories of a chain: how many differ, and of how many this is not known. */
 export interface AuditCounts {
   readonly differing: number;
   readonly unread: number;
@@ -28,7 +28,7 @@ export function auditGauges(registry: Registry): OnAudit {
   const differing = gauge('index_differing_pools', 'Pools and factories whose index is not what the chain holds');
   const unread = gauge(
     'index_unread_pools',
-    'Pools and factories that no node gave at the block of their last comparison',
+    'Pools and factories that no node gave at the block of a comparison, or of which no pool of the factory agreed',
   );
   return (chainId, counts) => {
     const chain = { chain: String(chainId) };

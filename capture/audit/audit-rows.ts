@@ -9,7 +9,7 @@ import { upsertRows } from '../../db/write-rows.ts';
 import { layoutAdapter } from '../../protocol/layouts/adapters.ts';
 import type { BinRange } from '../../protocol/pool-state.ts';
 import { type IndexedFacts, plainFact } from './facts.ts';
-import { readIndexedPool } from './indexed-pool.ts';
+import { PROVABLE, readIndexedPool } from './indexed-pool.ts';
 import { type AuditState, NEVER_AUDITED } from './next-audit.ts';
 
 /** When pools are compared: seconds between two comparisons, and most pools of a run. */
@@ -78,7 +78,12 @@ export async function readDue(
     const schema = await servedSchema(client);
     if (schema === null) return { schema, subjects: [], proven: new Map<string, Set<string>>() };
     const factories = [...layouts.keys()];
-    const pools = await duePools(client, [chainId, schema, factories, minSecs, maxSecs, most, bins], { schema });
+    const inferred = factories.filter((factory) => !isLayoutPublic(layouts.get(factory) ?? ''));
+    const proven = await readProven(client, chainId, inferred);
+    const pairs = [...proven].flatMap(([factory, facts]) => [...facts].map((fact) => [factory, fact] as const));
+    const shown = [pairs.map(([factory]) => factory), pairs.map(([, fact]) => fact)];
+    const pace = [minSecs, maxSecs, most, bins];
+    const pools = await duePools(client, [chainId, schema, factories, ...pace, ...shown], { schema });
     const counted = await dueFactories(client, [chainId, schema, factories, minSecs], { schema });
     const subjects: DueSubject[] = [
       ...pools.map(({ pool, state, extensions, ...row }) => {
@@ -104,8 +109,7 @@ export async function readDue(
         };
       }),
     ];
-    const inferred = subjects.flatMap(({ layout, factory }) => (isLayoutPublic(layout) ? [] : factory));
-    return { schema, subjects, proven: await readProven(client, chainId, inferred) };
+    return { schema, subjects, proven };
   });
 }
 
@@ -130,7 +134,7 @@ async function readProven(
   factories: readonly Address[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   if (factories.length === 0) return new Map();
-  const rows = await provenFacts(client, [chainId, factories]);
+  const rows = await provenFacts(client, [chainId, factories, PROVABLE]);
   return new Map(rows.map(({ factory, shown }) => [factory, new Set(shown)]));
 }
 

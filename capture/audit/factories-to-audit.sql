@@ -14,6 +14,7 @@ JOIN :"schema"._ponder_checkpoint c ON c.chain_id = $1
 JOIN :"schema"._ponder_meta m ON m.key = 'app' AND m.value ->> 'is_ready' = '1'
 LEFT JOIN operator.index_audit a ON a.chain_id = $1 AND a.address = f.address
 WHERE a.tried_at IS NULL OR a.index_schema <> $2
-  OR a.tried_at < now() - make_interval(secs => $4) AND (a.audited_block IS NULL
+  OR a.tried_at < now() - make_interval(secs =>
+    CASE WHEN a.suspected_at_block IS NULL THEN $4::float8 ELSE least($4, 10) END) AND (a.audited_block IS NULL
     OR a.audited_block < substr(c.finalized_checkpoint, 27, 16)::int8
     OR a.suspected_at_block < substr(c.latest_checkpoint, 27, 16)::int8)

@@ -37,6 +37,13 @@ export type ChainFacts = Readonly<Partial<Record<FactName, string>>>;
 export type Outcome =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'agrees'; readonly block: number; readonly shown: readonly string[] }
+  /** What differs does not count before a pool of the factory shows what it needs. */
+  | {
+      readonly kind: 'unproven';
+      readonly block: number;
+      readonly shown: readonly string[];
+      readonly needs: readonly string[];
+    }
   | {
       readonly kind: 'differs';
       readonly block: number;
@@ -55,7 +62,7 @@ export interface Comparison {
   readonly block: number;
   /** What agreed in pools of the factory; null where the layout is public and all counts. */
   readonly proven: ReadonlySet<string> | null;
-  /** Facts that differed in the last comparison. */
+  /** Facts of a difference that counts. */
   readonly differing: readonly string[];
 }
 
@@ -76,13 +83,16 @@ export function compareFacts(
   if (names.length === 0 || differing.some((name) => !names.some((each) => each === name))) return { kind: 'unknown' };
   const shown = new Set<string>();
   const facts: FactName[] = [];
+  const needs = new Set<string>();
   for (const name of names) {
     const fact = index[name];
     if (fact === undefined) continue;
     if (fact.value !== chain[name]) {
       if (proven === null || proven.has(fact.needs)) facts.push(name);
+      else needs.add(fact.needs);
     } else for (const name of fact.shows) shown.add(name);
   }
   const found = { block, shown: [...shown] };
-  return facts.length > 0 ? { kind: 'differs', ...found, facts } : { kind: 'agrees', ...found };
+  if (facts.length > 0) return { kind: 'differs', ...found, facts };
+  return needs.size > 0 ? { kind: 'unproven', ...found, needs: [...needs] } : { kind: 'agrees', ...found };
 }

@@ -2,7 +2,7 @@ import type { Address } from 'viem';
 import { z } from 'zod';
 import { HexAddress } from '../../config/scalars.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
+import { FACTS, type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
 
 const Integer = z.union([z.int(), z.bigint()]).transform(BigInt);
 const Small = z.int();
@@ -116,6 +116,8 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
 
 /** What balances of bins can show; each shows those before it as well. */
 const SHOWN_BY_BALANCES = ['liquidity', 'swapsOfEqualUnits', 'swapsOfScaledUnits'];
+/** All that agreement can show. */
+export const PROVABLE: readonly string[] = [...FACTS, 'pools', ...SHOWN_BY_BALANCES];
 
 /**
  * What bins hold of a token. Of packed pools the index has liquidity and swaps apart, swaps in scaled or raw units:

@@ -4,6 +4,7 @@ import type { Outcome } from './facts.ts';
 import { type AuditEvent, type AuditState, NEVER_AUDITED, nextAudit } from './next-audit.ts';
 
 const differs = (block: number): Outcome => ({ kind: 'differs', block, shown: [], facts: ['totals'] });
+const unproven = (block: number): Outcome => ({ kind: 'unproven', block, shown: ['shares'], needs: ['totals'] });
 const agrees = (block: number): Outcome => ({ kind: 'agrees', block, shown: ['shares'] });
 
 const run = (events: readonly AuditEvent[], from: AuditState = NEVER_AUDITED) =>
@@ -40,9 +41,24 @@ it('one difference between comparisons that agree, as while Ponder undoes blocks
   expect(state).toMatchObject({ suspectedAtBlock: 152, lastDifferenceAt: null });
 });
 
+it('a block at which what differs does not count yet is none at which both agreed', () => {
+  const { state, effects } = run([
+    { outcome: agrees(100), indexedBlock: 140, now: 1 },
+    { outcome: unproven(110), indexedBlock: 150, now: 2 },
+  ]);
+  expect(effects).toEqual([]);
+  expect(state).toMatchObject({ auditedBlock: 110, agreedBlock: 100, differences: ['totals'], shown: ['shares'] });
+  expect(run([{ outcome: agrees(120), indexedBlock: 160, now: 3 }], state).state.differences).toEqual([]);
+});
+
 describe('over random outcomes', () => {
   const event = fc.record({
-    outcome: fc.oneof(fc.constant<Outcome>({ kind: 'unknown' }), fc.nat(1_000).map(agrees), fc.nat(1_000).map(differs)),
+    outcome: fc.oneof(
+      fc.constant<Outcome>({ kind: 'unknown' }),
+      fc.nat(1_000).map(agrees),
+      fc.nat(1_000).map(unproven),
+      fc.nat(1_000).map(differs),
+    ),
     indexedBlock: fc.nat(1_000),
     now: fc.nat(1_000_000),
   });
@@ -73,6 +89,7 @@ describe('over random outcomes', () => {
 
   it('3, 4: agreement ends a difference; otherwise the block of agreement stays', () =>
     steps((before, { outcome }, { state }) => {
+      if (outcome.kind === 'unproven') expect(state).toMatchObject({ differsSince: null, suspectedAtBlock: null });
       if (outcome.kind !== 'agrees') return expect(state.agreedBlock).toBe(before.agreedBlock);
       expect(state).toMatchObject({ agreedBlock: outcome.block, differsSince: null, suspectedAtBlock: null });
       expect(state.differences).toEqual([]);

@@ -10,7 +10,7 @@ export interface AuditState {
   /** Since when a difference counts. */
   readonly differsSince: number | null;
   readonly lastDifferenceAt: number | null;
-  /** Facts that differ. */
+  /** Facts that differ; without a difference that counts, what is to be shown before one does. */
   readonly differences: readonly string[];
   /** What has agreed with a value other than zero. */
   readonly shown: readonly string[];
@@ -42,8 +42,8 @@ export const NEVER_AUDITED: AuditState = {
  * 1. A comparison that found nothing out changes nothing.
  * 2. A difference counts when a second comparison in a row finds one, and the index has taken a block since the first:
  *    after a reorganisation of another chain, Ponder takes final events of this one back until its next block.
- * 3. One comparison in which both agree ends a difference.
- * 4. `agreedBlock` is the block of the last comparison that agreed; a difference leaves it.
+ * 3. One comparison in which both agree ends a difference, as does one in which nothing that differs counts.
+ * 4. `agreedBlock` is the block of the last comparison that agreed in all; others leave it.
  * 5. Each difference that counts sets `lastDifferenceAt`, which stays.
  */
 export function nextAudit(
@@ -53,8 +53,12 @@ export function nextAudit(
   if (outcome.kind === 'unknown') return { state, effect: null };
   const shown = [...new Set([...state.shown, ...outcome.shown])].sort();
   const audited = { ...state, auditedBlock: outcome.block, shown };
-  if (outcome.kind === 'agrees') {
-    const calm = { agreedBlock: outcome.block, suspectedAtBlock: null, differsSince: null, differences: [] };
+  if (outcome.kind === 'agrees' || outcome.kind === 'unproven') {
+    const { agreedBlock, differences } =
+      outcome.kind === 'agrees'
+        ? { agreedBlock: outcome.block, differences: [] }
+        : { agreedBlock: state.agreedBlock, differences: outcome.needs };
+    const calm = { agreedBlock, suspectedAtBlock: null, differsSince: null, differences };
     return { state: { ...audited, ...calm }, effect: state.differsSince === null ? null : 'agreesAgain' };
   }
   const differing = { ...audited, differences: outcome.facts, lastDifferenceAt: now };

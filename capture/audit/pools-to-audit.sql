@@ -2,6 +2,7 @@
 -- the first undo record since then has what it was before, as in a reorganisation. Nothing is due before the index is complete.
 -- $1 chain, $2 served schema, $3 factories, $4 seconds between comparisons of a pool, $5 seconds after which each is due, $6 most pools,
 -- $7 bins: pools are taken until they have as many, for anyone can create pools with very many.
+-- $8, $9: factories, and what is shown of each: where that was all that a difference needed, a pool is compared again.
 -- Listed pools have three of four turns, before others. The fourth is of the pool that has waited longest, so none waits for ever.
 WITH point AS MATERIALIZED (
   SELECT c.finalized_checkpoint AS checkpoint, substr(c.finalized_checkpoint, 27, 16)::int8 AS block,
@@ -30,7 +31,10 @@ WITH point AS MATERIALIZED (
   LEFT JOIN operator.listed_pool listed ON listed.chain_id = $1 AND listed.pool = p.address,
   LATERAL (SELECT a.index_schema IS DISTINCT FROM $2 OR a.audited_block IS NULL OR a.suspected_at_block < point.indexed_block
     OR greatest(coalesce(up.block_number, p.block_number), coalesce(us.block_number, s.block_number)) > a.audited_block
-    OR (a.differs_since IS NOT NULL AND a.audited_block < point.block) AS is_unseen) change
+    OR (a.differs_since IS NOT NULL AND a.audited_block < point.block)
+    OR (a.differs_since IS NULL AND a.suspected_at_block IS NULL AND a.differences <> '{}' AND EXISTS (
+      SELECT FROM unnest($8::text[], $9::text[]) AS proven (factory, fact)
+      WHERE proven.factory = p.factory AND proven.fact = ANY (a.differences))) AS is_unseen) change
   -- Written so that the planner expects most pools to remain.
   WHERE (up.operation IS NULL OR up.operation IN (1, 2)) AND (us.operation IS NULL OR us.operation IN (1, 2))
     AND (a.tried_at IS NULL OR a.tried_at < now() - make_interval(secs => $5)
