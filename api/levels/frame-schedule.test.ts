@@ -1,18 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FeedEvent, type FeedState, type FramePace, MAX_SILENCE_MS, newFeed, nextFeed } from './frame-schedule.ts';
+import { PACE, type Reader, readerOf } from './feed-run.fixture.ts';
+import { type FeedEvent, type FramePace, newFeed, nextFeed } from './frame-schedule.ts';
 import { madeOf } from './made-frame.fixture.ts';
 
 /* The schedule of a feed, where the tests say what happens and when. */
 
-const PACE = { minMs: 250, maxMs: 900, maxLateMs: 10_000 };
 const FRAME = madeOf('frame');
-
-interface Reader {
-  readonly name: string;
-  isReady: boolean;
-}
-const readerOf = (name: string, isReady = true): Reader => ({ name, isReady });
 
 /** An event, or a change of readers. */
 type Happening = readonly [at: number, event: FeedEvent<Reader>] | (() => void);
@@ -157,113 +150,4 @@ describe('readers are sent away', () => {
     expect(outcomeOf([...start, time(30_000), time(30_001)])).toMatchObject({ silent: [], isMakeDue: false });
     expect(outcomeOf([...start, time(30_000), made(30_002, null)])).toMatchObject({ silent: ['a'] });
   });
-});
-
-/** A run of a feed as its shell does it: `time` comes when it is due. Frames hold when they were made. */
-function run(steps: readonly Step[]) {
-  const readers = new Map<string, { readonly reader: Reader; readonly joinedAt: number }>();
-  const joinedAt = new Map<string, number>();
-  /** When frames were made and sent, of one feed after the other. */
-  const sent: number[][] = [[]];
-  let state: FeedState<Reader> = newFeed();
-  let now = 0;
-  let wakeAt: number | null = null;
-  /** What the attempt that is running will give. */
-  let making: { readonly made: Step['made'] } | null = null;
-  const seen: { readonly at: number; readonly name: string; readonly what: 'frame' | 'end'; readonly age: number }[] =
-    [];
-  const take = (event: FeedEvent<Reader>, step: Step): void => {
-    const [next, effects] = nextFeed(state, event, now, PACE);
-    state = next;
-    wakeAt = effects.wakeAt;
-    if (effects.isMakeDue) making = step;
-    for (const { name } of effects.send?.to ?? [])
-      seen.push({ at: now, name, what: 'frame', age: now - Number(effects.send?.made.frame) });
-    for (const { name } of effects.silent) {
-      seen.push({ at: now, name, what: 'end', age: 0 });
-      readers.delete(name);
-    }
-    if (event.kind === 'made' && effects.send) sent.at(-1)?.push(now);
-    if (wakeAt !== null) return;
-    state = newFeed();
-    making = null;
-    sent.push([]);
-  };
-  const pass = (step: Step) => {
-    const until = now + step.waitMs;
-    while (making !== null || (wakeAt !== null && wakeAt <= until)) {
-      if (making !== null) {
-        const { made: frame } = making as Step;
-        making = null;
-        take({ kind: 'made', made: frame === 'frame' ? madeOf(`${now}`) : frame }, step);
-      } else {
-        now = Math.max(now, wakeAt ?? now);
-        take({ kind: 'time' }, step);
-      }
-    }
-    now = until;
-  };
-  for (const [index, step] of steps.entries()) {
-    pass(step);
-    const known = [...readers.values()][step.of % Math.max(1, readers.size)];
-    if (step.what === 'join') {
-      const reader = readerOf(`${index}`, step.isReady);
-      readers.set(reader.name, { reader, joinedAt: now });
-      joinedAt.set(reader.name, now);
-      take({ kind: 'joined', reader }, step);
-    } else if (step.what === 'change') take({ kind: 'changed' }, step);
-    else if (known && step.what === 'leave') {
-      readers.delete(known.reader.name);
-      take({ kind: 'left', reader: known.reader }, step);
-    } else if (known && step.what === 'readiness') known.reader.isReady = !known.reader.isReady;
-  }
-  const [last] = steps.slice(-1);
-  if (last) pass({ ...last, waitMs: 0 });
-  return { seen, sent, readers, joinedAt, now };
-}
-
-interface Step {
-  readonly waitMs: number;
-  readonly what: 'join' | 'leave' | 'change' | 'readiness';
-  readonly isReady: boolean;
-  readonly of: number;
-  readonly made: 'frame' | 'late' | null;
-}
-const step: fc.Arbitrary<Step> = fc.record({
-  waitMs: fc.integer({ min: 0, max: 1_500 }),
-  what: fc.constantFrom('join', 'leave', 'change', 'change', 'readiness'),
-  isReady: fc.boolean(),
-  of: fc.nat(5),
-  made: fc.constantFrom('frame', 'frame', 'late', null),
-});
-
-test('whatever happens, frames keep their distance, none is old, and nobody is sent away twice', () => {
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 10, maxLength: 60 }), (steps) => {
-      const { seen, sent, joinedAt } = run(steps);
-      for (const times of sent)
-        for (const [index, at] of times.slice(1).entries())
-          expect(at - (times[index] ?? 0)).toBeGreaterThanOrEqual(PACE.minMs);
-      for (const { age } of seen) expect(age).toBeLessThanOrEqual(PACE.maxMs);
-      // A reader's name is the step at which it joined.
-      for (const { name, what, at, age } of seen)
-        if (what === 'frame') expect(at - age).toBeGreaterThanOrEqual(joinedAt.get(name) ?? 0);
-      const ended = seen.filter(({ what }) => what === 'end').map(({ name }) => name);
-      expect(new Set(ended).size).toBe(ended.length);
-    }),
-  );
-});
-
-test('of a source that never gives a frame, every reader that is ready is sent away in time', () => {
-  const silentMs = (none: 'late' | null) => (none === null ? MAX_SILENCE_MS : PACE.maxLateMs);
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 5, maxLength: 40 }), fc.constantFrom('late', null), (steps, none) => {
-      const all = steps.map((each) => ({ ...each, made: none, isReady: true }));
-      const { seen, readers, now } = run(
-        all.map((each) => (each.what === 'readiness' ? { ...each, what: 'join' } : each)),
-      );
-      expect(seen.every(({ what }) => what === 'end')).toBe(true);
-      for (const { joinedAt } of readers.values()) expect(now - joinedAt).toBeLessThanOrEqual(silentMs(none));
-    }),
-  );
 });

@@ -243,7 +243,10 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     holds: 'No source of live prices overrides storage of pools and tokens.',
-    test: ['quoting/live/live-heads.test.ts', 'whatever comes, a block being built is the next one or that after it'],
+    test: [
+      'quoting/live/live-heads.property.test.ts',
+      'whatever comes, a block being built is the next one or that after it',
+    ],
     mutation: ['quoting/live/take-head.ts', '!protectedAccounts?.has(account)', 'true'],
   },
   {
