@@ -25,7 +25,53 @@ interface Process {
   pools: readonly RequestedPool[];
   isGone: boolean;
   elsewhere: readonly RequestedPool[];
-  newPeers: number;
+}
+
+/** Three processes that report to each other. Time passes by `wait` alone. */
+class Peers {
+  readonly processes = ['0', '1', '2'].map(
+    (id): Process => ({ id, state: NO_PEERS, pools: [], isGone: false, elsewhere: [] }),
+  );
+  reports = 0;
+  /** How many reports are lost from now on. */
+  loses = 0;
+  #now = 0;
+  #starts = this.processes.length;
+
+  get alive(): readonly Process[] {
+    return this.processes.filter(({ isGone }) => !isGone);
+  }
+
+  of(number: number): Process {
+    return this.processes[number] as Process;
+  }
+
+  /** Lets a process miss what others reported, as one that starts again. */
+  restart(number: number): void {
+    const restarted = this.of(number);
+    restarted.id = `${this.#starts++}`;
+    this.#take(restarted, { kind: 'missed' });
+  }
+
+  wait(ms: number): void {
+    for (const end = this.#now + ms; this.#now < end; ) {
+      this.#now += TICK_MS;
+      for (const each of this.alive) this.#take(each, { kind: 'own', pools: each.pools });
+    }
+  }
+
+  #take(of: Process, event: Parameters<typeof nextPeers>[1]): void {
+    const [state, { elsewhere, report }] = nextPeers(of.state, event, this.#now);
+    of.state = state;
+    of.elsewhere = elsewhere ?? of.elsewhere;
+    if (report === undefined) return;
+    this.reports += 1;
+    for (const other of this.alive) {
+      if (other === of) continue;
+      this.loses -= 1;
+      if (this.loses < 0) this.#take(other, { kind: 'report', id: of.id, pools: report });
+    }
+  }
 }
 
 const process = fc.nat({ max: 2 });
@@ -39,67 +85,33 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('missed' as const, 'gone' as const), process }) },
 );
 
+const addresses = (pools: readonly RequestedPool[]) => [...new Set(pools.map(({ address }) => address))].sort();
+
 test('property: whatever is lost, a process knows what clients request of all others, and forgets those that are gone', () => {
   let known = 0;
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      let [now, loses, starts, reports] = [0, 0, 3, 0];
-      const processes = [0, 1, 2].map(
-        (number): Process => ({
-          id: `${number}`,
-          state: NO_PEERS,
-          pools: [],
-          isGone: false,
-          elsewhere: [],
-          newPeers: 0,
-        }),
-      );
-      const take = (of: Process, event: Parameters<typeof nextPeers>[1]): void => {
-        const [state, { elsewhere, isNewPeer, report }] = nextPeers(of.state, event, now);
-        of.state = state;
-        of.elsewhere = elsewhere ?? of.elsewhere;
-        of.newPeers += Number(isNewPeer);
-        if (report === undefined) return;
-        reports += 1;
-        for (const other of processes) {
-          if (other === of || other.isGone) continue;
-          loses -= 1;
-          if (loses < 0) take(other, { kind: 'report', id: of.id, pools: report });
-        }
-      };
-      const wait = (ms: number) => {
-        for (const end = now + ms; now < end; ) {
-          now += TICK_MS;
-          for (const each of processes) if (!each.isGone) take(each, { kind: 'own', pools: each.pools });
-        }
-      };
+      const peers = new Peers();
       for (const each of steps) {
-        loses = Math.max(loses, 0);
-        if (each.do === 'wait') wait(each.ms);
-        if (each.do === 'request') (processes[each.process] as Process).pools = each.pools.map(pool);
-        if (each.do === 'lose') loses = each.count;
-        if (each.do === 'gone') (processes[each.process] as Process).isGone = true;
-        if (each.do === 'missed') {
-          const renamed = processes[each.process] as Process;
-          renamed.id = `${starts++}`;
-          take(renamed, { kind: 'missed' });
-        }
+        peers.loses = Math.max(peers.loses, 0);
+        if (each.do === 'wait') peers.wait(each.ms);
+        if (each.do === 'request') peers.of(each.process).pools = each.pools.map(pool);
+        if (each.do === 'lose') peers.loses = each.count;
+        if (each.do === 'gone') peers.of(each.process).isGone = true;
+        if (each.do === 'missed') peers.restart(each.process);
       }
-      loses = 0;
-      wait(WHOLE_REPORT_MS + TICK_MS + FORGET_MS);
-      for (const each of processes) {
-        if (each.isGone) continue;
-        const others = processes.filter((other) => other !== each && !other.isGone);
-        const requested = others.flatMap(({ pools }) => pools);
-        const addresses = (pools: readonly RequestedPool[]) => [...new Set(pools.map(({ address }) => address))].sort();
+      peers.loses = 0;
+      peers.wait(WHOLE_REPORT_MS + TICK_MS + FORGET_MS);
+      for (const each of peers.alive) {
+        const requested = peers.alive.flatMap((other) => (other === each ? [] : other.pools));
         expect(addresses(each.elsewhere)).toEqual(addresses(requested));
         if (requested.length > 0) expect(isAlone(each.state)).toBe(false);
         known += requested.length;
       }
       // What stays the same is reported every few seconds.
-      const before = reports;
-      wait(REPORT_MS);
-      expect(reports - before).toBeLessThanOrEqual(2 * processes.length);
+      const before = peers.reports;
+      peers.wait(REPORT_MS);
+      expect(peers.reports - before).toBeLessThanOrEqual(2 * peers.processes.length);
     }),
   );
   expect(known).toBeGreaterThan(50);
