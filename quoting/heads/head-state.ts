@@ -54,11 +54,17 @@ export interface HeadState<H> {
   /** The highest block that nodes reported since the chain last went back. */
   readonly reached: bigint;
   readonly heard: HeardHeads;
+  /** When another process was last heard. */
+  readonly heardAt: number;
+  /** The last head that was taken, while other processes are not known to have heard of it. */
+  readonly unannounced: H | undefined;
   /** When a socket last pushed a head, and when a head was last taken early. */
   readonly pushedAt: number;
   readonly earlyAt: number;
 }
 
+/** For this long after another process was heard it counts as one that reads the chain too. */
+const SHARED_MS = 60_000;
 /** How long a head may be used without another poll, once the next poll is due. */
 export const GRACE_MS = 500;
 
@@ -81,6 +87,8 @@ export const noHeads = <H>(): HeadState<H> => ({
   watchers: 0,
   reached: -1n,
   heard: new Map(),
+  heardAt: Number.NEGATIVE_INFINITY,
+  unannounced: undefined,
   pushedAt: Number.NEGATIVE_INFINITY,
   earlyAt: Number.NEGATIVE_INFINITY,
 });
@@ -118,6 +126,14 @@ export const heightOf = <H extends Headed>({ current }: HeadState<H>): bigint =>
  */
 export const awaited = <H extends Headed>(state: HeadState<H>, now: number): AwaitedHeight | null =>
   awaitedHeight(state.heard, heightOf(state), now);
+
+/** Whether requests wait, where other processes read the chain too: until these know of the head, or for own nodes. */
+export const isWaitDue = <H extends Headed>(state: HeadState<H>, now: number): boolean =>
+  now - state.heardAt < SHARED_MS && (state.unannounced !== undefined || awaited(state, now) !== null);
+
+/** Whether a request need not wait for a height any longer. */
+export const isWaitOver = <H extends Headed>(state: HeadState<H>, height: bigint, now: number): boolean =>
+  heightOf(state) >= height || awaited(state, now) === null;
 
 /**
  * When the next head may be taken: once in `minRefreshMs` as soon as another process has come as far,

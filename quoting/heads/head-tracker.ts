@@ -13,12 +13,11 @@ import {
   heightOf,
   isPollDue,
   isTooOld,
+  isWaitDue,
+  isWaitOver,
   noHeads,
 } from './head-state.ts';
 import { type HeadEvent, nextHeads } from './next-heads.ts';
-
-/** For this long after another process was heard it counts as one that reads the chain too. */
-const SHARED_MS = 60_000;
 
 /** Gives the head of the first node that answers, or the heads of all nodes that do. */
 export interface HeadSource<H extends Headed> {
@@ -54,8 +53,6 @@ export class HeadTracker<H extends Headed> {
   #poll: PromiseWithResolvers<H> | undefined;
   /** Resolves when other processes know of the head. */
   #announced: Promise<unknown> = Promise.resolve();
-  #isAnnounced = true;
-  #heardAt = Number.NEGATIVE_INFINITY;
   /** Requests that wait for a height. */
   readonly #waits = new Set<{ readonly number: bigint; readonly end: () => void }>();
   readonly #alarm = new Alarm(() => this.#take({ kind: 'time' }));
@@ -141,15 +138,12 @@ export class HeadTracker<H extends Headed> {
 
   /** Takes note of the height that another process has come to. */
   hear(from: string, number: bigint): void {
-    this.#heardAt = this.#now();
     this.#take({ kind: 'heard', from, number });
   }
 
   /** Whether a request is to wait for {@link caughtUp}. */
   get isBehind(): boolean {
-    const now = this.#now();
-    const isShared = now - this.#heardAt < SHARED_MS;
-    return isShared && (!this.#isAnnounced || awaited(this.#state, now) !== null);
+    return isWaitDue(this.#state, this.#now());
   }
 
   /**
@@ -213,17 +207,12 @@ export class HeadTracker<H extends Headed> {
   }
 
   #announce(head: H, branch: ChainTail): void {
-    const announced = Promise.all([...this.#listeners].map((listener) => listener(head, branch)));
-    this.#announced = announced;
-    this.#isAnnounced = false;
-    void announced.then(() => {
-      if (this.#announced === announced) this.#isAnnounced = true;
-    });
+    this.#announced = Promise.all([...this.#listeners].map((listener) => listener(head, branch)));
+    void this.#announced.then(() => this.#take({ kind: 'announced', head }));
   }
 
   #endWaits(now: number): void {
-    const isAwaited = awaited(this.#state, now) !== null;
-    for (const { number, end } of this.#waits) if (!isAwaited || heightOf(this.#state) >= number) end();
+    for (const { number, end } of this.#waits) if (isWaitOver(this.#state, number, now)) end();
   }
 
   #startPoll(width: 'one' | 'all'): void {

@@ -33,6 +33,8 @@ export type HeadEvent<H> =
   | { readonly kind: 'pushed' | 'shared'; readonly head: H; readonly wallMs: number }
   /** Another process took a head of this height. */
   | { readonly kind: 'heard'; readonly from: string; readonly number: bigint }
+  /** Other processes know of a head that was taken. */
+  | { readonly kind: 'announced'; readonly head: H }
   /** The block that was looked up; undefined when no node gives it. */
   | { readonly kind: 'header'; readonly header: BlockHeader | undefined }
   /** Nodes gave what was read at this block, or refused it. */
@@ -60,6 +62,7 @@ const MAX_REFUSED = 4;
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
  * 6. A height that another process took is awaited at most `FOLLOW_MS`, and changes no head: the nodes of this process
  *    give it, or it is given up.
+ * 7. Other processes do not know of the last head from when it is taken until it is `announced`.
  */
 export function nextHeads<H extends Headed>(
   before: HeadState<H>,
@@ -69,7 +72,8 @@ export function nextHeads<H extends Headed>(
 ): readonly [HeadState<H>, HeadEffects<H>] {
   const happened = withEvent({ state: before, effects: NOTHING, now, pace }, event);
   const { effects } = happened;
-  const state = { ...happened.state, heard: heardAbove(happened.state) };
+  const unannounced = effects.taken.at(-1)?.head ?? happened.state.unannounced;
+  const state = { ...happened.state, heard: heardAbove(happened.state), unannounced };
   return [state, { ...effects, wakeAt: state.watchers > 0 ? wakeAt(state, now, pace) : null }];
 }
 
@@ -97,7 +101,12 @@ function withEvent<H extends Headed>(step: Step<H>, event: HeadEvent<H>): Step<H
     case 'shared':
       return event.head.block.number > heightOf(state) ? withPushed(step, event) : step;
     case 'heard':
-      return withAnnounced({ ...step, state: { ...state, heard: withHeard(state.heard, event, step.now) } });
+      return withAnnounced({
+        ...step,
+        state: { ...state, heard: withHeard(state.heard, event, step.now), heardAt: step.now },
+      });
+    case 'announced':
+      return state.unannounced === event.head ? { ...step, state: { ...state, unannounced: undefined } } : step;
     case 'header':
       return lookedUp(step, event.header);
     case 'read':
