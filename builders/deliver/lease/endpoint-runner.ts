@@ -41,6 +41,16 @@ const HAND_BACK_MS = 20;
 /** Longest wait for running jobs, a little more than a builder may take. */
 const END_WITHIN_MS = 4_000;
 
+/** What a runner works with. */
+interface Runner extends EndpointContext {
+  /** Most jobs at a time. */
+  readonly concurrency: number;
+  readonly startDelivery: (lease: Lease) => Delivery;
+  readonly leaseMs: number;
+  /** Aborted when the runner stops. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Competes for one endpoint's lease and works the endpoint's queue while it holds the lease.
  *
@@ -53,61 +63,8 @@ export function startEndpointRunner(
   startDelivery: (lease: Lease) => Delivery,
   leaseMs: number,
 ): { stop(): Promise<void> } {
-  const { endpoint, redis, keys, logger } = context;
   const stopping = new AbortController();
-  const { signal } = stopping;
-
-  async function run(): Promise<void> {
-    let heldBefore = false;
-    while (!signal.aborted) {
-      const lease: Lease | undefined = redis.status === 'ready' ? await acquire(heldBefore) : undefined;
-      heldBefore ||= lease !== undefined;
-      if (lease) await serve(lease);
-      else await pause(leaseMs * POLL_SHARE, signal);
-    }
-  }
-
-  function acquire(comesFirst: boolean): Promise<Lease | undefined> {
-    const request = { redis, keys: keys.leaseKeys(endpoint.id), durationMs: leaseMs, comesFirst };
-    return withTimeout(acquireLease(request), leaseMs).catch((error: unknown) => {
-      logger.warn({ err: error }, 'cannot ask for the lease');
-      return undefined;
-    });
-  }
-
-  async function serve(lease: Lease): Promise<void> {
-    logger.info({ fence: lease.fence }, 'lease taken');
-    const delivery = startDelivery(lease);
-    const worker = startWorker(context, concurrency, lease, delivery);
-    await hold(lease);
-    const orderly = lease.isHeld() && redis.status === 'ready';
-    logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
-    lease.finish();
-    delivery.giveBack?.();
-    await end('closing the queue', worker.close(!orderly));
-    await delivery.stop?.(orderly);
-    if (orderly) await end('releasing the lease', lease.release());
-  }
-
-  /** Waits for a step of the end, but only for some seconds: what stays in an unreachable Redis expires. */
-  async function end(step: string, done: Promise<void>): Promise<void> {
-    await withTimeout(done, END_WITHIN_MS).catch((error: unknown) => logger.warn({ err: error }, step));
-  }
-
-  /** Renews the lease until it is lost or the runner stops. */
-  async function hold(lease: Lease): Promise<void> {
-    while (!signal.aborted && lease.isHeld()) {
-      await pause(leaseMs / 5, signal);
-      if (signal.aborted || redis.status !== 'ready') continue;
-      const renewed = await withTimeout(lease.renew(), leaseMs / 2).catch((error: unknown) => {
-        logger.warn({ err: error }, 'cannot renew the lease');
-        return true;
-      });
-      if (!renewed) return;
-    }
-  }
-
-  const running = run();
+  const running = run({ ...context, concurrency, startDelivery, leaseMs, signal: stopping.signal });
   return {
     async stop() {
       stopping.abort();
@@ -116,12 +73,61 @@ export function startEndpointRunner(
   };
 }
 
+async function run(runner: Runner): Promise<void> {
+  const { redis, signal, leaseMs } = runner;
+  let heldBefore = false;
+  while (!signal.aborted) {
+    const lease: Lease | undefined = redis.status === 'ready' ? await acquire(runner, heldBefore) : undefined;
+    heldBefore ||= lease !== undefined;
+    if (lease) await serve(runner, lease);
+    else await pause(leaseMs * POLL_SHARE, signal);
+  }
+}
+
+function acquire({ endpoint, redis, keys, leaseMs, logger }: Runner, comesFirst: boolean): Promise<Lease | undefined> {
+  const request = { redis, keys: keys.leaseKeys(endpoint.id), durationMs: leaseMs, comesFirst };
+  return withTimeout(acquireLease(request), leaseMs).catch((error: unknown) => {
+    logger.warn({ err: error }, 'cannot ask for the lease');
+    return undefined;
+  });
+}
+
+async function serve(runner: Runner, lease: Lease): Promise<void> {
+  const { redis, logger, startDelivery } = runner;
+  /** Waits for a step of the end, but only for some seconds: what stays in an unreachable Redis expires. */
+  const end = (step: string, done: Promise<void>) =>
+    withTimeout(done, END_WITHIN_MS).catch((error: unknown) => logger.warn({ err: error }, step));
+  logger.info({ fence: lease.fence }, 'lease taken');
+  const delivery = startDelivery(lease);
+  const worker = startWorker(runner, lease, delivery);
+  await hold(runner, lease);
+  const orderly = lease.isHeld() && redis.status === 'ready';
+  logger.info({ orderly }, orderly ? 'giving the lease up' : 'lease lost');
+  lease.finish();
+  delivery.giveBack?.();
+  await end('closing the queue', worker.close(!orderly));
+  await delivery.stop?.(orderly);
+  if (orderly) await end('releasing the lease', lease.release());
+}
+
+/** Renews the lease until it is lost or the runner stops. */
+async function hold({ redis, logger, leaseMs, signal }: Runner, lease: Lease): Promise<void> {
+  while (!signal.aborted && lease.isHeld()) {
+    await pause(leaseMs / 5, signal);
+    if (signal.aborted || redis.status !== 'ready') continue;
+    const renewed = await withTimeout(lease.renew(), leaseMs / 2).catch((error: unknown) => {
+      logger.warn({ err: error }, 'cannot renew the lease');
+      return true;
+    });
+    if (!renewed) return;
+  }
+}
+
 /**
  * Works a queue. A job that the lease no longer covers goes back to the queue, for the worker that holds the lease now.
  */
 function startWorker(
-  { endpoint, redis, keys, logger }: EndpointContext,
-  concurrency: number,
+  { endpoint, redis, keys, logger, concurrency }: Runner,
   lease: Lease,
   delivery: Delivery,
 ): Worker<EndpointJob> {
