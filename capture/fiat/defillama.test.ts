@@ -78,6 +78,8 @@ const sourceOfBoth = (options: Options = {}): PriceSource =>
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     chains: [{ chainId: 1, name: 'Mainnet' }],
     limits: options,
+    now: () => performance.now(),
+    wallClock: Date.now,
   });
 
 /** Asked for tokens that come first. */

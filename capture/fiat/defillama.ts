@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { AppError } from '../../config/app-error.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import type { Clock, Clocks } from '../../runtime/clock.ts';
 import { sendRequest } from '../../runtime/http-request.ts';
 import { parseTokenKey, type TokenKey } from '../pools/token-key.ts';
 import type { FiatPrice, PriceSource } from './price-sources.ts';
@@ -25,7 +26,7 @@ export const LLAMA_CHAINS: ReadonlyMap<number, string> = new Map([
   [43114, 'avax'],
 ]);
 
-export type LlamaOptions = {
+export type LlamaOptions = Clocks & {
   readonly baseUrl: string;
   readonly chains: readonly Pick<ChainConfig, 'chainId' | 'name'>[];
   /** For tests; the constants below are the defaults. */
@@ -86,14 +87,14 @@ class DefiLlamaError extends AppError {
  * answers. Tokens that anyone can create come last: a limited number per call, those requested longest ago first. A
  * rejected batch does not affect other batches. When the service fails, the rest is left to the next call.
  */
-export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): PriceSource {
+export function defiLlamaPrices({ baseUrl, chains, limits, now, wallClock }: LlamaOptions): PriceSource {
   const { batchSize, cacheMs, unknownMs, unknownPerCall } = { ...LIMITS, ...limits };
   const slugs = new Map(chains.map(({ chainId, name }) => [chainId, LLAMA_CHAINS.get(chainId) ?? name.toLowerCase()]));
   const answers = new LRUCache<TokenKey, { readonly price: FiatPrice | null; readonly at: number }>({
     max: MAX_ANSWERS,
   });
   const requestedAt = (token: TokenKey) => answers.peek(token)?.at ?? Number.NEGATIVE_INFINITY;
-  const isDue = (token: TokenKey, forMs: number) => requestedAt(token) + forMs <= performance.now();
+  const isDue = (token: TokenKey, forMs: number) => requestedAt(token) + forMs <= now();
 
   const coinOf = (token: TokenKey): Coin[] => {
     const { chainId, address } = parseTokenKey(token);
@@ -103,15 +104,14 @@ export function defiLlamaPrices({ baseUrl, chains, limits }: LlamaOptions): Pric
 
   const requestBatch = async (batch: readonly Coin[]): Promise<DefiLlamaError | null> => {
     try {
-      const prices = await fetchPrices(baseUrl, batch);
-      for (const { token, coin } of batch)
-        answers.set(token, { price: prices.get(coin) ?? null, at: performance.now() });
+      const prices = await fetchPrices(baseUrl, batch, wallClock);
+      for (const { token, coin } of batch) answers.set(token, { price: prices.get(coin) ?? null, at: now() });
       return null;
     } catch (error) {
       if (!(error instanceof DefiLlamaError)) throw error;
       if (error.retryable) return error;
       // An unpriced token of `others` is not due again soon, so that it displaces no other. The rest is due at once.
-      const at = performance.now() - cacheMs;
+      const at = now() - cacheMs;
       for (const { token } of batch) answers.set(token, { price: answers.peek(token)?.price ?? null, at });
       return error;
     }
@@ -144,7 +144,7 @@ function inBatches<T>(items: readonly T[], size: number): T[][] {
 }
 
 /** Fetches prices by coin. A failed request is not retried here: the next run follows within seconds. */
-async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map<string, FiatPrice>> {
+async function fetchPrices(baseUrl: string, batch: readonly Coin[], wallClock: Clock): Promise<Map<string, FiatPrice>> {
   const url = `${baseUrl.replace(/\/$/, '')}/prices/current/${batch.map(({ coin }) => coin).join(',')}`;
   const { status, text } = await sendRequest(url, { timeoutMs: TIMEOUT_MS }).catch((cause) => {
     throw new DefiLlamaError('the price service is unavailable, or its response too large', true, cause);
@@ -153,7 +153,7 @@ async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map
     throw new DefiLlamaError(`the price service returned ${status}`, status === 429 || status >= 500);
   }
   try {
-    return toPrices(Answer.parse(JSON.parse(text)));
+    return toPrices(Answer.parse(JSON.parse(text)), wallClock());
   } catch (cause) {
     throw new DefiLlamaError('the price service returned malformed prices', true, cause);
   }
@@ -161,14 +161,16 @@ async function fetchPrices(baseUrl: string, batch: readonly Coin[]): Promise<Map
 
 /**
  * Gives prices by the requested name of the coin, in lower case. A malformed entry is left out and affects no other.
+ *
+ * @param wallMs now, as Unix milliseconds
  */
-function toPrices({ coins }: z.infer<typeof Answer>): Map<string, FiatPrice> {
+function toPrices({ coins }: z.infer<typeof Answer>, wallMs: number): Map<string, FiatPrice> {
   const prices = new Map<string, FiatPrice>();
   for (const [name, entry] of Object.entries(coins)) {
     const coin = PricedCoin.safeParse(entry);
     if (!coin.success || (coin.data.confidence ?? 1) < MIN_CONFIDENCE) continue;
     const { price, timestamp } = coin.data;
-    if (timestamp > Date.now() / 1000 + MAX_AHEAD_SECS) continue;
+    if (timestamp > wallMs / 1000 + MAX_AHEAD_SECS) continue;
     prices.set(name.toLowerCase(), { usd: price, source: 'defillama', pricedAt: new Date(timestamp * 1000) });
   }
   return prices;

@@ -20,5 +20,7 @@ export function fiatJobs(deps: CaptureDeps, chains: readonly CaptureChain[]): Jo
 
 function priceSources({ file: { chains, fiatPrices }, llamaUrl }: CaptureDeps): readonly PriceSource[] {
   const fixed = staticPrices(fiatPrices.prices, wallClock);
-  return fiatPrices.source === 'static' ? [fixed] : [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chains })];
+  return fiatPrices.source === 'static'
+    ? [fixed]
+    : [fixed, defiLlamaPrices({ baseUrl: llamaUrl, chains, now, wallClock })];
 }

@@ -64,7 +64,14 @@ async function runJobs() {
     database: listing.pool,
     registry,
     tokens: () => readTokensToPrice(listing.pool, registry, []),
-    sources: [defiLlamaPrices({ baseUrl: source.url, chains: CHAINS_FILE.chains })],
+    sources: [
+      defiLlamaPrices({
+        baseUrl: source.url,
+        chains: CHAINS_FILE.chains,
+        now: () => performance.now(),
+        wallClock: Date.now,
+      }),
+    ],
     fiatMaxAgeSecs: 600,
     statusMaxAgeSecs: 60,
     wallClock: () => Date.now(),

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { deflate, inflate } from 'node:zlib';
 import type pg from 'pg';
 import { ADVISORY_LOCKS } from '../../db/advisory-locks.ts';
 import { readIndexedBlocks } from '../../db/indexed-blocks.ts';
@@ -9,6 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { OperatorRegistry } from '../pools/operator-registry.ts';
 import type { TokenAmounts } from './analytics.ts';
 import { type DuePool, selectDuePools } from './due-pools.ts';
+import { type Packed, pack, unpack } from './packed.ts';
 import { DAY_SECS, type PoolFacts, selectPoolFacts, toFacts } from './pool-facts.ts';
 import { priceTimes } from './price-age.ts';
 import { listPool, type PoolTier } from './record.ts';
@@ -45,9 +44,6 @@ export type RefreshDeps = {
 /** Pools read at a time: enough for few round trips, and too few to block the event loop for long. */
 const SLICE = 1_000;
 
-const pack = promisify(deflate);
-const unpack = promisify(inflate);
-
 /**
  * Computes the pools that changed since they were last computed, with one window for all. It publishes them in one
  * transaction, so that a reader sees the old listing or the new one. Pools are read in parts, so that no read
@@ -72,13 +68,13 @@ export function refreshListing(deps: RefreshDeps): Promise<number | null> {
     const isBack = last.toTs !== null && toTs < last.toTs;
     const due = await selectDuePools(database, { version, toTs, isBack, ...times });
     // Packed, a pool takes half a kilobyte. This matters because all pools may be due, and anyone can create more.
-    const parts: Buffer[] = [];
+    const parts: Packed<ComputedPool[]>[] = [];
     for (let start = 0; start < due.length; start += SLICE) {
       const computed = await computePools(deps, due.slice(start, start + SLICE), prices, { toTs, generation });
-      parts.push(await pack(JSON.stringify(computed)));
+      parts.push(await pack(computed));
     }
     const windows = await Promise.all(blocks.map((block) => chainWindow(block, toTs, deps)));
-    for (const part of parts) await writePools(publisher, JSON.parse(String(await unpack(part))));
+    for (const part of parts) await writePools(publisher, await unpack(part));
     await writePrices(publisher, prices);
     await writeWindows(publisher, windows, await readPriceTimes(publisher, times, fiatSource), generation);
     return due.length;

@@ -41,7 +41,7 @@ type Outcome = readonly [pool: Address, outcome: ReadOutcome | null];
  * here one unit of each side is tried, of all pools.
  */
 export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
-  const { chainId, budget, rpcs, live } = deps;
+  const { live } = deps;
   const closed = new Map<Address, ClosedSides>();
   let stubCode: CodeOverrides = new Map();
   const takePools = async (pools: readonly GuardedPool[]) => {
@@ -51,48 +51,17 @@ export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
     return pools;
   };
   const run = createPoolReads(deps, takePools, (kind) => {
-    const sendAt = (block: BlockRef | 'latest', code?: CodeOverrides) => (calls: readonly BoundedCall[]) =>
-      boundedCallsOnce({ rpc: rpcs[kind], chainId }, { block, code }, calls);
-    const quoteAt = (block: BlockRef | 'latest') => (calls: readonly BoundedCall[]) =>
-      sendAt(block, new Map(calls.map(({ target: pool }) => [pool, stubCode.get(pool) ?? '0x'])))(calls);
-    /** Simulates the swaps of pools at the block of their quotes, and notes what guards reject. */
-    const probeAt = async (block: BlockRef | 'latest', quoted: readonly QuotedPool[]): Promise<Outcome[]> => {
-      const groups = quoted.map(({ pool, results: [quote] }) => unitSwapCalls(pool, quote, pool.isKnown));
-      const isQuoted = groups.some((swaps) => swaps.length > 0);
-      const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send: sendAt(block) }) : [];
-      return quoted.map(({ pool }, index) => [
-        pool.address,
-        noteProbe(pool, answers[index] ?? null, groups[index]?.length, { ...deps, closed }),
-      ]);
-    };
-    const probeLive = async (head: LiveBlock, down: readonly QuotedPool[]): Promise<Outcome[]> => {
-      const groups = down.map(({ pool }) => [providerQuoteCall(pool)]);
-      const quotes = await runWithinBudget(kind, groups, { budget, send: quoteAt(head.block) });
-      return probeAt(
-        head.block,
-        down.flatMap(({ pool }, index) => {
-          const results = quotes[index]?.results;
-          return results ? [{ pool, results }] : [];
-        }),
-      );
-    };
+    const probe = { ...deps, kind, closed, stubCode: () => stubCode };
     return {
       callsOf: (pool) => [providerQuoteCall(pool)],
-      send: quoteAt('latest'),
+      send: quoteAt(probe, 'latest'),
       store: async (quoted) => {
         const down = quoted.filter(({ results: [quote] }) => !quote?.success);
         const head = down.length > 0 ? await live?.now() : null;
         const up = head ? quoted.filter((each) => !down.includes(each)) : quoted;
-        const atHead = await probeAt('latest', up);
-        const beingBuilt =
-          live && head
-            ? await tryLive(
-                live.heads,
-                head,
-                () => probeLive(head, down),
-                () => [],
-              )
-            : [];
+        const atHead = await probeAt(probe, 'latest', up);
+        const inBlock = () => (head ? probeLive(probe, head, down) : Promise.resolve([]));
+        const beingBuilt = live && head ? await tryLive(live.heads, head, inBlock, () => []) : [];
         const outcomes = new Map([...atHead, ...beingBuilt]);
         // Of a pool that was not probed, the last note stays.
         return quoted.map(({ pool }) => outcomes.get(pool.address) ?? null);
@@ -100,6 +69,54 @@ export function createGuardProbe(deps: GuardProbeDeps): SideProbe {
     };
   });
   return { run, closed };
+}
+
+/** A run of probes of one kind. */
+interface ProbeRun extends GuardProbeDeps {
+  readonly kind: keyof GuardProbeDeps['rpcs'];
+  readonly closed: Map<Address, ClosedSides>;
+  readonly stubCode: () => CodeOverrides;
+}
+
+type SendCalls = (calls: readonly BoundedCall[]) => Promise<BoundedAnswer>;
+
+const sendAt =
+  ({ rpcs, kind, chainId }: ProbeRun, block: BlockRef | 'latest', code?: CodeOverrides): SendCalls =>
+  (calls) =>
+    boundedCallsOnce({ rpc: rpcs[kind], chainId }, { block, code }, calls);
+
+/** Reads quotes of providers, each called by its pool. */
+const quoteAt =
+  (run: ProbeRun, block: BlockRef | 'latest'): SendCalls =>
+  (calls) =>
+    sendAt(run, block, new Map(calls.map(({ target: pool }) => [pool, run.stubCode().get(pool) ?? '0x'])))(calls);
+
+/** Simulates the swaps of pools at the block of their quotes, and notes what guards reject. */
+async function probeAt(
+  run: ProbeRun,
+  block: BlockRef | 'latest',
+  quoted: readonly QuotedPool[],
+): Promise<readonly Outcome[]> {
+  const groups = quoted.map(({ pool, results: [quote] }) => unitSwapCalls(pool, quote, pool.isKnown));
+  const isQuoted = groups.some((swaps) => swaps.length > 0);
+  const { kind, budget } = run;
+  const answers = isQuoted ? await runWithinBudget(kind, groups, { budget, send: sendAt(run, block) }) : [];
+  return quoted.map(({ pool }, index) => [
+    pool.address,
+    noteProbe(pool, answers[index] ?? null, groups[index]?.length, run),
+  ]);
+}
+
+/** Probes pools in the block that is being built. */
+async function probeLive(run: ProbeRun, head: LiveBlock, down: readonly QuotedPool[]): Promise<readonly Outcome[]> {
+  const groups = down.map(({ pool }) => [providerQuoteCall(pool)]);
+  const { kind, budget } = run;
+  const quotes = await runWithinBudget(kind, groups, { budget, send: quoteAt(run, head.block) });
+  const quoted = down.flatMap(({ pool }, index) => {
+    const results = quotes[index]?.results;
+    return results ? [{ pool, results }] : [];
+  });
+  return probeAt(run, head.block, quoted);
 }
 
 /**
