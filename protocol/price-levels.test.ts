@@ -6,7 +6,7 @@ import { sideCurve } from './layouts/flat/geometry.ts';
 import { pricedPool } from './layouts/flat/pool-state.fixture.ts';
 import { poolSide } from './layouts/pool-side.ts';
 import { levelsWithin } from './layouts/side-amounts.ts';
-import { type PriceLevel, priceLevels, thinLevels } from './price-levels.ts';
+import { type PriceLevel, priceLevels, smallestInput, thinLevels } from './price-levels.ts';
 
 const PARTS = 1_000_000n;
 
@@ -34,6 +34,35 @@ test('each level has the output of a swap of its input, both ascend, and the las
     }),
   );
   expect(inside).toBeGreaterThan(100);
+});
+
+test('of the smallest input a swap pays out something, of one unit less nothing, found in few steps', () => {
+  let [found, most] = [0, 0];
+  fc.assert(
+    fc.property(pricedPool, fc.boolean(), (priced, zeroForOne) => {
+      const curve = sideCurve(priced, zeroForOne);
+      const { outputOf } = poolSide(curve, flatSimulation, 'flat');
+      let steps = 0;
+      const counted = (amountIn: bigint) => {
+        steps += 1;
+        return outputOf?.(amountIn) ?? 0n;
+      };
+      const smallest = smallestInput(priceLevels(curve.levels, outputOf), outputOf && counted);
+      const outputAt = (amount: bigint) => computeSwap(priced, { zeroForOne, kind: 'exactInput', amount }).amountOut;
+      if (smallest === null) {
+        const end = curve.levels.at(-1)?.cumulativeInput ?? 0n;
+        expect(end === 0n ? 0n : outputAt(end)).toBe(0n);
+        return;
+      }
+      expect(outputAt(smallest)).toBeGreaterThan(0n);
+      if (smallest > 1n) expect(outputAt(smallest - 1n)).toBe(0n);
+      most = Math.max(most, steps);
+      if (smallest > 1n) found += 1;
+    }),
+  );
+  expect(found).toBeGreaterThan(10);
+  expect(most).toBeLessThan(150);
+  expect(smallestInput([{ amountIn: 5n, amountOut: 2n, isExact: false }], null)).toBeNull();
 });
 
 test('a curve that is not known between its levels has the ends of its bins alone, each once', () => {

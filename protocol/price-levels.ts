@@ -1,5 +1,6 @@
 import type { PoolSide } from './curve.ts';
 import type { DepthLevel } from './depth.ts';
+import { maxBigint, minBigint } from './fixed-point.ts';
 
 /** An exact input of a side and what the pool pays out for all of it, raw units. */
 export interface PriceLevel {
@@ -29,6 +30,39 @@ export function priceLevels(levels: readonly DepthLevel[], outputOf: PoolSide['o
     if (amountOut > (shown.at(-1)?.amountOut ?? 0n)) shown.push({ amountIn, amountOut, isExact: outputOf !== null });
   }
   return shown;
+}
+
+/** From this output on, the price of a level says where the smallest input lies to within a millionth. */
+const CLEAR_OUTPUT = 1_000_000n;
+
+/**
+ * The smallest exact input that pays out anything, raw units: pools refuse what rounds to zero, or pay nothing for it.
+ * Null where the curve is not known between its levels, or pays out nothing.
+ *
+ * @param levels as {@link priceLevels} gives them
+ */
+export function smallestInput(levels: readonly PriceLevel[], outputOf: PoolSide['outputOf']): bigint | null {
+  const clear = levels.find(({ amountOut }) => amountOut >= CLEAR_OUTPUT) ?? levels.at(-1);
+  if (!outputOf || !clear) return null;
+  const fills = (amountIn: bigint) => outputOf(amountIn) > 0n;
+  if (fills(1n)) return 1n;
+  // `low` buys less than a unit, `high` at least one. They close in around the price, then by halves.
+  let [low, high] = [1n, clear.amountIn];
+  const within = (amountIn: bigint) => minBigint(maxBigint(amountIn, low), high);
+  const guess = clear.amountIn / clear.amountOut;
+  for (let [reach, isAround] = [1n, false]; !isAround; reach *= 16n) {
+    const [below, above] = [within(guess - reach), within(guess + reach)];
+    const [isBelow, isAbove] = [!fills(below), fills(above)];
+    if (isBelow) low = isAbove ? below : above;
+    if (isAbove) high = isBelow ? above : below;
+    isAround = isBelow && isAbove;
+  }
+  while (high - low > 1n) {
+    const middle = (low + high) / 2n;
+    if (fills(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
 import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bounds.ts';
 import { ChainDepthEstimates } from './depth-estimates.ts';
+import { SwapGas } from './guards/swap-gas.ts';
 import type { LiveObserver } from './live/live-metrics.ts';
 import { type HeadsOptions, openHeads } from './open-heads.ts';
 import { type BasisQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
@@ -46,6 +47,8 @@ export interface Chain extends ChainConfig, BasisQuotes {
   readonly liveQuotes: BasisQuotes | undefined;
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
+  /** What swaps of pools take. */
+  readonly swapGas: Pick<SwapGas, 'of'>;
   /** Whether calls fail because no node works; takes what fails by its nodes besides. */
   readonly nodes: Pick<OutageLog, 'isFailing' | 'failed'>;
   /** What the operator should know of live prices; undefined when there is nothing. */
@@ -93,8 +96,9 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
+  const swapGas = new SwapGas({ target: { rpc, chainId }, now });
   const liveWarning = () => sources?.warning();
-  return { ...config, ...committed, liveQuotes: live, estimates, nodes, liveWarning, stop };
+  return { ...config, ...committed, liveQuotes: live, estimates, swapGas, nodes, liveWarning, stop };
 }
 
 /** Makes an observer that also passes on to routes how curves became known. */

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { EXECUTABILITY_EXAMPLE, Executability } from '../../db/listing/executability.ts';
 import { Address } from '../../db/listing/pool-record.ts';
 import type { ApiRoute } from '../declaration/api-route.ts';
 import { documented } from '../declaration/documented.ts';
@@ -60,6 +61,13 @@ const omitted = z
     'Only without a key and a choice of pools: how many listed pools the frame leaves out, those of least value first.',
   );
 
+const OF_TWO_HOURS = 'Of this hour and the one before.';
+const { committedShare, liveShare } = Executability.shape;
+const recentShares = {
+  committedShare: committedShare.describe(`${committedShare.description} ${OF_TWO_HOURS}`),
+  liveShare: liveShare.describe(`${liveShare.description} ${OF_TWO_HOURS}`),
+};
+
 /** The pools of a frame in a form. */
 function pammsOf(format: LevelsFormat) {
   const { list, kind, exact, other } = FORMS[format];
@@ -74,6 +82,16 @@ function pammsOf(format: LevelsFormat) {
     tokenIn: Address.describe('Token that is sold.'),
     tokenOut: Address.describe('Token that is bought.'),
     [list]: z.array(level).describe('Ascending; the last one is the end of the side.'),
+    minAmountIn: Amount.nullable().describe(
+      'The smallest exact input that fills, raw units, hex; null where the formula of the pool is not known.',
+    ),
+    gas: z
+      .int()
+      .nullable()
+      .describe(
+        'Gas of a swap of the whole side in the pool, simulated each hour; null: not measured yet, or it fails.',
+      ),
+    ...recentShares,
   });
   const pamm = z.strictObject({
     pamm: Address.describe('The pool, or `venue`.'),
@@ -100,7 +118,15 @@ export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the 
 });
 
 const ORDER_BOOK = [{ amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' }];
-const PAIR_EXAMPLE = { tokenIn: EXAMPLE.weth, tokenOut: EXAMPLE.usdc, orderBook: ORDER_BOOK };
+const { ownLandedShare: _, ...SHARES_EXAMPLE } = EXECUTABILITY_EXAMPLE;
+const PAIR_EXAMPLE = {
+  tokenIn: EXAMPLE.weth,
+  tokenOut: EXAMPLE.usdc,
+  orderBook: ORDER_BOOK,
+  minAmountIn: '0x14c9f2a1',
+  gas: 182000,
+  ...SHARES_EXAMPLE,
+};
 const PAMMS_EXAMPLE = [{ pamm: EXAMPLE.pool, pairs: [PAIR_EXAMPLE] }];
 const PARENT_EXAMPLE = { number: 40043187, hash: `0x${'5c'.repeat(32)}` };
 const FRAME_EXAMPLE = {

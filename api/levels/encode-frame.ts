@@ -1,9 +1,12 @@
 import type { Address } from 'viem';
-import { type PriceLevel, priceLevels, thinLevels } from '../../protocol/price-levels.ts';
+import { type PriceLevel, priceLevels, smallestInput, thinLevels } from '../../protocol/price-levels.ts';
+import type { PoolGas } from '../../quoting/guards/swap-gas.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
+import { joinObjects } from '../../runtime/joined-json.ts';
 import { perObject } from '../../runtime/per-object.ts';
 import { FORMS, type LevelsFormat } from './forms.ts';
+import type { PoolShares } from './pool-shares.ts';
 
 /** How a frame is written. */
 export interface FrameShape {
@@ -12,12 +15,22 @@ export interface FrameShape {
   readonly venue: Address | null;
   /** Most levels of a pair; absent: all. */
   readonly levels?: number | undefined;
+  /** What else is known of a pool; absent: nothing. */
+  readonly extrasOf?: ((snapshot: DepthSnapshot) => PoolExtras) | undefined;
   /**
    * For a frame that must not be long: how many pools of the chain are not among its snapshots,
    * besides those it leaves out.
    */
   readonly omitted?: number | undefined;
 }
+
+/** What solvers know of a pool besides its levels. */
+export interface PoolExtras {
+  readonly gas: PoolGas;
+  readonly shares: PoolShares;
+}
+
+const NO_EXTRAS: PoolExtras = { gas: { bids: null, asks: null }, shares: { committedShare: null, liveShare: null } };
 
 /** With the envelope of any transport, a frame that must not be long stays below 900 kB: some clients refuse 1 MiB. */
 export const MAX_FRAME_BYTES = 899_000;
@@ -35,7 +48,7 @@ export interface EncodedFrame {
  * @param head its first fields
  */
 export async function encodeFrame(
-  { format, venue, levels: most, omitted }: FrameShape,
+  { format, venue, levels: most, omitted, extrasOf }: FrameShape,
   head: string,
   snapshots: readonly DepthSnapshot[],
 ): Promise<EncodedFrame> {
@@ -43,8 +56,10 @@ export async function encodeFrame(
   let [levels, bytes, unfit] = [0, head.length, 0];
   await forEachYielding(snapshots, (snapshot) => {
     if (snapshot.status !== 'healthy') return;
-    const { json, count } = most === undefined ? allPairs[format](snapshot) : writePairs(snapshot, format, most);
+    const { pairs, count } = most === undefined ? allPairs[format](snapshot) : writePairs(snapshot, format, most);
     if (count === 0) return;
+    const { gas, shares } = extrasOf?.(snapshot) ?? NO_EXTRAS;
+    const json = pairs.map(({ kind, text }) => joinObjects(text, JSON.stringify({ gas: gas[kind], ...shares }))).join();
     const text = venue ? json : venueJson(snapshot.pool.address, json);
     // After the first one that does not fit come pools of less value.
     const isLong = unfit > 0 || bytes + text.length >= MAX_FRAME_BYTES;
@@ -64,37 +79,43 @@ export async function encodeFrame(
   };
 }
 
+const hexOf = (amount: bigint): string => `0x${amount.toString(16)}`;
 const venueJson = (venue: Address, pairs: string): string => `{"pamm":"${venue}","pairs":[${pairs}]}`;
 
 interface Pair {
+  readonly kind: keyof PoolGas;
   readonly tokenIn: Address;
   readonly tokenOut: Address;
   readonly levels: readonly PriceLevel[];
+  readonly minAmountIn: bigint | null;
 }
 
 /** A pool's pairs, one for each side that trades. */
 const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): readonly Pair[] => {
   const [token0, token1] = [pool.token0.address, pool.token1.address];
-  return [
-    { tokenIn: token0, tokenOut: token1, levels: priceLevels(depth.bids, curve?.bids.outputOf ?? null) },
-    { tokenIn: token1, tokenOut: token0, levels: priceLevels(depth.asks, curve?.asks.outputOf ?? null) },
-  ].filter(({ levels }) => levels.length > 0);
+  const pairOf = (kind: keyof PoolGas, tokenIn: Address, tokenOut: Address): Pair => {
+    const outputOf = curve?.[kind].outputOf ?? null;
+    const levels = priceLevels(depth[kind], outputOf);
+    return { kind, tokenIn, tokenOut, levels, minAmountIn: smallestInput(levels, outputOf) };
+  };
+  return [pairOf('bids', token0, token1), pairOf('asks', token1, token0)].filter(({ levels }) => levels.length > 0);
 });
 
 /** The pairs of a pool in a form, and how many levels they have. @param most levels of a pair */
 function writePairs(snapshot: DepthSnapshot, format: LevelsFormat, most: number) {
   const { list, kind, exact, other } = FORMS[format];
   let count = 0;
-  const texts = pairsOf(snapshot).map(({ levels, ...tokens }) => {
+  const pairs = pairsOf(snapshot).map(({ kind: side, tokenIn, tokenOut, levels, minAmountIn: least }) => {
     const shown = thinLevels(levels, most).map(({ amountIn, amountOut, isExact }) => ({
-      amountIn: `0x${amountIn.toString(16)}`,
-      amountOut: `0x${amountOut.toString(16)}`,
+      amountIn: hexOf(amountIn),
+      amountOut: hexOf(amountOut),
       [kind]: isExact ? exact : other,
     }));
     count += shown.length;
-    return JSON.stringify({ ...tokens, [list]: shown });
+    const minAmountIn = least === null ? null : hexOf(least);
+    return { kind: side, text: JSON.stringify({ tokenIn, tokenOut, [list]: shown, minAmountIn }) };
   });
-  return { json: texts.join(), count };
+  return { pairs, count };
 }
 
 /** The pairs of a pool with all levels. */

@@ -20,10 +20,12 @@ import {
   nextLevels,
 } from './next-levels.ts';
 import type { LevelQuotes } from './one-state.ts';
+import type { ChainShares } from './pool-shares.ts';
 import { LEVELS_INTERVAL_MS, writeLevels } from './write-levels.ts';
 
 export interface LevelsSourceDeps extends Clocks, ChosenPoolsDeps {
   readonly latest: ChainQuotes;
+  readonly shares: Pick<ChainShares, 'of'>;
 }
 
 /**
@@ -88,9 +90,9 @@ export class LevelsSource implements FrameSource {
   }
 
   async #write({ block, snapshots, unread }: FrameEffect<DepthSnapshot>): Promise<MadeFrame> {
-    const { chain, latest, wallClock, query } = this.deps;
+    const { chain, latest, shares, wallClock, query } = this.deps;
     const { format, venue, levels, isPublic } = query;
-    const shape = { format, venue, levels, wallClock, omitted: isPublic && unread };
+    const shape = { format, venue, levels, wallClock, shares, omitted: isPublic && unread };
     // Levels of an unchanged quote are those that were written before.
     const first = snapshots.map((snapshot) => {
       const written = latest.depths.get(snapshot.pool.address)?.first;

@@ -5,6 +5,7 @@ import { servedChain } from '../request.ts';
 import { type ChooseDeps, createPoolChooser } from './choose-pools.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import { OverrideFrames } from './override-frames.ts';
+import { ChainShares } from './pool-shares.ts';
 import { PriceLevels } from './price-levels.ts';
 import type { TakersChain } from './taker-calls.ts';
 import { TakerQuotes } from './taker-quotes.ts';
@@ -33,6 +34,7 @@ export function openTakers({
         chain,
         latest: servedChain(latest, `${chainId}`),
         choose,
+        shares: new ChainShares({ chainId, database: deps.database, now, wallClock }),
         feeds,
         now,
         wallClock,

@@ -10,6 +10,7 @@ import { FrameFeeds } from './frame-feed.ts';
 import type { LevelsQuery } from './levels-query.ts';
 import { OneState } from './one-state.ts';
 import { PriceLevels } from './price-levels.ts';
+import { unknownGas, unknownShares } from './unknown-extras.fixture.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 /* Frames of a chain whose time, blocks, nodes and budget the tests set. */
@@ -33,11 +34,19 @@ function startWorld(budget: typeof RICH, blockTimeMs = 1_000) {
   const process = chain.startProcess(budget);
   const now = () => chain.now;
   const feeds = new FrameFeeds(createLogger('test', 'silent'), now);
-  const config = { chainId: 7, blockTimeMs, ...process } as unknown as ChainConfig & LevelsChain;
+  const config = { chainId: 7, blockTimeMs, ...process, ...unknownGas } as unknown as ChainConfig & LevelsChain;
   const latest = { live: process.quotes, committed: process.quotes };
   const choose = async (_chain: unknown, { pools }: Pick<LevelsQuery, 'pools'>) =>
     chain.pools.filter(({ address }) => pools === null || pools.includes(address));
-  const levels = new PriceLevels({ chain: config, latest, choose, feeds, now, wallClock: () => Date.now() });
+  const levels = new PriceLevels({
+    chain: config,
+    latest,
+    choose,
+    shares: unknownShares,
+    feeds,
+    now,
+    wallClock: () => Date.now(),
+  });
   /** Lets time pass in steps that are shorter than any timer. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {

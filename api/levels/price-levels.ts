@@ -20,6 +20,7 @@ import type { LevelsQuery } from './levels-query.ts';
 import { LevelsSource } from './levels-source.ts';
 import { type FrameLook, maxUnreadMs, NONE_MISSING, nextAwaited } from './next-awaited.ts';
 import type { LevelQuotes, ReadAt } from './one-state.ts';
+import type { ChainShares } from './pool-shares.ts';
 import { type LevelsChain, writeLevels } from './write-levels.ts';
 
 /** A frame for any number of clients. */
@@ -42,6 +43,7 @@ export interface PriceLevelsDeps extends Clocks {
   readonly chain: LevelsChain;
   readonly latest: Readonly<Record<Basis, ChainQuotes>>;
   readonly choose: ChoosePools;
+  readonly shares: Pick<ChainShares, 'of'>;
   readonly feeds: FrameFeeds;
 }
 
@@ -63,9 +65,9 @@ export class PriceLevels {
    */
   async prepare(query: LevelsQuery, byKey: boolean): Promise<ReadAt<LevelsFrame>> {
     await this.#assertReadable(query);
-    const { chain, choose, wallClock } = this.deps;
+    const { chain, choose, shares, wallClock } = this.deps;
     const { format, venue, levels } = query;
-    const shape = { format, venue, levels };
+    const shape = { format, venue, levels, shares, wallClock };
     const pools = await choose(chain, query);
     quotesOf<LevelQuotes>(chain, query.basis).requested.markRequested(pools, 'depths', byKey);
     return async ({ head, quotes: { snapshots }, signal }) => {
@@ -88,7 +90,7 @@ export class PriceLevels {
       if (read.length === 0 && pools.length > 0) throw unavailable(outcomes.values().next().value);
       const block = read.map((snapshot) => snapshot.block).reduce(olderBlock, withoutPending(head.block));
       return {
-        json: await writeLevels(chain, { ...shape, wallClock }, head.block, read),
+        json: await writeLevels(chain, shape, head.block, read),
         block,
       };
     };
@@ -131,11 +133,14 @@ export class PriceLevels {
   }
 
   async #feedOf(query: LevelsQuery, byKey: boolean): Promise<FrameFeed> {
-    const { chain, choose, feeds, now, wallClock } = this.deps;
+    const { chain, choose, feeds, shares, now, wallClock } = this.deps;
     const latest = this.deps.latest[query.basis];
     const pools = await choose(chain, query);
     const key = JSON.stringify(['levels', chain.chainId, query, byKey]);
-    return feeds.of(key, () => new LevelsSource({ chain, latest, choose, query, byKey, pools, now, wallClock }));
+    return feeds.of(
+      key,
+      () => new LevelsSource({ chain, latest, choose, shares, query, byKey, pools, now, wallClock }),
+    );
   }
 
   /** @throws ApiError 400 for a query of too many pools, 503 */

@@ -7,6 +7,7 @@ import { decodeBuilderFrame } from '../../test/takers/decoders.ts';
 import { FrameFeeds } from './frame-feed.ts';
 import { publicQuery } from './levels-query.ts';
 import { PriceLevels } from './price-levels.ts';
+import { unknownGas, unknownShares } from './unknown-extras.fixture.ts';
 import type { LevelsChain } from './write-levels.ts';
 
 /* What all see who have no key and choose nothing, on a chain whose time, blocks and budget the tests set. */
@@ -22,11 +23,13 @@ function startWorld({ count = 6, callsPerMinute = 100_000, publicCalls = 100_000
   const now = () => chain.now;
   const feeds = new FrameFeeds(createLogger('test', 'silent'), now);
   const warmBudget = { callsPerMinute: publicCalls };
-  const config = { chainId: 7, blockTimeMs: 1_000, warmBudget, ...process } as unknown as ChainConfig & LevelsChain;
+  const config = { chainId: 7, blockTimeMs: 1_000, warmBudget, ...process, ...unknownGas } as unknown as ChainConfig &
+    LevelsChain;
   const levels = new PriceLevels({
     chain: config,
     latest: { live: process.quotes, committed: process.quotes },
     choose: async () => chain.pools,
+    shares: unknownShares,
     feeds,
     now,
     wallClock: () => Date.now(),

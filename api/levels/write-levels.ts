@@ -6,13 +6,14 @@ import type { Chain } from '../../quoting/open-chain.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import { perObject } from '../../runtime/per-object.ts';
-import { type EncodedFrame, encodeFrame, type FrameShape } from './encode-frame.ts';
+import { type EncodedFrame, encodeFrame, type FrameShape, type PoolExtras } from './encode-frame.ts';
 import type { LevelQuotes } from './one-state.ts';
+import type { ChainShares } from './pool-shares.ts';
 
 /** What price levels need of a chain. */
 export type LevelsChain = ChainConfig &
   LevelQuotes &
-  Pick<Chain, 'estimates'> & { readonly liveQuotes?: LevelQuotes | undefined };
+  Pick<Chain, 'estimates' | 'swapGas'> & { readonly liveQuotes?: LevelQuotes | undefined };
 
 /** Frames that change come at most four times a second. */
 export const LEVELS_INTERVAL_MS = 250;
@@ -30,6 +31,10 @@ const written = perObject((_: LevelsChain): { last: WrittenFrame } => ({
 /** The last frame of a chain that this process wrote, whatever its query. */
 export const lastWritten = (chain: LevelsChain): WrittenFrame => written(chain).last;
 
+/** How a frame is written, and what it says of pools besides their levels. */
+export type ShownShape = Omit<FrameShape, 'extrasOf'> &
+  Pick<Clocks, 'wallClock'> & { readonly shares: Pick<ChainShares, 'of'> };
+
 /**
  * Writes a frame as one JSON text.
  *
@@ -37,13 +42,17 @@ export const lastWritten = (chain: LevelsChain): WrittenFrame => written(chain).
  */
 export async function writeLevels(
   chain: LevelsChain,
-  { wallClock, ...shape }: FrameShape & Pick<Clocks, 'wallClock'>,
+  { wallClock, shares, ...shape }: ShownShape,
   block: BlockRef,
   snapshots: readonly DepthSnapshot[],
 ): Promise<string> {
   const madeAt = wallClock();
   const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
-  const { json, ...size } = await encodeFrame(shape, `${head},${parentField(block)}`, snapshots);
+  const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
+    gas: chain.swapGas.of(snapshot),
+    shares: shares.of(snapshot.pool.address),
+  });
+  const { json, ...size } = await encodeFrame({ ...shape, extrasOf }, `${head},${parentField(block)}`, snapshots);
   const computedAt = wallClock();
   written(chain).last = { ...size, computedAt, lastComputeMs: Math.max(0, computedAt - madeAt) };
   return json;

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { followQuotes } from '../../api/latest/chain-quotes.ts';
 import { FrameFeeds } from '../../api/levels/frame-feed.ts';
 import { PriceLevels } from '../../api/levels/price-levels.ts';
+import { unknownGas, unknownShares } from '../../api/levels/unknown-extras.fixture.ts';
 import { startStreams } from '../../api/stream/streams.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
@@ -106,7 +107,8 @@ export class ApiProcess {
     const sockets = { countTermination: () => undefined };
     this.streams = startStreams({ latest, sockets, metrics: new Registry() });
     this.levels = new PriceLevels({
-      chain,
+      chain: { ...chain, ...unknownGas },
+      shares: unknownShares,
       latest: latest.get(chainId) as NonNullable<ReturnType<typeof latest.get>>,
       choose: async () => table.ofChain(chainId),
       feeds: new FrameFeeds(logger, now),

@@ -17,7 +17,7 @@ test('the published forms decode', () => {
     { amountIn: 1n, amountOut: 2n, isSimulated: true },
     { amountIn: 16n, amountOut: 31n, isSimulated: false },
   ];
-  const pairs = [{ pamm: POOL, tokenIn: WETH, tokenOut: USDC, levels }];
+  const pairs = [{ pamm: POOL, tokenIn: WETH, tokenOut: USDC, levels, skipped: {} }];
   const common = { blockNumber: 25_345_763n, madeAt: 1_781_801_564_588, pairs, omitted: null, parent: null };
   expect(decodeBuilderFrame(GOOD.builder)).toEqual({ ...common, slot: 14_581_462n });
   expect(decodeBap710Frame(GOOD.bap710)).toEqual({ ...common, slot: null });

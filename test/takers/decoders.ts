@@ -13,6 +13,8 @@ export interface DecodedPair {
   readonly tokenIn: string;
   readonly tokenOut: string;
   readonly levels: readonly DecodedLevel[];
+  /** What the forms do not name and their readers skip, as it was sent. */
+  readonly skipped: Readonly<Record<string, unknown>>;
 }
 export interface DecodedFrame {
   readonly slot: bigint | null;
@@ -32,10 +34,12 @@ const fail = (what: string): never => {
   throw new FormError(what);
 };
 
-/** JSON with every integer as a bigint: a form has no other number. */
+const SHARES = ['committedShare', 'liveShare'];
+
+/** JSON with every integer as a bigint: a form has no other number, but for shares that its readers skip. */
 function exactJson(text: string): unknown {
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number'
+  return JSON.parse(text, (key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && !SHARES.includes(key)
       ? /^\d+$/.test(context?.source ?? '')
         ? BigInt(context?.source ?? '')
         : fail('number')
@@ -70,14 +74,21 @@ function levelsOf(value: unknown, kind: string, kinds: readonly [string, string]
   return levels.length > 0 ? levels : fail('a pair has no levels');
 }
 
+const SKIPPED_OF_PAIR = ['minAmountIn', 'gas', 'committedShare', 'liveShare'];
+
 function pairsOf(pamms: unknown, levels: string, kind: string, kinds: readonly [string, string]): DecodedPair[] {
   return list(pamms).flatMap((venue) => {
     const { pamm, pairs } = fieldsOf(venue, ['pamm', 'pairs'], ['maker']);
     return list(pairs).map((each) => {
-      const pair = fieldsOf(each, ['tokenIn', 'tokenOut', levels]);
-      const tokens = { tokenIn: address(pair.tokenIn), tokenOut: address(pair.tokenOut) };
+      const {
+        tokenIn,
+        tokenOut,
+        [levels]: book,
+        ...skipped
+      } = fieldsOf(each, ['tokenIn', 'tokenOut', levels], SKIPPED_OF_PAIR);
+      const tokens = { tokenIn: address(tokenIn), tokenOut: address(tokenOut) };
       if (tokens.tokenIn === tokens.tokenOut) fail('a pair of one token');
-      return { pamm: address(pamm), ...tokens, levels: levelsOf(pair[levels], kind, kinds) };
+      return { pamm: address(pamm), ...tokens, levels: levelsOf(book, kind, kinds), skipped };
     });
   });
 }
@@ -116,6 +127,9 @@ export function decodeBap710Frame(text: string): DecodedFrame {
   const pairs = pairsOf(frame.pamms, 'levels', 'source', ['simulated', 'interpolated']);
   return { slot: null, blockNumber: integer(frame.blockNumber), madeAt, pairs, ...skippedOf(frame) };
 }
+
+/** Its pairs without what readers skip, which does not change with the state that levels are of. */
+export const pricedPairs = ({ pairs }: Pick<DecodedFrame, 'pairs'>) => pairs.map(({ skipped: _, ...pair }) => pair);
 
 export const DECODERS = { builder: decodeBuilderFrame, bap710: decodeBap710Frame } as const;
 

@@ -95,3 +95,48 @@ test(`${FILLS} levels pay in the block being built exactly what frames say`, TIM
   expect(seen).toMatchObject({ refused: 0, wrong: 0, worse: 0 });
   expect(seen.exact).toBeGreaterThan(0.9 * seen.fills);
 });
+
+test(
+  'of each pair the smallest input fills, a unit less does not, and the gas is within that of a trade of the whole side',
+  TIMEOUT,
+  async () => {
+    const { market } = world;
+    const { builder, pools } = market;
+    const numberOf = (value: unknown): bigint => BigInt(value as string | bigint);
+    const sidesOf = async () => {
+      await waitForUpdates(world, await updateAll(market, () => 200n), asked);
+      const { pairs } = await frameOf('builder');
+      return pools.flatMap((pool, index) => {
+        const sides = pairs.filter(({ pamm }) => pamm === pool.address);
+        const side = sides[index % sides.length];
+        return side ? [{ pool, ...side }] : [];
+      });
+    };
+    const trade = async (amountOf: (side: Awaited<ReturnType<typeof sidesOf>>[number]) => bigint) => {
+      const sides = (await sidesOf()).filter((side) => side.skipped.minAmountIn !== null && amountOf(side) > 0n);
+      const { trades } = await builder.buildBlock({
+        trades: sides.map((side) =>
+          market.trade(side.pool, {
+            zeroForOne: side.tokenIn === market.token0,
+            amountSpecified: amountOf(side),
+          }),
+        ),
+      });
+      return sides.map((side, index) => ({ ...side, receipt: trades[index] as TransactionReceipt }));
+    };
+    const paid = ({ pool, tokenIn, receipt }: Awaited<ReturnType<typeof trade>>[number]) =>
+      receipt.status === 'success' ? paidBy(market, receipt, pool.address, tokenIn === market.token0) : 0n;
+    const smallest = (await trade(({ skipped }) => numberOf(skipped.minAmountIn))).map(paid);
+    expect(smallest.filter((amount) => amount === 0n)).toEqual([]);
+    expect(smallest.length).toBeGreaterThan(pools.length / 2);
+    const smaller = (await trade(({ skipped }) => numberOf(skipped.minAmountIn) - 1n)).map(paid);
+    expect(smaller.length).toBeGreaterThan(2);
+    expect(smaller.filter((amount) => amount > 0n)).toEqual([]);
+    await expect.poll(async () => (await sidesOf()).filter(({ skipped }) => skipped.gas === null)).toEqual([]);
+    const whole = await trade(({ levels }) => levels.at(-1)?.amountIn ?? 0n);
+    for (const { skipped, receipt } of whole) {
+      expect(numberOf(skipped.gas)).toBeLessThan(receipt.gasUsed);
+      expect(numberOf(skipped.gas)).toBeGreaterThan(receipt.gasUsed - 120_000n);
+    }
+  },
+);

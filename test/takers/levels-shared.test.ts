@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../runtime/json.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { startLiveStream, startLiveWorld, updateAll } from '../live/live-world.ts';
-import { decodeBap710Frame } from './decoders.ts';
+import { decodeBap710Frame, pricedPairs } from './decoders.ts';
 
 /* Whichever process answers, levels are the same: one of them reads the chain for all. */
 
@@ -19,7 +19,7 @@ test('processes that share reads show the same levels, all exact', { timeout: 60
     Promise.all(
       apis.map(async ({ base }) => {
         const response = await fetch(`${base}/price_levels?format=bap710&pools=${pools.join()}`);
-        return response.status === 200 ? decodeBap710Frame(await response.text()).pairs : [];
+        return response.status === 200 ? pricedPairs(decodeBap710Frame(await response.text())) : [];
       }),
     );
   for (const price of [200n, 204n, 197n]) {

@@ -7,7 +7,7 @@ import { startedWorld } from '../harness/open-world.ts';
 import { batchesOf, startLiveStream, startLiveWorld, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { expectBlockHeaders } from '../quotes/expect-block-headers.ts';
 import { rejectedUpgrade } from '../stream/ws-client.ts';
-import { DECODERS, type DecodedFrame, decodeBap710Frame, decodeBuilderFrame } from './decoders.ts';
+import { DECODERS, type DecodedFrame, decodeBap710Frame, decodeBuilderFrame, pricedPairs } from './decoders.ts';
 import { connectTexts, type TextClient } from './levels-client.ts';
 
 const world = startedWorld(() => startLiveWorld({ flatPools: 2, packedPools: 1 }));
@@ -51,10 +51,10 @@ test('a frame comes each second, at most four come with changes, and every one i
   expect(client.texts.length).toBeGreaterThan(1.5 * secs);
   expect(client.texts.length).toBeLessThanOrEqual(Math.ceil(4 * secs) + 1);
   await waitForUpdates(world, updates, asked);
-  const last = async () => decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text()).pairs;
+  const last = async () => pricedPairs(decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text()));
   const shown = await last();
   await until('the last prices', () => {
-    const { pairs } = decodeBuilderFrame(textsOf(client).at(-1) ?? '');
+    const pairs = pricedPairs(decodeBuilderFrame(textsOf(client).at(-1) ?? ''));
     return stringifyJson(pairs) === stringifyJson(shown);
   });
   expect(countsOf()).toEqual(countsOf().map(() => whole));
@@ -210,8 +210,8 @@ test('a client that reads slowly gets the newest frame when it reads again', asy
     await until('frames for all', () => other.texts.length > before + 1);
   }
   client.socket.resume();
-  const { pairs } = decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text());
+  const pairs = pricedPairs(decodeBuilderFrame(await (await fetch(urlOf(`pools=${named()}`))).text()));
   await until('the newest', () =>
-    textsOf(client).some((text) => stringifyJson(decodeBuilderFrame(text).pairs) === stringifyJson(pairs)),
+    textsOf(client).some((text) => stringifyJson(pricedPairs(decodeBuilderFrame(text))) === stringifyJson(pairs)),
   );
 });

@@ -7,7 +7,13 @@ import { startedWorld } from '../harness/open-world.ts';
 import { batchesOf, startLiveStream, updateAll, waitForUpdates } from '../live/live-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { startStreamApi } from '../stream/stream-api.ts';
-import { decodeBap710Frame, decodeBap710Overrides, decodeBuilderFrame, decodeBuilderOverrides } from './decoders.ts';
+import {
+  decodeBap710Frame,
+  decodeBap710Overrides,
+  decodeBuilderFrame,
+  decodeBuilderOverrides,
+  pricedPairs,
+} from './decoders.ts';
 import { call, KEY, type RpcResponse, until } from './rpc-client.ts';
 import { startedRpcWorld } from './rpc-world.ts';
 
@@ -77,8 +83,8 @@ test('price levels are those of the other endpoint, in the form that the name of
     ['titan_getPammPriceLevels', 'builder', decodeBuilderFrame],
   ] as const) {
     const url = `${api.base}/price_levels?format=${format}&pools=${pools()}`;
-    expect(decode(await askText(method, [{ pamms: pools() }])).pairs).toEqual(
-      decode(await (await fetch(url)).text()).pairs,
+    expect(pricedPairs(decode(await askText(method, [{ pamms: pools() }])))).toEqual(
+      pricedPairs(decode(await (await fetch(url)).text())),
     );
     for (const headers of [KEY, { 'X-Api-Key': 'good' }]) {
       expect(decode(await askText(method, [], headers)).pairs).toHaveLength(6);
@@ -129,7 +135,7 @@ test('state overrides and price levels of a batch are of one state while prices 
     const responses = (await (await slow.post(isLevelsFirst ? calls.reverse() : calls)).json()) as RpcResponse[];
     const [overrides, levels] = isLevelsFirst ? responses.reverse() : responses;
     const words = decodeBap710Overrides(overrides?.result).merged[world.market.registry] ?? {};
-    const { pairs } = decodeBap710Frame(JSON.stringify(levels?.result));
+    const pairs = pricedPairs(decodeBap710Frame(JSON.stringify(levels?.result)));
     return pools().map((pool) => ({
       price: priceOf(pool, words),
       levels: stringifyJson(pairs.filter(({ pamm }) => pamm === pool)),

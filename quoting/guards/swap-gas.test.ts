@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
+import { walkSides } from '../../protocol/layouts/flat/geometry.ts';
+import { modelPool, simulateOnModel } from '../../protocol/layouts/flat/stop-loss-model.fixture.ts';
+import { poolCurve } from '../../protocol/layouts/pool-side.ts';
+import { flatPool } from '../pools/served-pool.fixture.ts';
+import { pricedAt } from '../snapshot.fixture.ts';
+import type { DepthSnapshot } from '../types.ts';
+import { modelChain } from './model-node.fixture.ts';
+import { SwapGas } from './swap-gas.ts';
+
+const BLOCK = { number: 1n, hash: `0x${'11'.repeat(32)}`, timestamp: 1n } as const;
+const HOUR_MS = 3_600_000;
+
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+/** Pools that trade without guards, and the gas of their swaps on a chain that counts what is simulated. */
+function startWorld() {
+  const models = fc.sample(modelPool, { numRuns: 5, seed: 7 });
+  const state = { now: 0, simulated: 0, isDown: false };
+  const [model] = models;
+  if (!model) throw new Error('there is no pool');
+  const pool = { ...model, stopLoss: { ...model.stopLoss, bins: new Map() } };
+  const target = modelChain((zeroForOne, amount) => {
+    state.simulated += 1;
+    if (state.isDown) throw new RpcFailure('unreachable', 'down');
+    return simulateOnModel(pool, zeroForOne, amount);
+  });
+  const curve = poolCurve(walkSides(model.priced), flatSimulation, 'flat');
+  const snapshots = [1, 2, 3].map((n): DepthSnapshot => {
+    const depth = { bids: curve.bids.levels, asks: curve.asks.levels };
+    return { ...pricedAt(2n, flatPool(n), BLOCK), curve: curve as never, depth };
+  });
+  return { state, snapshots, gas: new SwapGas({ target, now: () => state.now }) };
+}
+
+test('both directions of each pool are simulated once an hour, whoever asks, and at once for all that are asked for', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const ask = () => snapshots.map((snapshot) => gas.of(snapshot));
+  expect(ask()).toEqual(snapshots.map(() => ({ bids: null, asks: null })));
+  await settle();
+  expect(state.simulated).toBe(2 * snapshots.length);
+  for (const { bids, asks } of ask()) expect([typeof bids, typeof asks]).toEqual(['number', 'number']);
+  state.now = HOUR_MS - 1;
+  ask();
+  await settle();
+  expect(state.simulated).toBe(2 * snapshots.length);
+  state.now = HOUR_MS;
+  expect(ask()[0]).not.toEqual({ bids: null, asks: null });
+  await settle();
+  expect(state.simulated).toBe(4 * snapshots.length);
+});
+
+test('while nodes do not answer, what was measured stays, and they are asked once a minute', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot] = snapshots as [DepthSnapshot];
+  gas.of(snapshot);
+  await settle();
+  const measured = gas.of(snapshot);
+  state.isDown = true;
+  state.now = HOUR_MS;
+  gas.of(snapshot);
+  await settle();
+  const failed = state.simulated;
+  state.now += 59_999;
+  expect(gas.of(snapshot)).toEqual(measured);
+  await settle();
+  expect(state.simulated).toBe(failed);
+  state.isDown = false;
+  state.now += 1;
+  gas.of(snapshot);
+  await settle();
+  expect(state.simulated).toBe(failed + 2);
+});
+
+test('a pool whose curve is not known has no gas, and costs no call', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot] = snapshots as [DepthSnapshot];
+  expect(gas.of({ ...snapshot, curve: null })).toEqual({ bids: null, asks: null });
+  await settle();
+  expect([state.simulated, gas.of({ ...snapshot, curve: null })]).toEqual([0, { bids: null, asks: null }]);
+});

@@ -1,0 +1,113 @@
+import { LRUCache } from 'lru-cache';
+import type { Address } from 'viem';
+import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
+import { stateOf } from '../../chain/pending-state.ts';
+import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
+import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
+import type { PoolSide } from '../../protocol/curve.ts';
+import type { DepthLevel } from '../../protocol/depth.ts';
+import { minBigint } from '../../protocol/fixed-point.ts';
+import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
+import { filledSwap } from '../../protocol/pool-errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { guardPlan } from '../pools/pool-directory.ts';
+import type { DepthSnapshot } from '../types.ts';
+
+/**
+ * Gas that the pool takes for a swap of a whole side, in thousands rounded up, without transfers of tokens and what any
+ * transaction costs. Null: not measured yet, or no such swap fills.
+ */
+export interface PoolGas {
+  readonly bids: number | null;
+  readonly asks: number | null;
+}
+
+interface Measured {
+  readonly gas: PoolGas;
+  /** When it is measured again. */
+  readonly dueAt: number;
+}
+
+const UNKNOWN: PoolGas = { bids: null, asks: null };
+/** Gas changes with bins and extensions, hardly with prices. */
+const KEEP_MS = 3_600_000;
+const RETRY_MS = 60_000;
+const MAX_POOLS = 10_000;
+
+export interface SwapGasDeps {
+  readonly target: ChainTarget;
+  readonly now: Clock;
+}
+
+/**
+ * Measures what swaps of pools take by simulating them: each pool that is asked for, once an hour, many in one call.
+ */
+export class SwapGas {
+  readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
+  readonly #waiting = new Map<Address, DepthSnapshot>();
+  #isMeasuring = false;
+
+  constructor(private readonly deps: SwapGasDeps) {}
+
+  /** What is known; begins to measure at the block of the snapshot what is not. */
+  of(snapshot: DepthSnapshot): PoolGas {
+    const { address } = snapshot.pool;
+    const known = this.#measured.get(address);
+    if (!known || this.deps.now() >= known.dueAt) {
+      this.#waiting.set(address, snapshot);
+      if (!this.#isMeasuring) void this.#measureAll();
+    }
+    return known?.gas ?? UNKNOWN;
+  }
+
+  async #measureAll(): Promise<void> {
+    this.#isMeasuring = true;
+    // More pools of the same frame come meanwhile.
+    await new Promise(setImmediate);
+    for (let [first] = this.#waiting.values(); first; [first] = this.#waiting.values()) {
+      const state = stateOf(first.block);
+      const together = [...this.#waiting.values()].filter(({ block }) => stateOf(block) === state);
+      for (const { pool } of together) this.#waiting.delete(pool.address);
+      await this.#measure(first.block, together);
+    }
+    this.#isMeasuring = false;
+  }
+
+  /** Nodes that do not answer are asked again in a minute. */
+  async #measure(block: DepthSnapshot['block'], snapshots: readonly DepthSnapshot[]): Promise<void> {
+    const swaps = snapshots.map(wholeSides);
+    const calls = swaps.map((sides) => sides.map(({ call }) => call));
+    const none = { answers: [] as (GroupAnswer | null)[] };
+    const send = () => boundedCalls(this.deps.target, { block }, calls);
+    const { answers } = calls.flat().length > 0 ? await send().catch(() => none) : none;
+    for (const [index, { pool }] of snapshots.entries()) {
+      const answer = answers[index];
+      const gas = answer ? gasOf(swaps[index] ?? [], answer) : (this.#measured.get(pool.address)?.gas ?? UNKNOWN);
+      this.#measured.set(pool.address, { gas, dueAt: this.deps.now() + (answer ? KEEP_MS : RETRY_MS) });
+    }
+  }
+}
+
+interface WholeSide {
+  readonly kind: keyof PoolGas;
+  readonly side: PoolSide;
+  readonly call: BoundedCall;
+}
+
+const gasOf = (sides: readonly WholeSide[], { results }: GroupAnswer): PoolGas => ({
+  ...UNKNOWN,
+  ...Object.fromEntries(
+    sides.map(({ kind, side }, index) => [kind, filledSwap(side, results[index]) ? results[index]?.gasUsed : null]),
+  ),
+});
+
+/** Swaps of all that each side of a pool offers. */
+function wholeSides({ pool, depth, curve }: DepthSnapshot): WholeSide[] {
+  const guards = guardPlan(pool).kind === 'probed' ? 'unknown' : 'known';
+  const sideOf = (kind: keyof PoolGas, side: PoolSide | undefined, levels: readonly DepthLevel[]) => {
+    const end = levels.at(-1)?.cumulativeInput ?? 0n;
+    if (!side || end === 0n) return [];
+    return [{ kind, side, call: simulatedSwap(pool.address, side, minBigint(end, side.maxInput), guards) }];
+  };
+  return [...sideOf('bids', curve?.bids, depth.bids), ...sideOf('asks', curve?.asks, depth.asks)];
+}
