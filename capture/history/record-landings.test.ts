@@ -114,22 +114,72 @@ async function keepSamples(fromTs: number, toTs: number): Promise<void> {
   }
 }
 
+const isJudged = ({ block, txHash, pools }: Update, finalBlock: bigint) =>
+  block <= finalBlock && txHash !== null && pools.length > 0;
+
+/**
+ * Updates that are judged when these are given one part after the other: with each part, those of blocks that have an
+ * update old enough. Younger ones, and those that came earlier, are judged with those of their block.
+ */
+function dueUpdates(parts: readonly (readonly Update[])[], finalBlock: bigint): readonly Update[] {
+  const due = new Set<Update>();
+  for (const [index, part] of parts.entries()) {
+    const old = part.filter((each) => isJudged(each, finalBlock) && each.minutesOld > 2);
+    const blocks = new Set(old.map(({ block }) => block));
+    for (const each of parts.slice(0, index + 1).flat())
+      if (isJudged(each, finalBlock) && blocks.has(each.block)) due.add(each);
+  }
+  return [...due];
+}
+
+/** Blocks of a pool's updates by pool and hour, and how many of them have one that landed. */
+async function countBlocks(
+  due: readonly Update[],
+  landed: ReadonlyMap<string, boolean | null>,
+): Promise<Map<string, readonly [blocks: number, successes: number]>> {
+  const counts = new Map<string, readonly [number, number]>();
+  for (const pool of POOLS) {
+    const ofPool = due.filter(({ pools }) => pools.includes(pool));
+    for (const block of new Set(ofPool.map((update) => update.block))) {
+      const own = ofPool.filter((update) => update.block === block);
+      const ts = await timeOf(block);
+      const key = `${pool} ${ts - (ts % HOUR)}`;
+      const [blocks, successes] = counts.get(key) ?? [0, 0];
+      counts.set(key, [blocks + 1, successes + (own.some(({ id }) => landed.get(id)) ? 1 : 0)]);
+    }
+  }
+  return counts;
+}
+
+/** Expects shares of landed blocks, over all hours, to be those of the counts. */
+async function expectShares(counts: ReadonlyMap<string, readonly [number, number]>): Promise<void> {
+  for (const pool of POOLS) {
+    const ofPool = [...counts].filter(([key]) => key.startsWith(pool)).map(([, count]) => count);
+    const sum = (index: 0 | 1) => ofPool.reduce((total, count) => total + count[index], 0);
+    const { rows } = await database.query('SELECT * FROM read_model.executability($1, $2, $3, $4)', [
+      CHAIN,
+      pool,
+      0,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+    expect(rows).toEqual([
+      { committed_share: 1, live_share: null, own_landed_share: expect.closeTo(sum(1) / sum(0), 12) },
+    ]);
+  }
+}
+
 test('updates landed that the chain has in their block, and each block counts once for each pool', async () => {
   const random = seededRandom(13);
   const mined = await mineBlocks(random);
   const numbers = [...mined.keys()];
   const finalBlock = numbers.at(-4) as bigint;
   await keepSamples(await timeOf(numbers[0] as bigint), await timeOf(numbers.at(-1) as bigint));
-  await setIndexedBlock(database, {
-    chainId: CHAIN,
-    number: Number(finalBlock),
-    timestamp: await timeOf(finalBlock),
-    isFinal: true,
-  });
+  const timestamp = await timeOf(finalBlock);
+  await setIndexedBlock(database, { chainId: CHAIN, number: Number(finalBlock), timestamp, isFinal: true });
   const updates = Array.from({ length: 120 }, () => drawUpdate(random, mined));
   // What the audit trail gets later is counted as if it had come at once.
-  const later = updates.splice(60);
-  for (const update of updates) await audit(update);
+  const [first, later] = [updates.slice(0, 60), updates.slice(60)];
+  for (const update of first) await audit(update);
 
   const rpc = openChainRpc(chainConfig(CHAIN, [anvil.url]), 5_000);
   const run = (hasSpareCalls = () => true) => recordLandings({ database, chainId: CHAIN, rpc, hasSpareCalls });
@@ -137,51 +187,20 @@ test('updates landed that the chain has in their block, and each block counts on
   const unread = await database.query('SELECT FROM operator.pamm_submission WHERE has_landed IS NOT NULL');
   expect(unread.rowCount).toBe(0);
   for (let times = 0; times < 4; times++) await run();
-  updates.push(...later);
   for (const update of later) await audit(update);
   for (let times = 0; times < 4; times++) await run();
 
-  const isJudged = ({ block, txHash, pools }: Update) => block <= finalBlock && txHash !== null && pools.length > 0;
-  // Younger ones are judged with those of their block that are old enough and there.
-  const blocksOf = (part: readonly Update[]) =>
-    new Set(part.filter((each) => isJudged(each) && each.minutesOld > 2).map(({ block }) => block));
-  const [readFirst, readLater] = [blocksOf(updates.slice(0, 60)), blocksOf(later)];
-  const due = updates.filter(
-    (each, n) => isJudged(each) && (readLater.has(each.block) || (n < 60 && readFirst.has(each.block))),
-  );
+  const due = dueUpdates([first, later], finalBlock);
   const landed = new Map<string, boolean | null>(updates.map(({ id }) => [id, null]));
   for (const update of due) landed.set(update.id, await isIn(update));
   const { rows } = await database.query('SELECT submission_id AS id, has_landed FROM read_model.pamm_submission');
   expect(new Map(rows.map(({ id, has_landed }) => [id, has_landed]))).toEqual(landed);
   expect(new Set(landed.values())).toEqual(new Set([true, false, null]));
 
-  const counts = new Map<string, [number, number]>();
-  for (const pool of POOLS) {
-    for (const block of numbers) {
-      const own = due.filter((update) => update.block === block && update.pools.includes(pool));
-      if (own.length === 0) continue;
-      const ts = await timeOf(block);
-      const key = `${pool} ${ts - (ts % HOUR)}`;
-      const [blocks, successes] = counts.get(key) ?? [0, 0];
-      counts.set(key, [blocks + 1, successes + (own.some(({ id }) => landed.get(id)) ? 1 : 0)]);
-    }
-  }
+  const counts = await countBlocks(due, landed);
   const stored = await database.query(
     'SELECT pool, hour_ts, own_block_count AS n, own_landed_count AS k FROM history.executability_hour WHERE own_block_count > 0',
   );
   expect(new Map(stored.rows.map(({ pool, hour_ts, n, k }) => [`${pool} ${hour_ts}`, [n, k]]))).toEqual(counts);
-  const [fromTs, toTs] = [0, Number.MAX_SAFE_INTEGER];
-  for (const pool of POOLS) {
-    const ofPool = [...counts].filter(([key]) => key.startsWith(pool)).map(([, count]) => count);
-    const sum = (index: 0 | 1) => ofPool.reduce((total, count) => total + count[index], 0);
-    const { rows: shares } = await database.query('SELECT * FROM read_model.executability($1, $2, $3, $4)', [
-      CHAIN,
-      pool,
-      fromTs,
-      toTs,
-    ]);
-    expect(shares).toEqual([
-      { committed_share: 1, live_share: null, own_landed_share: expect.closeTo(sum(1) / sum(0), 12) },
-    ]);
-  }
+  await expectShares(counts);
 });

@@ -66,6 +66,33 @@ describe('npm run backup and npm run restore', LIMITS, () => {
   });
 });
 
+/** A database with rows that are hard to write as text, and more than is unpacked at a time. */
+async function curatedDatabase(): Promise<string> {
+  const database = await emptyDatabase();
+  await migrate(database);
+  const insert = 'INSERT INTO operator.curator (chain_id, address, username)';
+  await runOn(database, `${insert} VALUES (1, '0x' || repeat('ab', 20), E'\\\\.\\n--')`);
+  await runOn(
+    database,
+    `${insert} SELECT n, '0x' || left(md5(n::text) || md5(n::text), 40), 'name' || n FROM generate_series(2, 5000) AS n`,
+  );
+  return database;
+}
+
+/** Files by name that are no whole backup, or one of a newer release. */
+function wrongBackups(packed: Buffer): Readonly<Record<string, Uint8Array>> {
+  const text = gunzipSync(packed).toString();
+  return {
+    other: gzipSync('other'),
+    'not.gz': Buffer.from('other'),
+    cut: packed.subarray(0, packed.length - 20),
+    early: gzipSync(text.replace(/COMMIT;\n--\n$/, 'COMMIT')),
+    shorter: gzipSync(text.replace(/COMMIT;\n--\n$/, '')),
+    damaged: packed.with(packed.length - 5, (packed.at(-5) ?? 0) ^ 1),
+    newer: gzipSync(text.replace('"checksum":"', '"checksum":"0').replace('"release":"', '"release":"9')),
+  };
+}
+
 describe('what cannot be backed up or restored is one line, and nothing is changed', () => {
   test('backup', async () => {
     const database = await emptyDatabase();
@@ -88,40 +115,12 @@ describe('what cannot be backed up or restored is one line, and nothing is chang
   });
 
   test('restore', async () => {
-    const source = await emptyDatabase();
-    await migrate(source);
-    await runOn(
-      source,
-      "INSERT INTO operator.curator (chain_id, address, username) VALUES (1, '0x' || repeat('ab', 20), E'\\\\.\\n--')",
-    );
-    // More than is unpacked at a time.
-    await runOn(
-      source,
-      "INSERT INTO operator.curator (chain_id, address, username) SELECT n, '0x' || left(md5(n::text) || md5(n::text), 40), 'name' || n FROM generate_series(2, 5000) AS n",
-    );
+    const source = await curatedDatabase();
     const whole = join(chain.temp, 'whole.gz');
     expect(await run('backup', [whole], { DATABASE_URL: source })).toMatchObject(DONE);
     const packed = await readFile(whole);
-    const files = {
-      other: gzipSync('other'),
-      'not.gz': Buffer.from('other'),
-      cut: packed.subarray(0, packed.length - 20),
-      early: gzipSync(
-        gunzipSync(packed)
-          .toString()
-          .replace(/COMMIT;\n--\n$/, 'COMMIT'),
-      ),
-      shorter: gzipSync(
-        gunzipSync(packed)
-          .toString()
-          .replace(/COMMIT;\n--\n$/, ''),
-      ),
-      damaged: packed.with(packed.length - 5, (packed.at(-5) ?? 0) ^ 1),
-      newer: gzipSync(
-        gunzipSync(packed).toString().replace('"checksum":"', '"checksum":"0').replace('"release":"', '"release":"9'),
-      ),
-    };
-    for (const [name, content] of Object.entries(files)) await writeFile(join(chain.temp, name), content);
+    for (const [name, content] of Object.entries(wrongBackups(packed)))
+      await writeFile(join(chain.temp, name), content);
     const target = await emptyDatabase();
     // What is read of it is then anything, statements and rows included.
     for (let part = 1; part <= DAMAGED_PLACES; part += 1) {

@@ -13,7 +13,7 @@ import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import { runScenario } from '../../devnet/scenario.ts';
 import { isAlive, processesOf } from '../../local/services/processes.fixture.ts';
-import { startService } from '../../local/services/service-process.ts';
+import { type ServiceProcess, startService } from '../../local/services/service-process.ts';
 import { freePort } from '../../runtime/free-port.ts';
 import { createDatabase } from '../harness/database.ts';
 import {
@@ -41,6 +41,40 @@ function endNow(pid: number): void {
   }
 }
 
+/** All processes of a run, the watchdog of its services included. */
+async function endAllAtOnce({ pid, ended }: ServiceProcess): Promise<void> {
+  const pids = processesOf(pid);
+  expect(pids.length).toBeGreaterThanOrEqual(7);
+  for (const each of pids) endNow(each);
+  await ended;
+}
+
+/** A second run of the folder leaves its chains alone. */
+async function expectNoSecondRun(data: string): Promise<void> {
+  const [own, others] = [join(data, 'chains.json'), join(chain.temp, 'others.json')];
+  const before = await readFile(own, 'utf8');
+  await writeFile(others, before.replace('"one"', '"other"'));
+  const command = localCommand('start', ['--chains', others, '--data', data], { RPC_OF_ONE: chain.anvil.url });
+  await expect(startService({ ...command, ready: /never/ })).rejects.toMatchObject({
+    log: expect.stringMatching(/^start: \S+ is in use by process \d+$/m),
+  });
+  expect(await readFile(own, 'utf8')).toBe(before);
+}
+
+/** Ends capture and Postgres, which the run starts again. */
+async function endParts({ pid, recentOutput }: ServiceProcess, data: string): Promise<void> {
+  // Postgres says every ten seconds how long it recovers, and here every ten milliseconds.
+  await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
+  for (const [name, command] of [
+    ['capture', 'dist/capture.mjs'],
+    ['postgres', 'bin/postgres -D'],
+  ] as const) {
+    const part = processesOf(pid).find((it) => commandOf(it).includes(command));
+    process.kill(part ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
+  }
+}
+
 describe('npm start', { timeout: START_LIMIT_MS }, () => {
   test('serves a chain from nothing, and after the end of every process with the rows that it had', async () => {
     const { temp, chains } = chain;
@@ -57,11 +91,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     await expectAnalyst(data);
     const rows = await digestOf(data);
 
-    // All at once, the watchdog of its services included.
-    const pids = processesOf(first.pid);
-    expect(pids.length).toBeGreaterThanOrEqual(7);
-    for (const pid of pids) endNow(pid);
-    await first.ended;
+    await endAllAtOnce(first);
 
     const againAt = performance.now();
     const second = await startLocal(chain, ['--data', data]);
@@ -74,27 +104,8 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     expect(await statusOfQuoteUpdate(second, `${key}x`)).toBe(401);
     process.stderr.write(`first healthy quote after ${secs(fromNothing)}, after kill -9 again after ${secs(again)}\n`);
 
-    // A second run of the folder leaves its chains alone.
-    const [own, others] = [join(data, 'chains.json'), join(temp, 'others.json')];
-    const before = await readFile(own, 'utf8');
-    await writeFile(others, before.replace('"one"', '"other"'));
-    const command = localCommand('start', ['--chains', others, '--data', data], { RPC_OF_ONE: chain.anvil.url });
-    await expect(startService({ ...command, ready: /never/ })).rejects.toMatchObject({
-      log: expect.stringMatching(/^start: \S+ is in use by process \d+$/m),
-    });
-    expect(await readFile(own, 'utf8')).toBe(before);
-
-    // What ends is started again. Postgres says every ten seconds how long it recovers,
-    // and here every ten milliseconds.
-    await appendFile(join(data, 'postgres/data/postgresql.auto.conf'), 'log_startup_progress_interval = 10\n');
-    for (const [name, command] of [
-      ['capture', 'dist/capture.mjs'],
-      ['postgres', 'bin/postgres -D'],
-    ] as const) {
-      const pid = processesOf(second.pid).find((it) => commandOf(it).includes(command));
-      process.kill(pid ?? 0, 'SIGKILL');
-      await vi.waitFor(() => expect(second.recentOutput()).toMatch(`ended  ${name}`), EVENTUALLY);
-    }
+    await expectNoSecondRun(data);
+    await endParts(second, data);
     await vi.waitFor(async () => expect(await digestOf(data)).toEqual(rows), EVENTUALLY);
     await healthyQuote(chain, second);
     expect(second.recentOutput()).toContain('postgres recovers what a crash left: 0 s');

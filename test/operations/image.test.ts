@@ -74,6 +74,61 @@ async function linkProductionPackages(target: string): Promise<void> {
   await execa('mv', [linked, target]);
 }
 
+/** Settings of all processes, which are in files as a secret is. As in the image, no shell or command is found. */
+async function writeSettings(): Promise<Readonly<Record<string, string>>> {
+  const chains = join(folder.path, 'chains.json');
+  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'11'.repeat(20)}` }];
+  const chain = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1_000, deployments };
+  await writeFile(chains, JSON.stringify({ chains: [chain] }));
+  const secret = join(folder.path, 'database-url');
+  await writeFile(secret, database.url, { mode: 0o600 });
+  return {
+    PATH: '/nonexistent',
+    NODE_ENV: 'production',
+    CHAINS_CONFIG: chains,
+    DATABASE_URL_FILE: secret,
+    REDIS_URL: inject('redisUrl'),
+    HOST: '127.0.0.1',
+  };
+}
+
+/** Starts a process of the image. Gives the URLs that it serves, and the first line of its log. */
+function startProcess(name: string, env: Readonly<Record<string, string>>) {
+  return onFreePort(async (port) => {
+    const operationsPort = name === 'api' ? await freePort() : port;
+    const operations = `http://127.0.0.1:${operationsPort}`;
+    let log = '';
+    const output = new PassThrough().on('data', (chunk) => {
+      log += chunk;
+    });
+    const { stop } = await startService({
+      name,
+      command: process.execPath,
+      args: ownMain(name),
+      cwd: image.path,
+      env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
+      output,
+      startTimeoutMs: 90_000,
+      ready: async () => (await fetch(`${operations}/health`).catch(() => undefined))?.ok ?? false,
+    });
+    // Node may warn before.
+    const first = JSON.parse(log.split('\n').find((line) => line.startsWith('{')) ?? '{}');
+    return { url: `http://127.0.0.1:${port}`, operations, first, stop };
+  });
+}
+
+/** The API serves clients, and the operator at another port. */
+async function expectBothPorts({ url, operations }: Awaited<ReturnType<typeof startProcess>>): Promise<void> {
+  for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js', '/public/v1/chains']) {
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 200]);
+  }
+  for (const path of ['/health', '/ready', '/metrics']) {
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 404]);
+    expect((await (await fetch(operations + path)).text()).length, path).toBeGreaterThan(10);
+  }
+  expect((await fetch(`${operations}/public/v1/chains`)).status).toBe(404);
+}
+
 test('every process starts from the folder of the image, which has no sources of ours', {
   timeout: LIMIT_MS,
 }, async () => {
@@ -83,62 +138,25 @@ test('every process starts from the folder of the image, which has no sources of
   ).toEqual([]);
   const { version } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8'));
   await migrate(database.url);
-  const chains = join(folder.path, 'chains.json');
-  const deployments = [{ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: `0x${'11'.repeat(20)}` }];
-  const chain = { chainId: CHAIN_ID, name: 'devnet', rpcUrls: [anvil.url], blockTimeMs: 1_000, deployments };
-  await writeFile(chains, JSON.stringify({ chains: [chain] }));
-  const secret = join(folder.path, 'database-url');
-  await writeFile(secret, database.url, { mode: 0o600 });
-  const settings = {
-    CHAINS_CONFIG: chains,
-    DATABASE_URL_FILE: secret,
-    REDIS_URL: inject('redisUrl'),
-    HOST: '127.0.0.1',
-  };
-  // As in the image, there is no shell or command to be found.
-  const env = { PATH: '/nonexistent', NODE_ENV: 'production', ...settings };
+  const env = await writeSettings();
   const files = await filesOf(image.path);
-  const migrated = await execa(process.execPath, ownMain('migrate'), { cwd: image.path, env, extendEnv: false });
-  expect(migrated.stdout).toBe('nothing to run');
-  const checked = await execa(process.execPath, ownMain('config-check'), { cwd: image.path, env, extendEnv: false });
+  const run = (name: string) => execa(process.execPath, ownMain(name), { cwd: image.path, env, extendEnv: false });
+  expect((await run('migrate')).stdout).toBe('nothing to run');
+  const checked = await run('config-check');
   expect(checked.exitCode).toBe(0);
   // All of them log in as the superuser: that works, and is not what is meant.
   expect(checked.stdout).toMatch(/^warning: DATABASE_URL: /);
   // The indexer first: the others are ready when it serves.
   for (const name of [...PROCESSES].sort((a, b) => Number(b === 'indexer') - Number(a === 'indexer'))) {
-    const stop = await onFreePort(async (port) => {
-      const operationsPort = name === 'api' ? await freePort() : port;
-      const operations = `http://127.0.0.1:${operationsPort}`;
-      let log = '';
-      const output = new PassThrough().on('data', (chunk) => {
-        log += chunk;
-      });
-      const service = await startService({
-        name,
-        command: process.execPath,
-        args: ownMain(name),
-        cwd: image.path,
-        env: { ...env, PORT: String(port), ...(name === 'api' && { OPERATIONS_PORT: String(operationsPort) }) },
-        output,
-        startTimeoutMs: 90_000,
-        ready: async () => (await fetch(`${operations}/health`).catch(() => undefined))?.ok ?? false,
-      });
-      // Node may warn before.
-      const first = JSON.parse(log.split('\n').find((line) => line.startsWith('{')) ?? '{}');
-      expect(first).toMatchObject({ process: name, msg: 'starting', release: version, node: process.versions.node });
-      if (name === 'api') {
-        for (const path of ['/', '/docs', '/docs/swagger-ui-bundle.js', '/public/v1/chains']) {
-          expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 200]);
-        }
-        for (const path of ['/health', '/ready', '/metrics']) {
-          expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 404]);
-          expect((await (await fetch(`${operations}${path}`)).text()).length, path).toBeGreaterThan(10);
-        }
-        expect((await fetch(`${operations}/public/v1/chains`)).status).toBe(404);
-      }
-      return service.stop;
+    const started = await startProcess(name, env);
+    expect(started.first).toMatchObject({
+      process: name,
+      msg: 'starting',
+      release: version,
+      node: process.versions.node,
     });
-    await stop();
+    if (name === 'api') await expectBothPorts(started);
+    await started.stop();
   }
   expect(await filesOf(image.path)).toEqual(files);
 });

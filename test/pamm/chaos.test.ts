@@ -96,61 +96,30 @@ const bundlesOf = ({ firstBlock }: Maker) =>
     }))
     .filter(({ seq }) => seq > 0 && seq < BLOCKS_PER_MAKER);
 
-test('order and cancels hold while worker, API, Redis and builders are killed', {
-  timeout: 300_000,
-}, async ({ onTestFailed }) => {
-  onTestFailed(() => void process.stdout.write(`Repeat: ${repeatCommand()}\n`));
-  const [api1, api2, worker1, worker2] = await Promise.all([
-    world.processes.startApi(),
-    world.processes.startApi(),
-    world.processes.startWorker(),
-    world.processes.startWorker(),
-  ]);
-  const bases = [api1.base, api2.base];
-  const makers = Array.from({ length: 12 }, (_, index) => new Maker(index, world.tx));
-  const [first = new Maker(0, world.tx)] = makers;
-  await eventually(async () => {
-    await submit(api1.base, first, first.advance());
-    return world.ordered.every((mock) => receivedOf(mock, first).length > 0);
-  }, TIMEOUT_MS);
-
-  const untilMs = Date.now() + LOAD_SECS * 1_000;
-  const groups: Restartable[][] = [
-    [worker1, worker2],
-    [api1],
-    [redis],
-    [...world.ordered, world.bundler].map(builderAsVictim),
-  ];
-  const over = new AbortController();
-  const [statuses] = await Promise.all([
-    load(bases, makers, seededRandom(PROPERTY_SEED), over.signal),
-    Promise.all(groups.map((group, index) => disturb(group, seededRandom(PROPERTY_SEED + index), untilMs))).finally(
-      () => over.abort(),
-    ),
-  ]);
-
-  // The API answers whatever has died: results, or that it cannot take the update now.
-  expect(statuses.length).toBeGreaterThan(30);
-  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  expect(statuses).toContain(200);
-
-  // Everything works again afterwards: the newest update of each maker reaches every builder.
+/** Everything works again: the newest update of each maker reaches every builder. */
+async function expectAllDelivered(base: string, makers: readonly Maker[]): Promise<void> {
   for (const maker of makers) {
     maker.seq += 1;
     const last = maker.seq;
     await eventually(async () => {
-      await submit(api2.base, maker, { seq: last, cancel: true });
+      await submit(base, maker, { seq: last, cancel: true });
       return world.ordered.every((mock) => receivedOf(mock, maker).at(-1)?.replacementSeqNumber === String(last));
     }, TIMEOUT_MS);
   }
-  // No builder ever got an older update after a newer one; and so no quote after its cancel.
+}
+
+/** No builder got an older update after a newer one, and so no quote after its cancel. */
+function expectOrdered(makers: readonly Maker[]): void {
   for (const mock of world.ordered) {
     for (const maker of makers) {
       const sequence = receivedOf(mock, maker).map(({ replacementSeqNumber }) => Number(replacementSeqNumber));
       expect(sequence).toEqual(sequence.toSorted((a, b) => a - b));
     }
   }
-  // Nor did the bundle builder, which gets no cancels; what a cancel removed was not sent after it.
+}
+
+/** Nor did the bundle builder, which gets no cancels; what a cancel removed was not sent after it. */
+function expectOrderedBundles(makers: readonly Maker[]): void {
   expect(world.bundler.state.received.length).toBeGreaterThan(5);
   for (const maker of makers) {
     const bundles = bundlesOf(maker);
@@ -161,7 +130,10 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
     );
     expect(revived).toEqual([]);
   }
-  // Another worker continues the audit trail.
+}
+
+/** Another worker continues the audit trail. */
+async function expectAudited(): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   const outcomes = await eventually(async () => {
@@ -173,5 +145,45 @@ test('order and cancels hold while worker, API, Redis and builders are killed', 
   }, TIMEOUT_MS);
   expect(outcomes).toBeGreaterThan(50);
   await client.end();
+}
+
+test('order and cancels hold while worker, API, Redis and builders are killed', {
+  timeout: 300_000,
+}, async ({ onTestFailed }) => {
+  onTestFailed(() => void process.stdout.write(`Repeat: ${repeatCommand()}\n`));
+  const { processes, ordered, bundler, tx } = world;
+  const [api1, api2, worker1, worker2] = await Promise.all([
+    processes.startApi(),
+    processes.startApi(),
+    processes.startWorker(),
+    processes.startWorker(),
+  ]);
+  const makers = Array.from({ length: 12 }, (_, index) => new Maker(index, tx));
+  const [first = new Maker(0, tx)] = makers;
+  await eventually(async () => {
+    await submit(api1.base, first, first.advance());
+    return ordered.every((mock) => receivedOf(mock, first).length > 0);
+  }, TIMEOUT_MS);
+
+  const untilMs = Date.now() + LOAD_SECS * 1_000;
+  const builders = [...ordered, bundler].map(builderAsVictim);
+  const groups: Restartable[][] = [[worker1, worker2], [api1], [redis], builders];
+  const over = new AbortController();
+  const [statuses] = await Promise.all([
+    load([api1.base, api2.base], makers, seededRandom(PROPERTY_SEED), over.signal),
+    Promise.all(groups.map((group, index) => disturb(group, seededRandom(PROPERTY_SEED + index), untilMs))).finally(
+      () => over.abort(),
+    ),
+  ]);
+
+  // The API answers whatever has died: results, or that it cannot take the update now.
+  expect(statuses.length).toBeGreaterThan(30);
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(statuses).toContain(200);
+
+  await expectAllDelivered(api2.base, makers);
+  expectOrdered(makers);
+  expectOrderedBundles(makers);
+  await expectAudited();
   await Promise.all([api1.stop(), api2.stop(), worker1.stop(), worker2.stop()]);
 });
