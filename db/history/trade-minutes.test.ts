@@ -9,14 +9,11 @@ import {
   setIndexedBlock,
 } from '../../test/harness/onchain-tables.ts';
 import { runs } from '../../test/harness/property-seed.ts';
-import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
+import { openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { actAs } from '../process-roles.ts';
+import { anySwaps, type Bar, barsOf, CHAIN, POOLS, START, type Swap, swapAt } from './counted-bars.fixture.ts';
 import { writeTradeMinutes } from './trade-minutes.ts';
 
-const CHAIN = 5;
-const POOLS = [seedAddress(1), seedAddress(2)];
-/** A whole number of 4 hours. */
-const START = 1_800_000_000;
 const NEXT = 'onchain_next';
 
 let database: IndexedDatabase;
@@ -54,16 +51,6 @@ async function reset(): Promise<void> {
       ${ONCHAIN_SCHEMA}.swap, ${NEXT}.swap, ${ONCHAIN_SCHEMA}._ponder_checkpoint, ${NEXT}._ponder_checkpoint`);
 }
 
-/** Amounts are signed, positive into the pool. */
-interface Swap {
-  readonly pool: string;
-  readonly ts: number;
-  readonly block: number;
-  readonly logIndex: number;
-  readonly amount0: bigint;
-  readonly amount1: bigint;
-}
-
 async function insert(swaps: readonly Swap[], schema = ONCHAIN_SCHEMA): Promise<void> {
   await database.client.query(
     `INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
@@ -82,39 +69,6 @@ async function insert(swaps: readonly Swap[], schema = ONCHAIN_SCHEMA): Promise<
       ),
     ],
   );
-}
-
-interface Bar {
-  readonly start: number;
-  readonly prices: readonly (string | null)[];
-  readonly volumes: readonly string[];
-  readonly swaps: number;
-}
-
-const abs = (value: bigint) => (value < 0n ? -value : value);
-
-/** Bars by hand, from all swaps, one after another. */
-function barsOf(swaps: readonly Swap[], of: string, secs: number): Bar[] {
-  const ordered = swaps.filter((swap) => swap.pool === of).sort((a, b) => a.block - b.block || a.logIndex - b.logIndex);
-  return [...Map.groupBy(ordered, ({ ts }) => ts - (ts % secs))].map(([start, group]) => {
-    const priced = group.filter(({ amount0, amount1 }) => amount0 !== 0n && amount1 !== 0n);
-    let [high, low] = [priced[0], priced[0]];
-    for (const swap of priced) {
-      const isAbove = (other: Swap) => abs(swap.amount1) * abs(other.amount0) > abs(other.amount1) * abs(swap.amount0);
-      const isBelow = (other: Swap) => abs(swap.amount1) * abs(other.amount0) < abs(other.amount1) * abs(swap.amount0);
-      if (high && isAbove(high)) high = swap;
-      if (low && isBelow(low)) low = swap;
-    }
-    const pair = (swap: Swap | undefined) => (swap ? `${abs(swap.amount0)}:${abs(swap.amount1)}` : null);
-    const sum = (amount: (swap: Swap) => bigint) =>
-      String(group.reduce((total, swap) => total + abs(amount(swap)), 0n));
-    return {
-      start,
-      prices: [priced[0], high, low, priced.at(-1)].map(pair),
-      volumes: [sum(({ amount0 }) => amount0), sum(({ amount1 }) => amount1)],
-      swaps: group.length,
-    };
-  });
 }
 
 async function barsIn(
@@ -138,39 +92,9 @@ async function barsIn(
   }));
 }
 
-/** Few values, so that prices are often equal, and some that no float can hold. */
-const amount = fc.oneof(fc.bigInt(0n, 4n), fc.bigInt(2n ** 126n - 3n, 2n ** 126n));
-const world = fc
-  .array(
-    fc.record({
-      pool: fc.constantFrom(...POOLS),
-      amount0: amount,
-      amount1: amount,
-      isSale: fc.boolean(),
-      wait: fc.nat(90),
-      sameBlock: fc.boolean(),
-    }),
-    { minLength: 1, maxLength: 60 },
-  )
-  .map((steps) => {
-    let [ts, block, logIndex] = [START, 10, 0];
-    return steps.map(({ pool: of, amount0, amount1, isSale, wait, sameBlock }): Swap => {
-      if (!sameBlock) [ts, block] = [ts + wait, block + 1];
-      logIndex++;
-      return {
-        pool: of,
-        ts,
-        block,
-        logIndex,
-        amount0: isSale ? amount0 : -amount0,
-        amount1: isSale ? -amount1 : amount1,
-      };
-    });
-  });
-
 test('bars of minutes and of longer intervals are those counted by hand, however far they are written, in any batches', async () => {
   const plan = fc.record({
-    swaps: world,
+    swaps: anySwaps,
     stops: fc.array(fc.nat(4_000), { maxLength: 4 }),
     batch: fc.integer({ min: 1, max: 20 }),
   });
@@ -199,15 +123,6 @@ test('bars of minutes and of longer intervals are those counted by hand, however
     { numRuns: runs(12) },
   );
 }, 120_000);
-
-const swapAt = (ts: number, block: number, amount0: bigint, amount1: bigint): Swap => ({
-  pool: POOLS[0] ?? '',
-  ts,
-  block,
-  logIndex: 0,
-  amount0,
-  amount1,
-});
 
 test('swaps that a reorganisation replaces are those of the bars, as only final minutes are kept', async () => {
   await insert([swapAt(START + 5, 1, 10n, -20n), swapAt(START + 65, 2, 10n, -30n)]);

@@ -1,49 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startTcpProxy } from '../pamm/tcp-proxy.ts';
 import { movePrice } from '../quotes/quote-world.ts';
 import { documentClient, type Held } from './document-client.ts';
-import type { StreamApi, StreamApiOptions } from './stream-api.ts';
-import { streamWorld, withoutTime } from './stream-world.ts';
-import { connectWs, rejectedUpgrade, type WsClient } from './ws-client.ts';
+import { withoutTime } from './stream-world.ts';
+import { rejectedUpgrade } from './ws-client.ts';
+import { isUpToDate, KEY, NO_POOL, urlOf, WAIT, webSocketWorld } from './ws-world.ts';
 
-const NO_POOL = `0x${'99'.repeat(20)}`;
-const KEY = { Authorization: 'Bearer good' };
-const WAIT = { timeout: 10_000, interval: 10 };
-
-const world = streamWorld();
-const clients: WsClient[] = [];
-const others: StreamApi[] = [];
-
-afterEach(async () => {
-  for (const { socket } of clients.splice(0)) socket.terminate();
-  await Promise.all(others.splice(0).map((other) => other.stop()));
-  await expect.poll(() => world.api.connections.size, WAIT).toBe(0);
-});
-
-/** An API of its own for one test. */
-async function another(options: Partial<StreamApiOptions>): Promise<StreamApi> {
-  const other = await world.startApi(options);
-  others.push(other);
-  return other;
-}
-
-const urlOf = ({ base }: StreamApi) => `${base.replace('http', 'ws')}/ws`;
-
-async function open(headers: Record<string, string> = {}, at = world.api, autoPong = true): Promise<WsClient> {
-  const client = await connectWs(urlOf(at), headers, autoPong);
-  clients.push(client);
-  return client;
-}
-
-const isUpToDate = ({ book }: WsClient, block: number) =>
-  expect.poll(() => book.block, WAIT).toBeGreaterThanOrEqual(block);
-
-/** A `ping` of which this many objects and arrays are inside of each other. */
-function nested(depth: number): string {
-  return `{"op":"ping","id":1,"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
-}
+const { world, another, open } = webSocketWorld();
 
 test('reports subscribed pools and their changes as REST does, and no others', async () => {
   const client = await open();
@@ -80,121 +45,6 @@ test('resumes another connection by its last id', async () => {
   expect(await client.ask({ op: 'subscribe', id: 2, pools: world.names, after: 'x-1' })).toMatchObject({ status: 400 });
   const { values } = (await world.api.metrics.getSingleMetric('stream_resumes_total')?.get()) ?? { values: [] };
   expect(values.map(({ value }) => value)).toEqual([1]);
-});
-
-describe('an operation that is refused changes nothing and is named', () => {
-  const many = Array.from({ length: 501 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`);
-  test.each([
-    ['no JSON', '{', null, 400],
-    ['no operation', { op: 'dance', id: 'a' }, 'a', 400],
-    ['no id', { op: 'ping' }, null, 400],
-    ['a field too many', { op: 'ping', id: 7, x: 1 }, 7, 400],
-    ['no address', { op: 'subscribe', id: 1, pools: ['0x12'] }, 1, 400],
-    ['no pools', { op: 'subscribe', id: 1, pools: [] }, 1, 400],
-    ['too many pools', { op: 'subscribe', id: 1, pools: many }, 1, 400],
-    ['all pools without a key', { op: 'subscribe', id: 1 }, 1, 401],
-  ])('%s', async (_name, operation, id, status) => {
-    const client = await open();
-    expect(await client.ask(operation)).toMatchObject({ event: 'error', id, status });
-    expect(await client.ask({ op: 'ping', id: 2 })).toEqual({ event: 'ack', id: 2 });
-  });
-
-  test('too many pools in a minute', async () => {
-    const client = await open();
-    for (const id of [1, 2]) await client.ask({ op: 'subscribe', id, pools: many.slice(1) });
-    const rejected = await client.ask({ op: 'subscribe', id: 3, pools: many.slice(1, 2) });
-    expect(rejected).toMatchObject({ status: 429, retryMs: expect.any(Number) });
-  });
-
-  test('more than ten in a second', async () => {
-    const client = await open();
-    for (let id = 1; id <= 11; id++) client.send({ op: 'ping', id });
-    // Not even its id is read.
-    const refusal = { event: 'error', id: null, status: 429, retryMs: 1_000 };
-    await expect.poll(() => client.answers, WAIT).toContainEqual(expect.objectContaining(refusal));
-    await expect.poll(() => client.answers, WAIT).toContainEqual({ event: 'ack', id: 10 });
-    expect(client.answers).not.toContainEqual(expect.objectContaining({ id: 11 }));
-  });
-
-  test('more than 64 KiB in a second, of which no more is read', async () => {
-    const client = await open();
-    const ping = (id: number, bytes: number) => {
-      const text = JSON.stringify({ op: 'ping', id });
-      client.send(text + ' '.repeat(bytes - text.length));
-    };
-    for (const id of [1, 2, 3, 4]) ping(id, 20_000);
-    ping(5, 5_000);
-    await expect.poll(() => client.answers.length, WAIT).toBe(5);
-    for (const id of [1, 2, 3, 5]) expect(client.answers).toContainEqual({ event: 'ack', id });
-    expect(client.answers).toContainEqual(expect.objectContaining({ id: null, status: 429 }));
-  });
-
-  test('ten times as much; a client that continues is disconnected', async () => {
-    const client = await open();
-    for (let n = 0; n < 20; n++) client.send('['.repeat(64 * 1024));
-    expect(await client.closed).toEqual([1008, 'limits']);
-    expect(client.answers.length).toBeLessThan(12);
-  });
-
-  test.each([
-    ['deep', nested(20_000), null],
-    ['wide', `{"op":"ping","id":1,"x":[${Array(20_000).fill(1)}]}`, null],
-    ['a long number', `{"op":"ping","id":${'9'.repeat(1_001)}}`, null],
-    ['less deep', nested(32), 1],
-  ])('%s', async (_name, text, id) => {
-    const client = await open();
-    const reason = id === null ? /nested too deeply|too many values|too long/ : /Unrecognized key: "x"/;
-    const error = expect.stringMatching(reason);
-    expect(await client.ask(text)).toEqual({ event: 'error', id, status: 400, error });
-  });
-
-  test('too many in a second; a client that continues is disconnected', async () => {
-    const client = await open();
-    for (let id = 0; id < 500; id++) client.send(id % 2 ? '' : { op: 'ping', id });
-    expect(await client.closed).toEqual([1008, 'limits']);
-    const rejected = client.answers.filter(({ event }) => event === 'error');
-    expect(rejected[0]).toMatchObject({ status: 429, retryMs: expect.any(Number) });
-  });
-});
-
-describe('a key', () => {
-  test.each([
-    ['in the header', KEY, []],
-    ['in the first operation', {}, [{ op: 'auth', id: 1, key: 'good' }]],
-  ])('%s: all listed pools may be had, and its connections are counted', async (_name, headers, operations) => {
-    const client = await open(headers);
-    for (const operation of operations) expect((await client.ask(operation)).event).toBe('ack');
-    expect(world.api.connections.keyIds).toEqual(['k1']);
-    expect((await client.ask({ op: 'subscribe', id: 2, depth: false })).event).toBe('ack');
-    await expect.poll(() => client.book.quotes.size, WAIT).toBe(world.pools.length);
-  });
-
-  test.each([
-    ['one that is not valid', {}, [{ op: 'auth', id: 1, key: 'bad' }], 401],
-    [
-      'one that comes late',
-      {},
-      [
-        { op: 'ping', id: 1 },
-        { op: 'auth', id: 1, key: 'good' },
-      ],
-      400,
-    ],
-    ['a second one', KEY, [{ op: 'auth', id: 1, key: 'good' }], 400],
-  ])('%s ends the connection', async (_name, headers, operations, status) => {
-    const client = await open(headers);
-    for (const operation of operations) client.send(operation);
-    expect(await client.closed).toEqual([1008, 'auth']);
-    expect(client.answers.at(-1)).toMatchObject({ event: 'error', status });
-  });
-
-  test('that is revoked ends its connections, subscribed or not', async () => {
-    const [subscribed, idle] = [await open(KEY), await open(KEY)];
-    await subscribed.ask({ op: 'subscribe', id: 1, pools: world.names });
-    world.api.connections.end('key_revoked', 'k1');
-    expect([(await subscribed.closed)[0], (await idle.closed)[0]]).toEqual([1001, 1001]);
-    expect([subscribed.book.events.at(-1), idle.book.events]).toEqual(['bye', ['bye']]);
-  });
 });
 
 test('a refused upgrade is answered as a request is', async () => {
@@ -280,7 +130,6 @@ test('a stop says bye, and closes what never subscribed too', async () => {
   const [subscribed, idle] = [await open({}, other), await open({}, other)];
   await subscribed.ask({ op: 'subscribe', id: 1, pools: world.names });
   await isUpToDate(subscribed, 1);
-  others.splice(0);
   await other.stop();
   expect([(await subscribed.closed)[0], (await idle.closed)[0]]).toEqual([1001, 1001]);
   expect(subscribed.book.events.at(-1)).toBe('bye');
