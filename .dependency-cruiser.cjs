@@ -123,7 +123,16 @@ function captureFloors() {
 function quotingFloors() {
   const outside = ['chain', 'config', 'db', 'protocol', 'runtime'];
   const ground = [...outside, 'quoting/chain-bounds.ts', 'quoting/snapshot-error.ts', 'quoting/snapshot-metrics.ts'];
-  const floors = [['heads'], ['pools'], ['calls'], ['guards'], ['reads'], ['live'], ['requested'], ['sharing']];
+  const floors = [
+    ['heads'],
+    ['pools'],
+    ['calls'],
+    ['guards'],
+    ['reads'],
+    ['live'],
+    ['parts', 'requested'],
+    ['sharing'],
+  ];
   // The types of snapshots name pools.
   return floorsOf('quoting', (place) => (place < 2 ? ground : [...ground, 'quoting/types.ts']), floors);
 }

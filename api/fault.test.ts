@@ -11,6 +11,7 @@ const FAULTS: Readonly<Record<RpcFailureCode, Fault>> = {
   paused: 'nodes',
   refused: 'unavailable',
   ignored: 'unavailable',
+  moved: 'unavailable',
   aborted: 'unavailable',
   exhausted: 'unavailable',
 };

@@ -15,7 +15,7 @@ export interface EthCall extends CallContext {
 /** The parameters of an `eth_call`. */
 export function callParams({ from, to, data, gas = CALL_GAS_CAP, block, code }: EthCall): unknown[] {
   const params: unknown[] = [{ from, to, data, gas: `0x${gas.toString(16)}` }, blockParam(block)];
-  const pending = block === 'latest' ? undefined : block.pending;
+  const pending = typeof block === 'string' || block.pending?.part ? undefined : block.pending;
   const diffs = pending ? stateDiffs(pending.overrides) : {};
   if (!code && !pending) return params;
   const withCode = [...(code ?? [])].map(([address, it]) => [address, { ...diffs[address], code: it }]);
@@ -35,4 +35,7 @@ export function reserveCall({ reserve }: Pick<CallContext, 'reserve'>): void {
 }
 
 /** Names a block in the parameters of a call. */
-export const blockParam = (block: CallContext['block']) => (block === 'latest' ? block : { blockHash: block.hash });
+export function blockParam(block: CallContext['block']) {
+  if (typeof block === 'string') return block;
+  return block.pending?.part ? 'pending' : { blockHash: block.hash };
+}

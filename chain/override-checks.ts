@@ -1,6 +1,7 @@
 import { type Address, type Hex, numberToHex } from 'viem';
-import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
-import type { PendingState, TargetBlock } from './pending-state.ts';
+import type { BoundedCall, CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import { checkView, viewCalls } from './part-view.ts';
+import type { PendingPart, PendingState, TargetBlock } from './pending-state.ts';
 import type { CallContext, CodeOverrides } from './read-context.ts';
 import { MissingAbility } from './rpc-failure.ts';
 
@@ -26,7 +27,7 @@ export interface OverrideChecks<C extends CallContext> {
   /** The context with the code that the calls need. */
   readonly context: C;
   /** Calls to put before the others. */
-  readonly calls: readonly (typeof CALL & { readonly target: Address })[];
+  readonly calls: readonly (BoundedCall & { readonly gas: number })[];
   /** Takes the results of these calls. @throws MissingAbility when the node did not apply the overrides */
   readonly check: (results: readonly (CallResult | null)[]) => void;
 }
@@ -36,7 +37,8 @@ export interface OverrideChecks<C extends CallContext> {
  */
 export function overrideChecks<C extends CallContext>(context: C, ability: CodeAbility): OverrideChecks<C> {
   const { block, code } = context;
-  const pending = block === 'latest' ? undefined : block.pending;
+  const pending = typeof block === 'string' ? undefined : block.pending;
+  if (pending?.part) return partChecks(context, pending.part, ability);
   if (pending) return checksBy(context, CLOCK, ([result]) => checkClock(pending, ability, result));
   if (code?.size) return checksBy(context, CANARY, ([result]) => checkCanary(ability, result));
   return { context, calls: [], check: () => undefined };
@@ -50,6 +52,25 @@ const checksBy = <C extends CallContext>(
   const withCode: CodeOverrides = new Map([...(context.code ?? []), [target, code]]);
   return { context: { ...context, code: withCode }, calls: [{ ...CALL, target }], check };
 };
+
+/** Calls at the tag `pending` must show the part, whether they have other code or not. */
+function partChecks<C extends CallContext>(
+  context: C,
+  { view, multicall3 }: PendingPart,
+  ability: CodeAbility,
+): OverrideChecks<C> {
+  const { block: _, ...rest } = context;
+  const code = overrideChecks({ ...rest, block: 'pending' }, ability);
+  const shown = viewCalls(multicall3);
+  return {
+    context: { ...context, ...(code.context.code && { code: code.context.code }) },
+    calls: [...shown, ...code.calls],
+    check(results) {
+      checkView(view, results);
+      code.check(results.slice(shown.length));
+    },
+  };
+}
 
 /** @throws MissingAbility when the node put no code at addresses */
 function checkCanary(ability: CodeAbility, canary: CallResult | null | undefined): void {

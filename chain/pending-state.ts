@@ -16,6 +16,26 @@ export const blockAfter = (
   blockTimeMs: number,
 ): TargetBlock => ({ blockNumber: number + 1n, timestamp: timestamp + BigInt(Math.round(blockTimeMs / 1_000)) });
 
+/**
+ * What one call at the tag `pending` shows of the block that it ran in. Two calls that show the same ran on the same part:
+ * each transaction of a part pays fees.
+ */
+export interface PartView extends TargetBlock {
+  /** Hash of the block below; null where the node does not give it. */
+  readonly parentHash: Hex | null;
+  /** What the accounts of fees hold, wei: in a block it grows with each transaction, unless fees are taken out. */
+  readonly feesWei: bigint;
+}
+
+/** A part of the block being built, as calls at the tag `pending` show it. */
+export interface PendingPart {
+  readonly view: PartView;
+  /** Counts the parts of the block from 0; null where it is not known. */
+  readonly index: number | null;
+  /** The contract that shows the block. */
+  readonly multicall3: Address;
+}
+
 /** What a block that is being built has on top of a committed block. */
 export interface PendingState extends TargetBlock {
   /** They replace storage of the committed block. */
@@ -24,6 +44,8 @@ export interface PendingState extends TargetBlock {
   readonly republished?: ReadonlyMap<Address, StateOverrides> | undefined;
   /** Names the state: the same number, time and overrides have the same digest. */
   readonly digest: string;
+  /** Set where the state is that of nodes at their tag `pending`, without overrides: the part of the block that calls must show. */
+  readonly part?: PendingPart | undefined;
   /** When a source had last given it when this was made, by `performance.now()`: it may have since. */
   readonly receivedAt: number;
 }

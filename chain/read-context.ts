@@ -27,7 +27,7 @@ export type CodeOverrides = ReadonlyMap<Address, Hex>;
 
 /** What calls are bound to. */
 export interface CallContext extends Omit<ReadContext, 'block'> {
-  readonly block: BlockRef | 'latest';
+  readonly block: BlockRef | 'latest' | 'pending';
   /** Gas limit of each `eth_call`. Default: what nodes allow. */
   readonly gas?: bigint | undefined;
   /** Other code at some addresses, which some nodes ignore. */

@@ -11,6 +11,7 @@ import type { Ability } from './node-abilities.ts';
  * - `refused`: a well-formed JSON-RPC error, such as a block that the node does not know;
  * - `ignored`: an answer without the overrides of state or block that the call needs,
  *   or no node that has what it needs;
+ * - `moved`: an answer of another part of the block being built than was asked for;
  * - `paused`: the circuit breaker let no request through;
  * - `aborted`: the caller gave up first;
  * - `exhausted`: the budget of a scheduled read had no call left.
@@ -22,6 +23,7 @@ export type RpcFailureCode =
   | 'wrong_chain'
   | 'refused'
   | 'ignored'
+  | 'moved'
   | 'paused'
   | 'aborted'
   | 'exhausted';

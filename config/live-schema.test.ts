@@ -29,6 +29,15 @@ test('a source has one URL or more of either kind, which may come from the envir
   expect(() => parse({ sources }, { LIVE_WS: 'http://a' })).toThrow('LIVE_WS: not a ws(s) URL');
 });
 
+test('nodes that follow parts are the only source, and use a part for 600 ms', () => {
+  const parts = { kind: 'preconfirmed', rpcUrls: ['https://a', 'env:PART_RPC'] };
+  const live = parse({ sources: [parts] }, { PART_RPC: 'https://b' })?.live;
+  expect(live?.sources).toEqual([{ ...parts, rpcUrls: ['https://a', 'https://b'], wsUrls: [], maxAgeMs: 600 }]);
+  expect(live && liveMaxAgeMs(live, 2_000)).toBe(600);
+  expect(() => parse({ sources: [parts, builder] })).toThrow('must be the only one');
+  expect(() => parse({ sources: [{ ...parts, rpcUrls: [] }] })).toThrow(/live\.sources\.0\.rpcUrls/);
+});
+
 test.each([
   ['no source', { sources: [] }, /chains\.0\.live\.sources: /],
   ['another kind', { sources: [{ ...builder, kind: 'other' }] }, /live\.sources\.0\.kind: /],

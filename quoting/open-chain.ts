@@ -88,16 +88,18 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   sharing?.shareHeads(config, heads.committed);
   const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
-  const sources = heads.live;
+  const { live: sources, parts } = heads;
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
-  const live = sources && openQuotes(common, sources.heads, () => undefined, { heads: sources.heads, committed });
+  const pending = parts ?? sources;
+  const live = pending && openQuotes(common, pending.heads, () => undefined, { ...pending, committed, parts });
+  if (parts) sharing?.shareParts(config, parts.feed);
   const stop = async () => {
     heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
   const swapGas = new SwapGas({ target: { rpc, chainId }, now });
-  const liveWarning = () => sources?.warning();
+  const liveWarning = () => pending?.warning();
   return { ...config, ...committed, liveQuotes: live, estimates, swapGas, nodes, liveWarning, stop };
 }
 

@@ -1,8 +1,10 @@
 import type { ReportedHead } from '../chain/chain-rpc.ts';
 import { type HeadFeedDeps, openHeadFeed } from '../chain/head-feed/head-feed.ts';
+import { partSource } from '../config/live-schema.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
+import { type OpenPartHeads, openPartHeads } from './parts/open-part-heads.ts';
 
 /** The heads of a chain: what quotes and scheduled reads are read at. */
 export interface OpenHeads {
@@ -10,6 +12,8 @@ export interface OpenHeads {
   readonly committed: HeadTracker<ReportedHead>;
   /** With the blocks being built; undefined for a chain without a source of live prices. No source is read yet. */
   readonly live: OpenLiveHeads | undefined;
+  /** With the parts of blocks being built; undefined for a chain whose nodes do not follow them. */
+  readonly parts: OpenPartHeads | undefined;
   /** Closes the sockets that push heads, and sources. */
   close(): void;
 }
@@ -24,14 +28,18 @@ export type HeadsOptions = LiveHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
 export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads {
   const { config, bounds, rpc, now, wallClock } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs, now, wallClock });
-  const live = openLiveHeads(chain, committed, options);
+  const source = partSource(config.live);
+  const parts = source && openPartHeads(chain, source, committed, options.observer);
+  const live = parts ? undefined : openLiveHeads(chain, committed, options);
   const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));
   return {
     committed,
     live,
+    parts,
     close() {
       pushed?.close();
+      parts?.close();
       live?.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { partSource } from '../config/live-schema.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { LiveBlocks } from './live/live-blocks.ts';
 import type { LiveHeadsOptions } from './live/open-live-heads.ts';
@@ -30,7 +31,8 @@ export function openLiveBlocks(
   { protectedAccounts, sharing, ...options }: LiveBlocksOptions,
 ): OpenLiveBlocks | undefined {
   const { config } = chain;
-  if (!config.live) return undefined;
+  // Parts are read as quotes of the API.
+  if (!config.live || partSource(config.live)) return undefined;
   let accounts: ReadonlySet<Address> | undefined;
   const opened = openHeads(chain, { ...options, protectedAccounts: () => accounts });
   if (!opened.live || (opened.live.feed.isOff && !sharing)) {

@@ -5,7 +5,9 @@ import type { ChainDepthEstimates } from './depth-estimates.ts';
 import type { Heads } from './heads/heads.ts';
 import { AccessLists } from './live/access-lists.ts';
 import type { LiveHeads } from './live/live-heads.ts';
-import { LiveReader } from './live/live-reader.ts';
+import { LiveReader, type LiveReaderDeps } from './live/live-reader.ts';
+import type { OpenPartHeads } from './parts/open-part-heads.ts';
+import { PartReader } from './parts/part-reader.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { createPoolReader, type PoolReaderOptions } from './reads/create-pool-reader.ts';
 import type { PoolReader } from './reads/pool-reader.ts';
@@ -39,6 +41,14 @@ export interface BasisQuotes {
   readonly schedule: WarmSchedule;
 }
 
+/** Where heads may be blocks that are being built: those heads, and what quotes pools that are not read there. */
+interface LiveQuotesDeps {
+  readonly heads: LiveHeads;
+  readonly committed: BasisQuotes;
+  /** Where nodes follow parts of these blocks: what calls these nodes. */
+  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed'> | undefined;
+}
+
 /**
  * Opens the quotes at some heads.
  *
@@ -50,12 +60,13 @@ export function openQuotes(
   deps: QuotesDeps,
   heads: Heads,
   onHead: (block: BlockHeader) => void,
-  live?: { readonly heads: LiveHeads; readonly committed: BasisQuotes },
+  live?: LiveQuotesDeps,
 ): BasisQuotes {
-  const { config, bounds, rpc, directory, isFunded, estimates, observer, sharing, logger, now, wallClock } = deps;
+  const { config, bounds, directory, isFunded, estimates, observer, sharing, logger, now, wallClock } = deps;
   const { createReader = createPoolReader } = deps;
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
+  const { rpc } = live?.parts ?? deps;
   const requested = new RequestedPools({ warmMs: bounds.warmSecs * 1_000, under: live?.committed.requested, now });
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
@@ -65,19 +76,22 @@ export function openQuotes(
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;
   const keepMs = config.live && live ? liveMaxAgeMs(config.live, config.blockTimeMs) : 0;
-  const reader = live
-    ? new LiveReader({
-        reader: pools,
-        committed: live.committed.snapshots,
-        heads: live.heads,
-        accessLists: new AccessLists({ rpc, reserve, readTimeoutMs, logger, now }),
-        reuseMs: keepMs / 2,
-        now,
-      })
-    : pools;
+  const accessLists = () => new AccessLists({ rpc, reserve, readTimeoutMs, logger, now });
+  const reader = live ? openLiveReader({ ...live, reader: pools, accessLists, reuseMs: keepMs / 2, now }) : pools;
   const snapshots = new SnapshotCache({ ...bounds, heads, reader, committed, observer });
   const parts = { heads, snapshots, requested, schedule };
   const { isReadForKeys } = estimates;
   const warmer = new BlockWarmer({ ...parts, chainId, directory, shared, isReadForKeys, keepMs, logger, now });
   return { ...parts, warmer };
+}
+
+/** Makes what reads pools in blocks that are being built. */
+function openLiveReader({
+  parts,
+  accessLists,
+  committed: { snapshots },
+  ...deps
+}: LiveQuotesDeps & Pick<LiveReaderDeps, 'reader' | 'reuseMs' | 'now'> & { readonly accessLists: () => AccessLists }) {
+  if (!parts) return new LiveReader({ ...deps, committed: snapshots, accessLists: accessLists() });
+  return new PartReader({ ...deps, committed: snapshots, note: (view) => parts.feed.note(view) });
 }

@@ -16,6 +16,8 @@ export interface QuoteBasis {
   readonly targetTimestamp: number | null;
   /** How old the overrides of sources were when the quote was read, milliseconds. */
   readonly sourceAgeMs: number | null;
+  /** Set where it holds after a part of the block: which, counted from 0; null where that is not known. */
+  readonly source?: { readonly kind: 'preconfirmed'; readonly part: number | null };
 }
 
 /** What a snapshot holds for. */
@@ -26,6 +28,7 @@ export function basisOf({ block: { number, pending }, sourceAgeMs }: Snapshot): 
     targetBlockNumber: pending ? Number(pending.blockNumber) : null,
     targetTimestamp: pending ? Number(pending.timestamp) : null,
     sourceAgeMs: sourceAgeMs ?? null,
+    ...(pending?.part && { source: { kind: 'preconfirmed', part: pending.part.index } as const }),
   };
 }
 
@@ -36,7 +39,8 @@ export function basisOf({ block: { number, pending }, sourceAgeMs }: Snapshot): 
  * @returns undefined when the quotes saw different states
  */
 export function overridesOf(blocks: readonly BlockRef[]) {
-  const live = blocks.filter(({ pending }) => pending);
+  // A part is no overrides of the committed block: only a call at the tag `pending` sees it, while it is the newest.
+  const live = blocks.filter(({ pending }) => pending && !pending.part);
   const [first] = live;
   if (!first?.pending) return null;
   if (live.some((block) => stateOf(block) !== stateOf(first))) return undefined;

@@ -26,6 +26,14 @@ const QuoteBasis = documented('QuoteBasis', 'What a quote holds for; on chains w
   targetBlockNumber: z.int().nullable().describe('The block that is being built; null when committed.'),
   targetTimestamp: z.int().nullable().describe('Its time, Unix seconds.'),
   sourceAgeMs: z.int().nullable().describe('Age of the live prices when they were read, milliseconds.'),
+  source: documented(
+    'PartSource',
+    'The part of the block that a quote holds after; on chains whose nodes follow parts.',
+    {
+      kind: z.literal('preconfirmed').describe('Of nodes that follow the parts of blocks.'),
+      part: z.int().nullable().describe('Counts the parts of the block from 0; null where it is not known.'),
+    },
+  ).optional(),
 });
 
 const Overrides = documented(

@@ -18,8 +18,9 @@ export function checkSettings(chain: ChainConfig): Finding[] {
     .filter((deployment) => !deployment.enabled)
     .map(({ poolFactory }) => `the deployment of ${poolFactory} is disabled: its pools are neither indexed nor served`);
   if (rpcUrls.length === 1) notes.push('one URL in rpcUrls: nothing replaces its node when that fails');
-  for (const { kind, republish } of live?.sources ?? [])
-    if (republish) notes.push(`takers get the words of the live source ${kind}: make sure that it agrees`);
+  for (const source of live?.sources ?? [])
+    if ('republish' in source && source.republish)
+      notes.push(`takers get the words of the live source ${source.kind}: make sure that it agrees`);
   return [
     ...warnings.map((problem): Finding => ({ ...base, level: 'warning', problem })),
     ...notes.map((problem): Finding => ({ ...base, level: 'note', problem })),

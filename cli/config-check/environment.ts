@@ -44,7 +44,7 @@ export function checkEnvironment(
     if (source.kind === 'own') continue;
     source.wsUrls.forEach(ws);
     source.rpcUrls.forEach(rpc);
-    checkKey(source.apiKeyEnv, `the live source ${source.kind}`);
+    if ('apiKeyEnv' in source) checkKey(source.apiKeyEnv, `the live source ${source.kind}`);
   }
   return { findings, rpcUrls: known };
 }

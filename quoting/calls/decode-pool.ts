@@ -50,7 +50,9 @@ export function decodePool(
 ): PriceSnapshot | SnapshotError {
   const fingerprint = fingerprintOf(answers);
   const { pending } = block;
-  const hasLivePrice = pending !== undefined && isPricedByOverrides(answers.quote, answers.committedQuote);
+  const isPriced = () => isPricedByOverrides(answers.quote, answers.committedQuote);
+  // A part has all that happened: where it changes nothing, it says so.
+  const hasLivePrice = pending !== undefined && (pending.part !== undefined || isPriced());
   const read = { block, readAt, hasLivePrice };
   if (before?.pool === pool && before.fingerprint === fingerprint) return { ...before, ...read };
   const { address } = pool;

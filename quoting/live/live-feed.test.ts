@@ -6,7 +6,7 @@ import { builderText, relayerPush, relayerResult } from './frames.fixture.ts';
 import { LiveFeed } from './live-feed.ts';
 import { recordingLogger, startLiveServer } from './live-server.fixture.ts';
 
-type Sources = readonly Partial<LiveConfig['sources'][number]>[];
+type Sources = readonly Partial<Exclude<LiveConfig['sources'][number], { kind: 'preconfirmed' }>>[];
 
 function feedOf(sources: Sources, env: Record<string, string> = {}) {
   const full = sources.map((source) => ({ kind: 'builder-overrides' as const, wsUrls: [], rpcUrls: [], ...source }));

@@ -68,6 +68,7 @@ export class LiveFeed {
     this.#maxAgeMs = liveMaxAgeMs(live, blockTimeMs);
     this.now = now;
     this.#openers = live.sources.flatMap((config): (() => Source)[] => {
+      if (config.kind === 'preconfirmed') return [];
       const { kind } = config;
       const source = { id: idOf(config), republish: config.republish };
       this.#configured.set(source.id, source);

@@ -9,6 +9,8 @@ export interface LivePace {
   readonly blockTimeMs: number;
   /** How long overrides are used after their source sent them. */
   readonly maxAgeMs: number;
+  /** Shortest time between two states of one committed head. Default: 100 between those that are taken, 250 for listeners. */
+  readonly spacingMs?: number | undefined;
 }
 
 /** What is known of the chain and its sources when something happens. */

@@ -3,7 +3,7 @@ import type { ReportedHead } from '../../chain/chain-rpc.ts';
 import type { PendingState } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { RpcFailure } from '../../chain/rpc-failure.ts';
-import { liveMaxAgeMs } from '../../config/live-schema.ts';
+import { liveMaxAgeMs, partSource } from '../../config/live-schema.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -18,7 +18,10 @@ import { holds } from './take-head.ts';
 
 export interface LiveHeadsDeps {
   readonly committed: Heads;
-  readonly feed: Pick<LiveFeed, 'state' | 'onFrame'>;
+  readonly feed: Pick<LiveFeed, 'state' | 'onFrame'> & {
+    /** Called when somebody asks for the head. */
+    want?(): void;
+  };
   /**
    * The accounts whose overrides no source may replace, such as pools and tokens; while they are unknown,
    * no overrides are used.
@@ -28,6 +31,9 @@ export interface LiveHeadsDeps {
   readonly logger: Pick<Logger, 'warn'>;
   readonly now: Clock;
 }
+
+/** Shortest time between two parts of a block. */
+const MIN_PART_MS = 20;
 
 /** Gives the block that is being built, as a head, and does at the right time what {@link nextLiveHead} says. */
 export class LiveHeads implements Heads {
@@ -40,7 +46,9 @@ export class LiveHeads implements Heads {
 
   constructor({ blockTimeMs, live }: LiveChain, deps: LiveHeadsDeps) {
     this.#deps = deps;
-    this.#pace = { blockTimeMs, maxAgeMs: liveMaxAgeMs(live, blockTimeMs) };
+    // Parts have their own pace.
+    const spacingMs = partSource(live) && MIN_PART_MS;
+    this.#pace = { blockTimeMs, maxAgeMs: liveMaxAgeMs(live, blockTimeMs), spacingMs };
     this.#now = deps.now;
     deps.committed.onHead((_, branch) => this.#take({ kind: 'committed', branch, inputs: this.#inputs() }));
     deps.feed.onFrame(() => this.#take({ kind: 'frame' }));
@@ -59,11 +67,13 @@ export class LiveHeads implements Heads {
   }
 
   fresh(): ReportedHead | undefined {
+    this.#deps.feed.want?.();
     return this.#on(this.#deps.committed.fresh());
   }
 
   /** Throws as the committed one does. */
   async head(): Promise<ReportedHead> {
+    this.#deps.feed.want?.();
     const head = await this.#deps.committed.head();
     return this.#on(head) ?? head;
   }
@@ -113,7 +123,8 @@ export class LiveHeads implements Heads {
   }
 
   confirm(block: BlockRef): void {
-    this.#deps.committed.confirm(block);
+    // A read after a part says nothing of the block below.
+    if (!block.pending?.part) this.#deps.committed.confirm(block);
   }
 
   reject(head: ReportedHead): boolean {

@@ -1,13 +1,14 @@
 import { Counter, type Registry } from 'prom-client';
 import type { LiveSourceConfig } from '../../config/live-schema.ts';
 import type { SkippedEntry } from './frame.ts';
-import type { FrameOutcome } from './frame-merger.ts';
-import type { SourceFault } from './live-source.ts';
 
 /** Counts what becomes of the pending state of one chain. */
 export interface LiveObserver {
-  /** Counts each frame, and each message, request or connection that brought none, by kind of the source. */
-  readonly count: (kind: LiveSourceConfig['kind'], outcome: FrameOutcome | SourceFault) => void;
+  /**
+   * Counts each frame, and each message, request or connection that brought none, by kind of the source: `FrameOutcome`,
+   * `SourceFault`, or what becomes of a part.
+   */
+  readonly count: (kind: LiveSourceConfig['kind'], outcome: string) => void;
   /** Counts entries of frames that were skipped, of which the rest was read. */
   readonly skipped: (kind: LiveSourceConfig['kind'], entry: SkippedEntry, count: number) => void;
   /** Nodes refused or ignored the overrides. */

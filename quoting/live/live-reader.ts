@@ -1,14 +1,14 @@
 import type { Address } from 'viem';
 import type { BlockRef } from '../../chain/read-context.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { perObject } from '../../runtime/per-object.ts';
 import type { PoolRead } from '../calls/decode-pool.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
+import type { DepthSnapshot, HeadContext, PriceSnapshot, QuoteKind } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
+import { committedReads, type ReadCommitted } from './committed-reads.ts';
 import { tryLive } from './live-calls.ts';
 import type { LiveHeads } from './live-heads.ts';
 import { isContradicted, isReusable, type LiveRead } from './live-read.ts';
@@ -34,6 +34,7 @@ export interface LiveReaderDeps {
  */
 export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: LiveReaderDeps;
+  readonly #committed: ReadCommitted;
   /** The last live read of each pool on the newest committed block that was read on. */
   #reads: { readonly hash: BlockRef['hash'] | null; readonly of: Map<Address, LiveRead> } = {
     hash: null,
@@ -42,6 +43,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
 
   constructor(deps: LiveReaderDeps) {
     this.#deps = deps;
+    this.#committed = committedReads(deps.committed);
   }
 
   /** Throws as the reader does, where the budget of a scheduled read is exhausted. */
@@ -168,23 +170,4 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
     };
     return tryLive(this.#deps.heads, head, unlessOwn, (isUnreadable) => (isUnreadable ? null : undefined));
   }
-
-  async #committed<K extends QuoteKind>(
-    kind: K,
-    head: HeadContext,
-    pool: ServedPool,
-    isProvisional = false,
-  ): Promise<Kinds[K]> {
-    // A scheduled read stays within its budget.
-    const options = head.reserve ? { at: committedHead(head) } : {};
-    const outcome = (await this.#deps.committed.read(kind, [pool], options)).get(pool.address);
-    if (!outcome) throw new SnapshotError('read_failed', 'the pool was not read');
-    if (outcome instanceof SnapshotError) throw outcome;
-    return isProvisional ? { ...outcome, isProvisional } : outcome;
-  }
 }
-
-/** The same object for the same head: pools that are read at one object share calls. */
-const committedHead = perObject(({ block: { pending: _, ...block }, ...head }: HeadContext): HeadContext => {
-  return { ...head, block };
-});

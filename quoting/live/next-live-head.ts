@@ -52,6 +52,7 @@ export function nextLiveHead(
   now: number,
   pace: LivePace,
 ): readonly [LiveHeadState, LiveEffects] {
+  const spacing = pace.spacingMs ?? ANNOUNCE_MS;
   switch (event.kind) {
     case 'asked':
       return [takeHead(renewed(before, event.inputs.overrides, now), event.inputs, now, pace), NOTHING];
@@ -60,7 +61,7 @@ export function nextLiveHead(
     case 'committed':
       return announced({ ...before, branch: event.branch }, event.inputs, now, pace);
     case 'frame':
-      return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];
+      return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + spacing } : before, NOTHING];
     case 'merged':
       return [renewed(before, event.overrides, now), NOTHING];
     case 'watched':
@@ -93,7 +94,8 @@ function announced(
   const isNew = state.taken !== state.announced;
   const { pending } = head.block;
   const expiresAt = pending && lastReceived(state, pending) + pace.maxAgeMs;
-  const wakeAt = expiresAt !== undefined && watchers > 0 ? Math.max(now + ANNOUNCE_MS, expiresAt) : null;
+  const wakeAt =
+    expiresAt !== undefined && watchers > 0 ? Math.max(now + (pace.spacingMs ?? ANNOUNCE_MS), expiresAt) : null;
   const next = { ...state, wakeAt, ...(isNew && { announced: state.taken, announcedAt: now }) };
   return [next, { ...NOTHING, announce: isNew ? { head, branch } : null }];
 }

@@ -37,7 +37,7 @@ export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number,
     const isSameBlock = pending !== undefined && pending.blockNumber === overrides?.blockNumber;
     if (
       isSameBlock &&
-      now - last.takenAt < TAKE_MS &&
+      now - last.takenAt < (pace.spacingMs ?? TAKE_MS) &&
       holds({ ...pending, receivedAt: lastReceived(before, pending) }, on, now, pace)
     )
       return before;
@@ -57,13 +57,14 @@ function pendingOn(
 ): PendingState {
   const isUsable = (account: Address) => !protectedAccounts?.has(account);
   const usable = (all: StateOverrides): StateOverrides => new Map([...all].filter(([account]) => isUsable(account)));
-  const { blockNumber, digest, republished, receivedAt } = overrides;
+  const { blockNumber, digest, republished, part, receivedAt } = overrides;
   const secsAhead = Math.round((Number(blockNumber - number) * blockTimeMs) / 1_000);
   return {
     blockNumber,
     timestamp: overrides.timestamp ?? timestamp + BigInt(secsAhead),
     overrides: usable(overrides.overrides),
     republished: republished && new Map([...republished].map(([venue, all]) => [venue, usable(all)])),
+    ...(part && { part }),
     digest,
     receivedAt,
   };

@@ -86,7 +86,7 @@ export class AnswersReader {
       return read;
     } catch (error) {
       // In a block that is being built, this fails, and the committed block remains.
-      if (!lacksOverrides(error) || context.block.pending) throw error;
+      if (!lacksOverrides(error) || needsOverrides(context)) throw error;
       const read = await this.#readStorage(context, pools);
       this.#inversion.failed(error);
       return read;
@@ -103,7 +103,7 @@ export class AnswersReader {
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
     const { target } = this.#deps;
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
-    const needs = context.block.pending ? undefined : 'quotes';
+    const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
     const results = await multicall(target, stubbed, groups);
@@ -118,3 +118,6 @@ export class AnswersReader {
     });
   }
 }
+
+/** Whether the state to read at is one of overrides: not at a committed block, nor after a part. */
+const needsOverrides = ({ block: { pending } }: ReadContext): boolean => pending !== undefined && !pending.part;

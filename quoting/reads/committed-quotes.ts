@@ -16,7 +16,7 @@ export class CommittedQuotes {
   };
 
   /**
-   * Gives the quotes in the order of the pools; undefined for all at a committed block.
+   * Gives the quotes in the order of the pools; undefined for all at a committed block, and after a part.
    *
    * @param read reads pools
    */
@@ -26,7 +26,7 @@ export class CommittedQuotes {
     read: (context: ReadContext, pools: readonly ServedPool[]) => Promise<readonly PoolAnswers[]>,
   ): Promise<readonly (CallResult | undefined)[]> {
     const { pending, ...committed } = context.block;
-    if (!pending) return [];
+    if (!pending || pending.part) return [];
     const block = withoutOverrides({ ...committed, pending });
     // Frames of one block differ in overrides alone.
     const state = `${committed.hash} ${pending.blockNumber} ${pending.timestamp}`;

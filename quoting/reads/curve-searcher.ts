@@ -123,6 +123,9 @@ export class CurveSearcher {
   #chain(at: ReadContext, pool: ServedPool, count: { asked: number; silent: number }): SearchChain {
     const { target, logUnknown } = this.#deps;
     const { address } = pool;
+    // Calls of contracts alone do not show which part they ran on. What is learned of code here is checked by each read.
+    const { pending, ...committed } = at.block;
+    const known = pending?.part ? { ...at, block: committed } : at;
     return {
       simulate: async (searched, silenced) => {
         const swaps = searched.map((swap) => ({ target: address, ...swap, keptBytes: KEPT_BYTES }));
@@ -136,12 +139,13 @@ export class CurveSearcher {
         return simulated;
       },
       ask: (to, data) => {
-        const call = { ...at, from: zeroAddress, to, data, gas: SEARCH_GAS };
+        const call = { ...known, from: zeroAddress, to, data, gas: SEARCH_GAS };
         return target.rpc.call(call, identity).catch(nothingWhenRejected);
       },
       codes: (accounts) =>
-        Promise.all(accounts.map((account) => target.rpc.code(account, at).catch(nothingWhenRejected))),
+        Promise.all(accounts.map((account) => target.rpc.code(account, known).catch(nothingWhenRejected))),
       program: (data, silenced) => {
+        if (pending?.part) throw new SnapshotError('unavailable', 'levels are not simulated after a part');
         this.#reserveSimulation(at.block, pool);
         return this.#runProgram(at, data, silenced);
       },

@@ -6,6 +6,7 @@ import { joinJson, ReadyJson } from '../../runtime/joined-json.ts';
 import { encodeBigints } from '../../runtime/json.ts';
 import type { SharedOverrides } from '../live/shared-overrides.ts';
 import type { SourceName } from '../live/source-parts.ts';
+import type { SharedPart } from '../parts/part-feed.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 
@@ -65,12 +66,34 @@ const Overrides = z.object({
     .min(1),
 });
 
+/** A part of a block being built, as the calls of a process show it. */
+const SharedPartMessage = z.object({
+  /** Names the process for the order of those that read. */
+  from: z.string(),
+  view: z.object({
+    blockNumber: IntegerText,
+    timestamp: IntegerText,
+    parentHash: HexBytes32.nullable(),
+    feesWei: z
+      .string()
+      .regex(/^\d{1,80}$/)
+      .transform(BigInt),
+  }),
+  index: z.int().nonnegative().nullable(),
+});
+
 /** Which pools a process has requests for. */
 const Report = z.object({
   id: z.string(),
   /** Null: the same as in its last report. */
   pools: z.array(z.tuple([HexAddress, z.enum(QUOTE_KINDS), z.boolean()])).nullable(),
 });
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parsePart = (text: string): SharedPart & { readonly from: string } =>
+  SharedPartMessage.parse(JSON.parse(text));
+
+export const writePart = (from: string, part: SharedPart): string => encodeBigints({ from, ...part });
 
 export type ReadsMessage = z.infer<typeof Reads>;
 

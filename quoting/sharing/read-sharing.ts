@@ -7,11 +7,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
+import type { PartFeed } from '../parts/part-feed.ts';
 import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { connectBus, MessageBus } from './message-bus.ts';
-import { FORMAT } from './messages.ts';
+import { FORMAT, parsePart, writePart } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
@@ -118,6 +119,16 @@ export class ReadSharing {
       feed,
       findReader: async () => ((await this.#bus.redis.exists(lease)) === 0 ? 'unknown' : 'other'),
     }));
+  }
+
+  /** Starts to share which parts of blocks being built calls show: one process makes them while others hear of it. */
+  shareParts(chain: ChainConfig, feed: PartFeed): void {
+    const channel = `${nameOf(chain, this.#prefix)}:parts`;
+    feed.onShown((part) => void this.#bus.publish(channel, writePart(feed.id, part)));
+    this.#bus.subscribe(channel, (text) => {
+      const { from, ...part } = parsePart(text);
+      feed.hear(from, part);
+    });
   }
 
   #openFeed(chain: ChainConfig, depsOf: (channel: string, lease: string) => SharedFeedDeps): void {

@@ -343,4 +343,14 @@ export const INVARIANTS: readonly Invariant[] = [
     ],
     mutation: ['quoting/heads/next-heads.ts', 'if (readAt === hash) return due', 'if (readAt !== hash) return due'],
   },
+  {
+    holds: 'All calls of a quote after a part of a block ran on that part.',
+    test: ['chain/part-view.test.ts', 'a call that ran on another part shows it'],
+    mutation: ['chain/part-view.ts', 'one.feesWei === other.feesWei &&', 'true &&'],
+  },
+  {
+    holds: 'A part is used only on the head, or a moment before it, and never after a later one.',
+    test: ['quoting/parts/next-part.test.ts', 'property: invariants hold whatever nodes show'],
+    mutation: ['quoting/parts/next-part.ts', 'view.feesWei < last.feesWei', 'view.feesWei > last.feesWei'],
+  },
 ];

@@ -1,0 +1,66 @@
+import { type Address, encodeFunctionData, type Hex, parseAbi, zeroAddress, zeroHash } from 'viem';
+import type { CallResult } from '../protocol/bounded-calls/bounded-calls.ts';
+import type { PartView } from './pending-state.ts';
+import { RpcFailure } from './rpc-failure.ts';
+
+/** Where fees go: the vaults of chains of the OP Stack for base fees and for tips, and the account of local nodes. */
+const FEE_ACCOUNTS: readonly Address[] = [
+  '0x4200000000000000000000000000000000000019',
+  '0x4200000000000000000000000000000000000011',
+  zeroAddress,
+];
+
+const abi = parseAbi([
+  'function getBlockNumber() view returns (uint256)',
+  'function getCurrentBlockTimestamp() view returns (uint256)',
+  'function getLastBlockHash() view returns (bytes32)',
+  'function getEthBalance(address) view returns (uint256)',
+]);
+
+const CALLS: readonly Hex[] = [
+  encodeFunctionData({ abi, functionName: 'getBlockNumber' }),
+  encodeFunctionData({ abi, functionName: 'getCurrentBlockTimestamp' }),
+  encodeFunctionData({ abi, functionName: 'getLastBlockHash' }),
+  ...FEE_ACCOUNTS.map((account) => encodeFunctionData({ abi, functionName: 'getEthBalance', args: [account] })),
+];
+/** Of one of these calls, with a balance that was not read before. */
+const GAS = 10_000;
+
+/** The calls whose results {@link readView} takes. @param multicall3 its own functions show the block */
+export const viewCalls = (multicall3: Address) =>
+  CALLS.map((data) => ({ target: multicall3, data, gas: GAS, likelyGas: GAS, gasLimit: GAS, keptBytes: 32 }));
+
+/** @throws RpcFailure `malformed` when the calls did not give it */
+export function readView(results: readonly (CallResult | null)[]): PartView {
+  const [number, time, parent, ...balances] = results.slice(0, CALLS.length).map((result) => {
+    if (!result?.success || result.data.length !== zeroHash.length)
+      throw new RpcFailure('malformed', 'a call at the tag pending does not show its block');
+    return result.data;
+  });
+  const parentHash = parent === undefined || parent === zeroHash ? null : parent;
+  const feesWei = balances.reduce((sum, balance) => sum + BigInt(balance), 0n);
+  return { blockNumber: BigInt(number ?? 0), timestamp: BigInt(time ?? 0), parentHash, feesWei };
+}
+
+export const isSameView = (one: PartView, other: PartView): boolean =>
+  one.blockNumber === other.blockNumber &&
+  one.timestamp === other.timestamp &&
+  one.feesWei === other.feesWei &&
+  (one.parentHash === other.parentHash || one.parentHash === null || other.parentHash === null);
+
+/** Says that a call ran on another part than was asked for. */
+export class OtherPart extends RpcFailure {
+  /** What the call shows. */
+  readonly view: PartView;
+
+  constructor(view: PartView) {
+    super('moved', 'a call ran on another part of the block that is being built');
+    this.view = view;
+  }
+}
+
+/** @throws OtherPart when results are not of this part; RpcFailure when they show none */
+export function checkView(expected: PartView, results: readonly (CallResult | null)[]): void {
+  const view = readView(results);
+  if (!isSameView(expected, view)) throw new OtherPart(view);
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
+import { readPart } from '../../chain/read-part.ts';
+import type { LiveConfig, PartSourceConfig } from '../../config/live-schema.ts';
+import type { ChainContext } from '../chain-bounds.ts';
+import type { Heads } from '../heads/heads.ts';
+import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
+import { PartFeed } from './part-feed.ts';
+import { openPartSocket } from './part-socket.ts';
+
+export interface OpenPartHeads {
+  readonly heads: LiveHeads;
+  readonly feed: PartFeed;
+  /** The nodes that follow parts. */
+  readonly rpc: ChainRpc;
+  /** What the operator should know; undefined when there is nothing. */
+  warning(): string | undefined;
+  close(): void;
+}
+
+/** Longest wait for a call that shows the part: another one comes after 200 ms. */
+const READ_MS = 500;
+/** A part holds whatever its accounts are: it is the state of the chain itself. */
+const NO_PROTECTED_ACCOUNTS: ReadonlySet<never> = new Set();
+
+/** Makes the heads that show the newest part of a chain's block being built. */
+export function openPartHeads(
+  { config, bounds, countCall, logger, now }: ChainContext,
+  source: PartSourceConfig,
+  committed: Heads,
+  observer: LiveHeadsDeps['observer'],
+): OpenPartHeads {
+  const { chainId, blockTimeMs, multicall3 } = config;
+  const { rpcUrls, wsUrls, maxAgeMs } = source;
+  const rpc = openChainRpc({ chainId, rpcUrls }, bounds.rpcTimeoutMs, countCall);
+  const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
+  const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, read, observer, now });
+  const live: LiveConfig = { sources: [source] };
+  const protectedAccounts = () => NO_PROTECTED_ACCOUNTS;
+  const heads = new LiveHeads(
+    { chainId, blockTimeMs, live },
+    { committed, feed, protectedAccounts, observer, logger, now },
+  );
+  const closes = wsUrls.map((url) => openPartSocket({ url, logger, onPart: (part) => feed.push(part) }));
+  return {
+    heads,
+    feed,
+    rpc,
+    warning: () => feed.warning(),
+    close() {
+      for (const close of closes) close();
+      feed.close();
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { type Hex, numberToHex } from 'viem';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { PartView } from '../../chain/pending-state.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { PartFeed, type SharedPart } from './part-feed.ts';
+import { LEFT_MS, PART_MS } from './part-schedule.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const hashOf = (number: bigint): Hex => numberToHex(number, { size: 32 });
+const viewOf = (blockNumber: bigint, feesWei: bigint): PartView => ({
+  blockNumber,
+  timestamp: 1_000n + 2n * blockNumber,
+  parentHash: hashOf(blockNumber - 1n),
+  feesWei,
+});
+const HEAD = { number: 9n, hash: hashOf(9n), timestamp: 1_018n, parents: [hashOf(8n)] };
+
+/** A feed whose calls show this, one after the other; the last one again. */
+function feedOf(shows: (PartView | RpcFailure)[], id = 'b') {
+  const calls: number[] = [];
+  const outcomes: string[] = [];
+  const shared: SharedPart[] = [];
+  const startedAt = Date.now();
+  const now = () => Date.now() - startedAt;
+  const feed = new PartFeed({
+    id,
+    multicall3: '0xca11bde05977b3631167028862be2a173976ca11',
+    maxAgeMs: 600,
+    committed: { announced: { block: HEAD, endpoint: null } },
+    async read() {
+      calls.push(now());
+      const shown = (shows.length > 1 ? shows.shift() : shows[0]) as PartView | RpcFailure;
+      if (shown instanceof RpcFailure) throw shown;
+      return shown;
+    },
+    observer: { count: (_, outcome) => outcomes.push(outcome) },
+    now,
+  });
+  feed.onShown((part) => shared.push(part));
+  return { feed, calls, outcomes, shared };
+}
+
+test('nodes are asked each 200 ms for as long as somebody wants quotes, and some seconds more', async () => {
+  const { feed, calls } = feedOf([viewOf(10n, 5n)]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(calls).toEqual([]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls[1]).toBe((calls[0] ?? 0) + PART_MS);
+  expect(calls.length).toBeLessThanOrEqual(26);
+});
+
+test('the same part is the same state, and gets younger', async () => {
+  const { feed } = feedOf([viewOf(10n, 5n), viewOf(10n, 5n), viewOf(10n, 6n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(10);
+  const first = feed.state();
+  expect(first).toMatchObject({ blockNumber: 10n, receivedAt: 0, part: { view: viewOf(10n, 5n), index: null } });
+  await vi.advanceTimersByTimeAsync(PART_MS);
+  expect(feed.state()).toMatchObject({ digest: first?.digest, receivedAt: PART_MS });
+  await vi.advanceTimersByTimeAsync(PART_MS);
+  expect(feed.state()?.digest).not.toBe(first?.digest);
+});
+
+test('a part that no call shows any more ends after its age, and the operator sees why', async () => {
+  const { feed, outcomes } = feedOf([viewOf(10n, 5n), new RpcFailure('refused', 'block not found'), viewOf(9n, 5n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(feed.warning()).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(580);
+  expect(feed.state()).toBeDefined();
+  await vi.advanceTimersByTimeAsync(20);
+  expect(feed.state()).toBeUndefined();
+  expect(feed.warning()).toBe('quotes are committed: parts of blocks are not used (committed)');
+  expect(outcomes.slice(0, 3)).toEqual(['used', 'refused', 'committed']);
+});
+
+test('the index is that of the pushed part of this block', async () => {
+  const { feed } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(10);
+  feed.push({ blockNumber: 10n, index: 4 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(feed.state()?.part?.index).toBe(4);
+});
+
+test('of two processes one asks, and the other one takes over when it does not hear of it', async () => {
+  const { feed, calls, shared } = feedOf([viewOf(10n, 7n)]);
+  feed.hear('a', { view: viewOf(10n, 5n), index: 2 });
+  feed.want();
+  for (let parts = 0; parts < 5; parts += 1) {
+    await vi.advanceTimersByTimeAsync(PART_MS);
+    feed.hear('a', { view: viewOf(10n, 6n), index: 3 });
+  }
+  expect([calls, shared]).toEqual([[], []]);
+  expect(feed.state()?.part).toMatchObject({ view: viewOf(10n, 6n), index: 3 });
+  await vi.advanceTimersByTimeAsync(LEFT_MS);
+  expect(calls).toHaveLength(1);
+  expect(shared).toEqual([{ view: viewOf(10n, 7n), index: null }]);
+});
+
+test('what another process shares is judged as well', () => {
+  const { feed, outcomes } = feedOf([viewOf(10n, 5n)]);
+  feed.hear('a', { view: viewOf(9n, 5n), index: null });
+  expect(outcomes).toEqual(['committed']);
+  expect(feed.state()).toBeUndefined();
+});
+
+test('nothing happens after it is closed', async () => {
+  const { feed, calls } = feedOf([viewOf(10n, 5n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(10);
+  feed.close();
+  feed.want();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(calls).toHaveLength(1);
+});

@@ -1,0 +1,79 @@
+import { OtherPart } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { PoolRead } from '../calls/decode-pool.ts';
+import { committedReads, type ReadCommitted } from '../live/committed-reads.ts';
+import type { LiveHeads } from '../live/live-heads.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import type { PoolReader } from '../reads/pool-reader.ts';
+import type { SnapshotCache } from '../reads/snapshot-cache.ts';
+import { SnapshotError } from '../snapshot-error.ts';
+import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
+
+export interface PartReaderDeps {
+  /** Reads pools of the nodes that follow parts. */
+  readonly reader: Pick<PoolReader, 'prices' | 'depth'>;
+  /** The snapshots at the committed head. */
+  readonly committed: Pick<SnapshotCache, 'read'>;
+  readonly heads: Pick<LiveHeads, 'head' | 'sourceAge'>;
+  /** Takes note of another part than a call was to run on. */
+  readonly note: (view: PartView) => void;
+}
+
+/** Reads at a head. `isNewer`: the head is another one than what was read before is of. */
+type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
+
+/**
+ * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part. Where a newer one
+ * came between them, they are made once more, on that; then the snapshot is of the committed head, and provisional.
+ */
+export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
+  readonly #deps: PartReaderDeps;
+  readonly #committed: ReadCommitted;
+
+  constructor(deps: PartReaderDeps) {
+    this.#deps = deps;
+    this.#committed = committedReads(deps.committed);
+  }
+
+  /** Throws as the reader does, where the budget of a scheduled read is exhausted. */
+  prices(head: HeadContext, read: PoolRead): Promise<PriceSnapshot> {
+    if (!head.block.pending) return this.#committed('prices', head, read.pool);
+    return this.#read('prices', { head, pool: read.pool }, (at) => this.#deps.reader.prices(at, read));
+  }
+
+  depth(head: HeadContext, prices: PriceSnapshot): Promise<DepthSnapshot> {
+    const { reader } = this.#deps;
+    const { pool, isProvisional } = prices;
+    if (!prices.block.pending) return this.#committed('depths', head, pool, isProvisional);
+    return this.#read('depths', { head, pool }, async (at, isNewer) =>
+      reader.depth(at, isNewer ? await reader.prices(at, { pool, before: prices }) : prices),
+    );
+  }
+
+  async #read<K extends QuoteKind>(
+    kind: K,
+    { head, pool }: { readonly head: HeadContext; readonly pool: ServedPool },
+    read: ReadAt<Kinds[K]>,
+  ): Promise<Kinds[K]> {
+    try {
+      const snapshot = await read(head, false).catch((error) => this.#again(head, error, read));
+      return { ...snapshot, ...this.#deps.heads.sourceAge(snapshot.block) };
+    } catch (error) {
+      const isOwn = error instanceof SnapshotError;
+      if (!isOwn && (!(error instanceof RpcFailure) || error.code === 'exhausted')) throw error;
+      return this.#committed(kind, head, pool, !isOwn);
+    }
+  }
+
+  /** Reads on the part that a call showed, if it is used. @throws the error if it is not */
+  async #again<S>({ reserve, ...head }: HeadContext, error: unknown, read: ReadAt<S>): Promise<S> {
+    if (!(error instanceof OtherPart)) throw error;
+    const { heads, note } = this.#deps;
+    note(error.view);
+    const next = await heads.head();
+    const { pending } = next.block;
+    if (!pending || pending.digest === head.block.pending?.digest) throw error;
+    return read({ ...next, reserve }, true);
+  }
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  idle,
+  LEFT_MS,
+  nextSchedule,
+  PART_MS,
+  type PartEvent,
+  type ScheduleState,
+  SILENT_MS,
+} from './part-schedule.ts';
+
+type Timed = PartEvent & { readonly at: number; readonly isWanted?: boolean };
+
+/** When calls begin. */
+function callsOf(events: readonly Timed[]): readonly number[] {
+  let state: ScheduleState = idle;
+  return events.flatMap(({ at, isWanted = true, ...event }) => {
+    const [next, { read }] = nextSchedule(state, event, at, isWanted);
+    state = next;
+    return read ? [at] : [];
+  });
+}
+
+const ended = (at: number): Timed => ({ kind: 'ended', at });
+const time = (at: number): Timed => ({ kind: 'time', at });
+
+test('a call begins when somebody wants quotes, and then every 200 ms', () => {
+  expect(callsOf([{ kind: 'wanted', at: 5 }, ended(8), time(204), time(205), ended(210)])).toEqual([5, 205]);
+});
+
+test('at a push at once; polls rest while parts are pushed', () => {
+  const events: Timed[] = [{ kind: 'wanted', at: 0 }, ended(3), { kind: 'pushed', at: 50 }, ended(55), time(250)];
+  expect(callsOf([...events, time(449), time(50 + SILENT_MS)])).toEqual([0, 50, 450]);
+});
+
+test('pushes during a call make one more', () => {
+  const pushed = (at: number): Timed => ({ kind: 'pushed', at });
+  expect(callsOf([pushed(0), pushed(2), pushed(4), ended(9), ended(12)])).toEqual([0, 9]);
+});
+
+test('none while nobody wants quotes', () => {
+  expect(
+    callsOf([
+      { kind: 'pushed', at: 0, isWanted: false },
+      { ...time(300), isWanted: false },
+      { kind: 'wanted', at: 310 },
+    ]),
+  ).toEqual([310]);
+});
+
+test('a process leaves calls to one that comes first, and takes them over within one and a half parts', () => {
+  const heard = (at: number, comesFirst = true): Timed => ({ kind: 'heard', comesFirst, at });
+  expect(callsOf([heard(0), { kind: 'pushed', at: 100 }, heard(200), time(499), time(500)])).toEqual([500]);
+  expect(callsOf([heard(0, false), ended(9), { kind: 'pushed', at: 100 }])).toEqual([0, 100]);
+});
+
+const anyEvent = fc.record({
+  kind: fc.constantFrom<PartEvent['kind']>('time', 'wanted', 'pushed', 'ended', 'heard'),
+  afterMs: fc.integer({ min: 0, max: 250 }),
+  comesFirst: fc.boolean(),
+  isWanted: fc.boolean(),
+});
+
+test('property: invariants hold whatever happens', () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 60 }), (events) => {
+      let [state, now, readAt, heardAt, isReading]: [ScheduleState, number, number, number, boolean] = [
+        idle,
+        0,
+        -Infinity,
+        -Infinity,
+        false,
+      ];
+      let [pushedAt, isPushed] = [-Infinity, false];
+      for (const { kind, afterMs, comesFirst, isWanted } of events) {
+        now += afterMs;
+        if (kind === 'ended' && !isReading) continue;
+        if (kind === 'ended') isReading = false;
+        if (kind === 'heard' && comesFirst) heardAt = now;
+        if (kind === 'pushed') [pushedAt, isPushed] = [now, true];
+        const [next, { read, wakeAt }] = nextSchedule(
+          state,
+          kind === 'heard' ? { kind, comesFirst } : { kind },
+          now,
+          isWanted,
+        );
+        if (read) {
+          expect({ isReading, isWanted }).toEqual({ isReading: false, isWanted: true });
+          expect(now - heardAt).toBeGreaterThanOrEqual(LEFT_MS);
+          if (!isPushed) expect(now - readAt >= PART_MS && now - pushedAt >= SILENT_MS).toBe(true);
+          [isReading, readAt, isPushed] = [true, now, false];
+        } else if (isWanted && !isReading) {
+          // It waits for a time that comes.
+          expect(wakeAt).toBeGreaterThan(now);
+          expect(wakeAt).toBeLessThanOrEqual(now + SILENT_MS);
+        }
+        state = next;
+      }
+    }),
+  );
+});

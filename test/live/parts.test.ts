@@ -1,0 +1,103 @@
+import { expect, test, vi } from 'vitest';
+import type { Part } from '../../devnet/parts/part.ts';
+import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import type { LiveQuote } from './live-world.ts';
+import { PART_MAX_AGE_MS, startPartWorld } from './part-world.ts';
+
+const world = startedWorld(() => startPartWorld({ node: { form: 'payload' } }));
+
+/** The quotes of all pools. */
+async function quotes(body: object = {}): Promise<readonly LiveQuote[]> {
+  const { results } = await world.batch(body);
+  return results.map((result) => {
+    if (!('quote' in result)) throw new Error(JSON.stringify(result));
+    return result.quote;
+  });
+}
+
+/** Asks until all quotes are live after a part. */
+async function quotesAfter({ number, index }: Part): Promise<readonly LiveQuote[]> {
+  return vi.waitFor(async () => {
+    const all = await quotes();
+    for (const { basis } of all)
+      expect(basis).toMatchObject({ kind: 'live', targetBlockNumber: Number(number), source: { part: index } });
+    return all;
+  }, 5_000);
+}
+
+/** Shows a part with new prices that start a block: those of the block before are stale then. */
+async function nextBlock(): Promise<void> {
+  const { number } = world.node.part();
+  while (world.node.part().number === number) await world.node.nextPart();
+}
+
+test('quotes are those after the newest part of the block being built, part by part and block by block', async () => {
+  for (const hundredths of [200n, 201n, 202n, 203n]) {
+    // A block without prices between two with them.
+    if (hundredths === 202n) for (const _ of [1, 2]) await nextBlock();
+    const part = await world.price(hundredths);
+    const all = await quotesAfter(part);
+    for (const { basis, priceProviderStatus } of all) {
+      expect(['healthy', 'pool_refused']).toContain(priceProviderStatus);
+      expect(basis).toMatchObject({
+        source: { kind: 'preconfirmed', part: part.index },
+        targetTimestamp: Number(part.timeSecs),
+        blockNumber: Number(part.number) - 1,
+      });
+      expect(basis?.sourceAgeMs).toBeLessThan(PART_MAX_AGE_MS);
+    }
+    const committed = await quotes({ basis: 'committed' });
+    expect(committed.map(({ priceProviderStatus }) => priceProviderStatus)).toEqual(committed.map(() => 'feed_down'));
+  }
+});
+
+test('there are no overrides to give', async () => {
+  await quotesAfter(await world.price(205n));
+  const { overrides, results } = await world.batch({ include: 'stateOverride' });
+  expect(overrides).toBeNull();
+  expect(results[0]).toMatchObject({ quote: { basis: { kind: 'live' } } });
+});
+
+/** What each pool quotes after the newest part, by its levels. */
+const levelsOf = (all: readonly LiveQuote[]) => all.map(({ bidAdj, askAdj, depth }) => ({ bidAdj, askAdj, depth }));
+
+test('a node falls into each trap, and into two at once: no quote is of a wrong state, committed ones are as before', async () => {
+  const { node } = world;
+  for (const _ of [1, 2]) await nextBlock();
+  const part = await world.price(204n);
+  const right = levelsOf(await quotesAfter(part));
+  const committed = levelsOf(await quotes({ basis: 'committed' }));
+  const traps: readonly (readonly PartTrap[])[] = [
+    [{ kind: 'callsBehind', blocks: 3n }],
+    [{ kind: 'allBehind', blocks: 400n }],
+    [{ kind: 'allBehind', blocks: 0n }],
+    [{ kind: 'otherContext' }],
+    [{ kind: 'null' }],
+    [{ kind: 'halves' }],
+    [{ kind: 'otherParent' }],
+    [{ kind: 'halves' }, { kind: 'otherParent' }],
+    [{ kind: 'null' }, { kind: 'callsBehind', blocks: 5n }],
+  ];
+  for (const trap of traps) {
+    const name = trap.map(({ kind }) => kind).join();
+    node.trap(...trap);
+    for (const deadline = performance.now() + 2 * PART_MAX_AGE_MS; performance.now() < deadline; ) {
+      const seen = await quotes();
+      for (const [index, { basis }] of seen.entries()) {
+        const expected = basis?.kind === 'live' ? right : committed;
+        expect(levelsOf(seen)[index], `${name}, pool ${index}`).toEqual(expected[index]);
+      }
+      expect(levelsOf(await quotes({ basis: 'committed' }))).toEqual(committed);
+    }
+    if (trap[0]?.kind !== 'halves' || trap.length > 1)
+      expect(
+        (await quotes()).map(({ basis }) => basis?.kind),
+        name,
+      ).toEqual(right.map(() => 'committed'));
+    node.trap();
+    const endedAt = performance.now();
+    expect(levelsOf(await quotesAfter(part))).toEqual(right);
+    expect(performance.now() - endedAt).toBeLessThan(1_000);
+  }
+});
