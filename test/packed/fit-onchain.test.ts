@@ -1,18 +1,17 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import type { SideCurve } from '../../protocol/layouts/side-curve.ts';
 import { tolerance } from '../../protocol/layouts/tolerance.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
-  createTestPools,
+  anyPricedPool,
   fitOnChain,
-  MAX_PRICE_BITS,
   type PackedTestPool,
   simulate,
+  startedTestPools,
   startPackedChain,
 } from './packed-chain.ts';
 import { ordinary } from './packed-states.ts';
@@ -29,26 +28,16 @@ const packedChain = startedWorld(startPackedChain);
 
 describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant) => {
   const { rule } = variant;
-  let pools: readonly PackedTestPool[];
-
-  beforeAll(async () => {
-    pools = await createTestPools(packedChain, variant, [
-      [18, 18],
-      [18, 6],
-      [6, 18],
-      [8, 8],
-    ]);
-  });
+  const made = startedTestPools(packedChain, variant, [
+    [18, 18],
+    [18, 6],
+    [6, 18],
+    [8, 8],
+  ]);
 
   const fitRandom = async (amounts: typeof ANY): Promise<{ requested: number; served: number }> => {
     const count = { requested: 0, served: 0 };
-    const drawn = fc
-      .constantFrom(...pools)
-      .chain((pool) =>
-        fc
-          .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
-          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
-      );
+    const drawn = anyPricedPool(made.pools, amounts);
     const property = fc.asyncProperty(drawn, fc.boolean(), fc.nat(), async ({ pool, priced }, zeroForOne, draw) => {
       const curve = await fitted(pool, priced, zeroForOne, draw);
       count.requested += 1;
@@ -72,7 +61,7 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
   });
 
   it.runIf(rule === 'growing')('is not served where a proof drawn at random would not see how it grows', async () => {
-    const pool = pools[2];
+    const pool = made.pools[2];
     if (pool === undefined) throw new Error('no such pool');
     for (const draw of [0, 1, 2, 3]) expect(await fitted(pool, almostStraight(pool), true, draw)).toBeNull();
   });
@@ -85,7 +74,7 @@ describe.each(PACKED_VARIANTS)('a side that charges by the rule $rule', (variant
   ])(
     `of pool %s with ordinary bins is ${rule === 'growing' ? 'never' : 'always'} served, sale: %s`,
     async (n, zeroForOne) => {
-      const pool = pools[n];
+      const pool = made.pools[n];
       if (pool === undefined) throw new Error('no such pool');
       for (const draw of [0, 1, 2, 3]) {
         const curve = await fitted(pool, ordinary(pool), zeroForOne, draw);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { encodeFunctionData } from 'viem';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS } from '../../devnet/packed/variants.ts';
 import { flatAdapter } from '../../protocol/layouts/flat/adapter.ts';
 import { flatPoolFunctions } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -11,12 +11,12 @@ import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
+  anyPricedPool,
   callPool,
-  createTestPools,
-  MAX_PRICE_BITS,
   overrides,
   type PackedTestPool,
   simulate,
+  startedTestPools,
   startPackedChain,
 } from './packed-chain.ts';
 
@@ -29,25 +29,15 @@ const packedChain = startedWorld(startPackedChain);
 describe.each(PACKED_VARIANTS)('pools that charge by the rule $rule', (variant) => {
   const { rule } = variant;
   const amounts = { minBits: 66, maxBits: 80, empty: false };
-  let pools: readonly PackedTestPool[];
-
-  beforeAll(async () => {
-    pools = await createTestPools(packedChain, variant, [
-      [18, 18],
-      [18, 6],
-      [6, 18],
-    ]);
-  });
+  const made = startedTestPools(packedChain, variant, [
+    [18, 18],
+    [18, 6],
+    [6, 18],
+  ]);
 
   it(CANDIDATES.includes(rule) ? 'agree with their formula, some with it alone' : 'agree with no formula', async () => {
     let alone = 0;
-    const drawn = fc
-      .constantFrom(...pools)
-      .chain((pool) =>
-        fc
-          .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
-          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
-      );
+    const drawn = anyPricedPool(made.pools, amounts);
     const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
       // Where nothing is charged, no rule differs from another.
       const { bins, notionalFeeE8 } = priced.state;
@@ -63,7 +53,7 @@ describe.each(PACKED_VARIANTS)('pools that charge by the rule $rule', (variant) 
   });
 
   it('agree with none as long as they answered too few swaps', async () => {
-    const [pool] = pools;
+    const [pool] = made.pools;
     if (pool === undefined) throw new Error('no pool');
     const [priced] = fc
       .sample(fc.tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(4)), { numRuns: 1, seed: 7 })

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   type Address,
   concatHex,
@@ -22,9 +23,10 @@ import type { PackedVariant } from '../../devnet/packed/variants.ts';
 import { createPool, type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { SellAndBuyPrices } from '../../protocol/curve.ts';
-import type { PricedPool, ProviderQuote } from '../../protocol/layouts/ladder.ts';
+import { type PricedPool, type ProviderQuote, pricePool } from '../../protocol/layouts/ladder.ts';
 import { fitSide } from '../../protocol/layouts/packed/fit.ts';
 import { furtherProbes, planFit } from '../../protocol/layouts/packed/fit-plan.ts';
+import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { packedStorage } from '../../protocol/layouts/packed/storage.ts';
 import { writeWord } from '../../protocol/layouts/packed/words.fixture.ts';
@@ -33,6 +35,7 @@ import { BIN_WORD, binSlot, HEAD_SLOTS } from '../../protocol/layouts/storage.ts
 import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import type { PoolImmutables, PoolState } from '../../protocol/pool-state.ts';
 import { tokenScale } from '../../protocol/scaling.ts';
+import { openWorld } from '../harness/open-world.ts';
 
 /** Room for several hundred simulations in one `eth_call`. */
 const GAS_LIMIT = 1_000_000_000n;
@@ -101,6 +104,21 @@ export async function createTestPools(
   }
   return pools;
 }
+
+/** The same before the tests of a suite, which may use them then. */
+export const startedTestPools = (...of: Parameters<typeof createTestPools>) =>
+  openWorld(async () => ({ pools: await createTestPools(...of) }));
+
+/** Any of these pools, in any state of such amounts, at any price that it can trade at. */
+export const anyPricedPool = (pools: readonly PackedTestPool[], amounts: Parameters<typeof poolStateOf>[1]) =>
+  fc
+    .nat({ max: pools.length - 1 })
+    .map((index) => pools[index] as PackedTestPool)
+    .chain((pool) =>
+      fc
+        .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
+        .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
+    );
 
 /** Of each token, so that pools can pay whatever their storage is made to say. */
 const PLENTY = 1n << 200n;

@@ -1,22 +1,21 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
 import { maxBigint } from '../../protocol/fixed-point.ts';
 import { type PricedPool, pricePool } from '../../protocol/layouts/ladder.ts';
-import { poolStateOf, quoteUpTo } from '../../protocol/layouts/packed/pool-state.fixture.ts';
 import { MAX_POSITION } from '../../protocol/pool-state.ts';
 import { type FillCurve, fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
-  createTestPools,
+  anyPricedPool,
   fitOnChain,
-  MAX_PRICE_BITS,
   overrides,
   type PackedTestPool,
   shownPrices,
   simulate,
+  startedTestPools,
   startPackedChain,
 } from './packed-chain.ts';
 import { runWalk } from './run-walk.ts';
@@ -42,25 +41,13 @@ const OFF_OUTPUT = packedVariant('offOutput');
 const VARIANTS = [...PACKED_VARIANTS, OFF_OUTPUT, { ...OFF_OUTPUT, zeroAmounts: 'revert' as const }];
 
 describe.each(VARIANTS)('of a side that charges by the rule $rule, whose zero amounts $zeroAmounts,', (variant) => {
-  let pools: readonly PackedTestPool[];
+  const made = startedTestPools(packedChain, variant, [
+    [18, 18],
+    [18, 6],
+    [6, 18],
+  ]);
 
-  beforeAll(async () => {
-    pools = await createTestPools(packedChain, variant, [
-      [18, 18],
-      [18, 6],
-      [6, 18],
-    ]);
-  });
-
-  const drawn = () =>
-    fc
-      .nat({ max: pools.length - 1 })
-      .map((index) => pools[index] as PackedTestPool)
-      .chain((pool) =>
-        fc
-          .tuple(poolStateOf(pool.immutables, AMPLE), quoteUpTo(MAX_PRICE_BITS))
-          .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
-      );
+  const drawn = () => anyPricedPool(made.pools, AMPLE);
 
   it('no amount is promised more than the chain gives, where it is simulated', async () => {
     const property = fc.asyncProperty(drawn(), async ({ pool, priced }) => {
@@ -84,7 +71,7 @@ describe.each(VARIANTS)('of a side that charges by the rule $rule, whose zero am
   });
 
   it.each([true, false])('in narrow bins, promises are at most 20 ppm below, sale: %s', async (zeroForOne) => {
-    for (const pool of pools) {
+    for (const pool of made.pools) {
       const priced = dearThenFree(pool);
       const { bids, asks } = await walked(pool, priced);
       const levels = zeroForOne ? bids : asks;

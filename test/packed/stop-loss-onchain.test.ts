@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Address, Hex, StateOverride } from 'viem';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { RevertedError, staticCall, takenBack } from '../../devnet/dev-chain.ts';
 import { packedSimulation as simulateOnChain } from '../../devnet/packed/actions.ts';
@@ -30,6 +30,7 @@ import {
   type SideWalk,
   type WalkRecord,
 } from '../../protocol/simulated-walk/simulated-walk.ts';
+import { openWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import { runWalk } from './run-walk.ts';
 
@@ -57,17 +58,14 @@ const variants = PACKED_VARIANTS.filter(({ rule }) =>
 );
 
 describe.each(variants)('a stop loss of pools that charge by the rule $rule', (variant) => {
-  let market: PackedMarket;
-
-  beforeAll(async () => {
-    market = await PackedMarket.open(variant);
-    return market.setup.anvil.stop;
-  });
+  const world = openWorld(async (ends) => ({
+    market: ends.adopt(await PackedMarket.open(variant), ({ setup }) => setup.anvil.stop()),
+  }));
 
   test('lets every amount fill up to the end that its state shows', async () => {
     const seen = { open: 0, cut: 0, closed: 0, certain: 0 };
     const property = fc.asyncProperty(story, fc.nat(), (drawn, draw) =>
-      takenBack(market.setup.chain, async () => {
+      takenBack(world.market.setup.chain, async () => {
         const { pool, hundredths } = await live(drawn);
         const priced = await read(pool, hundredths);
         const curve = await curveOf(pool, priced, draw);
@@ -93,7 +91,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   test('ends a walk at the last edge that it lets fill', async () => {
     const seen = { open: 0, cut: 0, closed: 0 };
     const property = fc.asyncProperty(story, (drawn) =>
-      takenBack(market.setup.chain, async () => {
+      takenBack(world.market.setup.chain, async () => {
         const { pool, hundredths } = await live(drawn);
         const priced = await read(pool, hundredths);
         const { curve } = await walkOf(pool, priced);
@@ -125,9 +123,11 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   });
 
   test('that burns all the gas it gets closes a walk after a call a side', async () => {
-    const pool = await market.fundedPool(() => [packedStopLossExtension(market.setup.deployment, SETTINGS)]);
+    const pool = await world.market.fundedPool(() => [
+      packedStopLossExtension(world.market.setup.deployment, SETTINGS),
+    ]);
     const priced = await read(pool, 200n);
-    const hog = [{ address: market.setup.deployment.stopLoss, code: loadArtifact('GasHog').deployedBytecode }];
+    const hog = [{ address: world.market.setup.deployment.stopLoss, code: loadArtifact('GasHog').deployedBytecode }];
     const { curve, calls } = await walkOf(pool, priced, hog);
     const given = [curve.bids, curve.asks].map(({ levels }) => levels.at(-1)?.cumulativeOutput ?? 0n);
     expect([given, calls]).toEqual([[0n, 0n], 2]);
@@ -143,38 +143,42 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
 
   const walkOf = (pool: MarketPool, priced: PricedPool, stateOverride: StateOverride = []) => {
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
-    return runWalk(market.setup.chain, requestOf(pool, priced), prices, stateOverride, CALL_GAS);
+    return runWalk(world.market.setup.chain, requestOf(pool, priced), prices, stateOverride, CALL_GAS);
   };
 
   /** A pool that has traded at changing prices; what the stop loss refused is left out. */
   async function live(drawn: typeof story extends fc.Arbitrary<infer T> ? T : never) {
     const { drawdownE6, decayPerSecondE18, before, after, hundredths, last } = drawn;
     const settings = { drawdownE6, decayPerSecondE18, timelockSecs: 2 ** 33 };
-    const pool = await market.fundedPool(() => [packedStopLossExtension(market.setup.deployment, settings)]);
+    const pool = await world.market.fundedPool(() => [
+      packedStopLossExtension(world.market.setup.deployment, settings),
+    ]);
     const swaps = async (trades: typeof before) => {
       for (const { sells, tokens } of trades) {
-        const swapped = sells ? market.sell(pool, BigInt(tokens) * ONE) : market.buy(pool, BigInt(tokens) * ONE);
+        const swapped = sells
+          ? world.market.sell(pool, BigInt(tokens) * ONE)
+          : world.market.buy(pool, BigInt(tokens) * ONE);
         await swapped.catch((error) => {
           if (!(error instanceof RevertedError)) throw error;
         });
       }
     };
     await swaps(before);
-    await setQuote(market.setup.chain, pool.provider, quoteAround(BigInt(hundredths)));
+    await setQuote(world.market.setup.chain, pool.provider, quoteAround(BigInt(hundredths)));
     await swaps(after);
-    await setQuote(market.setup.chain, pool.provider, quoteAround(BigInt(last)));
+    await setQuote(world.market.setup.chain, pool.provider, quoteAround(BigInt(last)));
     return { pool, hundredths: BigInt(last) };
   }
 
   async function read({ pool }: MarketPool, hundredths: bigint): Promise<PricedPool> {
     const data = encodeExtsload(stateSlots(IMMUTABLES));
-    const answer = await staticCall(market.setup.chain, { to: pool, data });
+    const answer = await staticCall(world.market.setup.chain, { to: pool, data });
     const state = packedStorage.decodeState(IMMUTABLES, decodeExtsload(answer.data));
     return pricePool(state, quoteAround(hundredths));
   }
 
   async function stopLossOf({ pool }: MarketPool) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const calls = packedAdapter.stopLoss.calls(deployment.stopLoss, pool, IMMUTABLES);
     const answers = await Promise.all(
       calls.map(({ target, data }) => staticCall(chain, { to: target, data }).then((answer) => answer.data)),
@@ -190,16 +194,16 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   async function curveOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<PoolCurve> {
     if (variant.rule !== 'growing')
       return poolCurve(await sidesOf(pool, priced, draw), packedSimulation, variant.simulation);
-    const silenced = [market.setup.deployment.stopLoss];
+    const silenced = [world.market.setup.deployment.stopLoss];
     const prices = { sellX64: priced.quote.bidX64, buyX64: priced.quote.askX64 };
     const request = { ...requestOf(pool, priced), isGuarded: false, silenced };
-    const free = [{ address: market.setup.deployment.stopLoss, code: HARMLESS }];
-    return (await runWalk(market.setup.chain, request, prices, free)).curve;
+    const free = [{ address: world.market.setup.deployment.stopLoss, code: HARMLESS }];
+    return (await runWalk(world.market.setup.chain, request, prices, free)).curve;
   }
 
   /** What the pool answers to an exact input. */
   async function answerTo({ pool }: MarketPool, { quote }: PricedPool, { zeroForOne }: PoolSide, amount: bigint) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const order = { pool, zeroForOne, amountSpecified: amount, ...quote };
     return { success: false, data: await simulateOnChain(chain, deployment, order) };
   }
@@ -207,7 +211,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
   async function sidesOf(pool: MarketPool, priced: PricedPool, draw: number): Promise<Sides> {
     const formula = FEE_FORMULAS.find(({ name }) => name === variant.rule);
     if (formula) return formulaCurve(priced, formula);
-    const free = [{ address: market.setup.deployment.stopLoss, code: HARMLESS }];
+    const free = [{ address: world.market.setup.deployment.stopLoss, code: HARMLESS }];
     const fitted = async (zeroForOne: boolean) => {
       const plan = planFit(priced, zeroForOne, draw);
       const fills: (SwapAmounts | null)[] = [];
@@ -259,7 +263,7 @@ describe.each(variants)('a stop loss of pools that charge by the rule $rule', (v
     for (;;) {
       const data = encodeWalk({ ...walk, points: walk.points.slice(records.length) });
       const call = { account: CALLER, data, gas: CALL_GAS, stateOverride };
-      const answer = decodeWalk((await market.setup.chain.client.call(call)).data ?? '0x');
+      const answer = decodeWalk((await world.market.setup.chain.client.call(call)).data ?? '0x');
       records.push(...answer.records);
       if (answer.done) return records;
     }

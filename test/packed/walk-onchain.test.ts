@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SideOfBin } from '../../devnet/packed/model-prices.fixture.ts';
 import { PACKED_VARIANTS, packedVariant } from '../../devnet/packed/variants.ts';
 import type { DepthLevel } from '../../protocol/depth.ts';
@@ -10,12 +10,13 @@ import { binAt, MAX_POSITION } from '../../protocol/pool-state.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { runs } from '../harness/property-seed.ts';
 import {
+  anyPricedPool,
   createTestPools,
-  MAX_PRICE_BITS,
   overrides,
   type PackedTestPool,
   shownPrices,
   simulate,
+  startedTestPools,
   startPackedChain,
 } from './packed-chain.ts';
 import { runWalk } from './run-walk.ts';
@@ -36,26 +37,16 @@ const packedChain = startedWorld(startPackedChain);
 describe.each([...PACKED_VARIANTS, { ...packedVariant('older'), zeroAmounts: 'revert' as const }])(
   'a pool that charges by the rule $rule, whose zero amounts $zeroAmounts, simulated',
   (variant) => {
-    let pools: readonly PackedTestPool[];
-
-    beforeAll(async () => {
-      pools = await createTestPools(packedChain, variant, [
-        [18, 6],
-        [8, 18],
-      ]);
-    });
+    const made = startedTestPools(packedChain, variant, [
+      [18, 6],
+      [8, 18],
+    ]);
 
     it.each([
       ['whatever it holds', ANY, false],
       ['where it holds more than dust, at a price that the chain keeps', AMPLE, true],
     ])('has every edge on the chain %s', async (_, amounts, isAmple) => {
-      const drawn = fc
-        .constantFrom(...pools)
-        .chain((pool) =>
-          fc
-            .tuple(poolStateOf(pool.immutables, amounts), quoteUpTo(MAX_PRICE_BITS))
-            .map(([state, quote]) => ({ pool, priced: pricePool(state, quote) })),
-        );
+      const drawn = anyPricedPool(made.pools, amounts);
       let edges = 0;
       const property = fc.asyncProperty(drawn, async ({ pool, priced }) => {
         const { sides } = await walked(pool, priced);

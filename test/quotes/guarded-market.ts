@@ -3,7 +3,7 @@ import { type Address, type Hex, toHex } from 'viem';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { MULTICALL3 } from '../../config/chains-schema.ts';
-import { addLiquidity, deployToken, fundAccounts, type SwapOrder, sendSwap } from '../../devnet/actions.ts';
+import { addLiquidity, type SwapOrder, sendSwap } from '../../devnet/actions.ts';
 import { startAnvil } from '../../devnet/anvil.ts';
 import { loadArtifact } from '../../devnet/artifacts.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
@@ -19,7 +19,7 @@ import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
 import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import { providerQuote } from './provider-quote.ts';
-import { priceX64 } from './quote-world.ts';
+import { createFundedToken, priceX64 } from './quote-world.ts';
 
 /** A pool with a stop loss to make. Prices are token1 per whole token0. */
 export interface GuardedSpec {
@@ -60,7 +60,6 @@ export interface GuardedMarket {
   stop(): Promise<void>;
 }
 
-const WHOLE_TOKENS = 10n ** 15n;
 const SCALED_ONE = 10n ** 18n;
 const FOREVER = 10n ** 9n;
 
@@ -168,13 +167,8 @@ const binsOf = ({ below, above }: GuardedSpec): number[] =>
   Array.from({ length: below + above + 1 }, (_, index) => index - below);
 
 async function createPair(chain: DevChain, deployment: Setup, { decimals0, decimals1 }: GuardedSpec) {
-  const create = async (decimals: number) => {
-    const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
-    const accounts = [chain.roles.provider, chain.roles.trader];
-    await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
-    return token;
-  };
-  return { token0: await create(decimals0), token1: await create(decimals1) };
+  const token0 = await createFundedToken(chain, deployment, decimals0);
+  return { token0, token1: await createFundedToken(chain, deployment, decimals1) };
 }
 
 /** A pool with about one whole token0, or its price in token1, in each bin. */

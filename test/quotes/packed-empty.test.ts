@@ -1,13 +1,13 @@
 import type { Address } from 'viem';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addLiquidity, extsload } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
-import { type MarketPool, ONE, type PackedMarket } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { createPool } from '../../devnet/pools.ts';
 import { HEAD_SLOTS } from '../../protocol/layouts/storage.ts';
 import { tradingLevels } from './chain-curve.ts';
-import { lastMethod, openPackedMarket, packedApi } from './packed-world.ts';
+import { lastMethod, packedApi, startedPackedMarket } from './packed-world.ts';
 
 const lowercase = ({ pool }: MarketPool) => pool.toLowerCase() as Address;
 
@@ -17,12 +17,7 @@ describe.each([
   ['growing', 'simulation', 'fill'],
   ['growing', 'simulation', 'revert'],
 ] as const)('pools that charge by the rule %s (%s), whose zero amounts %s', (rule, method, zeroAmounts) => {
-  let market: PackedMarket;
-
-  beforeAll(async () => {
-    market = await openPackedMarket({ ...packedVariant(rule), zeroAmounts });
-    return market.setup.anvil.stop;
-  });
+  const world = startedPackedMarket({ ...packedVariant(rule), zeroAmounts });
 
   test('are healthy without liquidity, and with liquidity on one side alone', async () => {
     const [empty, oneSided] = [await pool([]), await pool([1, 2, 3, 4])];
@@ -38,7 +33,7 @@ describe.each([
   });
 
   test('have no depth where their bins are read as empty and give something', async () => {
-    const own = await market.fundedPool(() => [], 'OpenQuoteProvider');
+    const own = await world.market.fundedPool(() => [], 'OpenQuoteProvider');
     const before = await quoteOf(own);
     expect([before.status, before.method]).toEqual([200, method]);
     const misread = { ...own, pool: await hideBins(own) };
@@ -48,9 +43,9 @@ describe.each([
 
   /** A pool of nine bins, with a hundred tokens in some. */
   async function pool(funded: readonly number[]): Promise<MarketPool> {
-    const { chain, deployment } = market.setup;
-    const provider = await market.deployProvider();
-    const address = await createPool(chain, deployment, market.spec(provider));
+    const { chain, deployment } = world.market.setup;
+    const provider = await world.market.deployProvider();
+    const address = await createPool(chain, deployment, world.market.spec(provider));
     const bins = funded.map((bin) => ({ bin, shares: 100n * ONE }));
     if (bins.length > 0) await addLiquidity(chain, deployment, { pool: address, owner: chain.roles.provider, bins });
     return { pool: address, provider };
@@ -58,7 +53,7 @@ describe.each([
 
   /** A pool that trades as this one does, and whose storage has the head alone. */
   async function hideBins({ pool: address }: MarketPool): Promise<Address> {
-    const { chain } = market.setup;
+    const { chain } = world.market.setup;
     const front = await deployContract(chain, 'BinsElsewhere', [address]);
     const words = await extsload(chain, address, HEAD_SLOTS);
     for (const [index, value] of words.entries()) await chain.client.setStorageAt({ address: front, index, value });
@@ -67,7 +62,7 @@ describe.each([
 
   /** What a service answers that was not asked before. */
   async function quoteOf(own: MarketPool, depth = true) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const address = lowercase(own);
     const api = await packedApi({ chain }, [{ address, deployment }]);
     const [result] = await api.results([address], depth);

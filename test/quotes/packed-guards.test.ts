@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import type { Address } from 'viem';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deployContract } from '../../devnet/deploy.ts';
 import { takenBack } from '../../devnet/dev-chain.ts';
 import { packedSimulation } from '../../devnet/packed/actions.ts';
 import { packedStopLossExtension } from '../../devnet/packed/deploy.ts';
-import { type MarketPool, ONE, type PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { setQuote } from '../../devnet/packed/providers.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins, velocityExtension } from '../../devnet/pools.ts';
 import { SMALLEST_SWAP } from '../../protocol/curve.ts';
 import { simulatedAmounts, swapOutcome } from '../../protocol/pool-errors.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
-import { lastMethod, mineAndSee, openPackedMarket, type PackedApi, packedApi } from './packed-world.ts';
+import { lastMethod, mineAndSee, type PackedApi, packedApi, startedPackedMarket } from './packed-world.ts';
 import { eagerQuotes } from './quote-world.ts';
 import { withProxies } from './with-proxies.ts';
 
@@ -41,12 +41,7 @@ describe.each([
   ['quotient', 'fit', 'revert'],
   ['growing', 'simulation', 'revert'],
 ] as const)('guarded pools that charge by the rule %s (%s), whose zero amounts %s', (rule, method, zeroAmounts) => {
-  let market: PackedMarket;
-
-  beforeAll(async () => {
-    market = await openPackedMarket({ ...packedVariant(rule), zeroAmounts });
-    return market.setup.anvil.stop;
-  });
+  const world = startedPackedMarket({ ...packedVariant(rule), zeroAmounts });
 
   test('trade as far as a velocity guard lets them', async () => {
     const [calm, jumpy] = [await pool(velocity(10n ** 18n)), await pool(velocity(10n ** 15n))];
@@ -97,7 +92,7 @@ describe.each([
 
   test('have a side without liquidity that is not refused', async () => {
     const [empty, guarded] = [await pool(velocity(10n ** 18n)), await pool(await unknown())];
-    for (const own of [empty, guarded]) await market.buy(own, 350n * ONE);
+    for (const own of [empty, guarded]) await world.market.buy(own, 350n * ONE);
     const { quotes } = await afterMove([empty, guarded], 200n);
     for (const quote of quotes) {
       expect(quote?.priceProviderStatus).toBe('healthy');
@@ -120,13 +115,13 @@ describe.each([
     'are fitted again as soon as guards let them where the node cannot leave guards out: %s',
     async (how) => {
       const jumpy = await pool(velocity(10n ** 15n));
-      await withProxies(market.setup.chain.rpcUrl, async (node) => {
+      await withProxies(world.market.setup.chain.rpcUrl, async (node) => {
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         const { api, quotes } = await afterMove([jumpy], 204n, node.url);
         expect(quotes[0]?.priceProviderStatus).toBe('pool_refused');
         expect(lastMethod(api, lowercase(jumpy))).toBe('simulation');
-        await setQuote(market.setup.chain, jumpy.provider, quoteAround(200n));
-        await mineAndSee(market.setup, api, { address: lowercase(jumpy) });
+        await setQuote(world.market.setup.chain, jumpy.provider, quoteAround(200n));
+        await mineAndSee(world.market.setup, api, { address: lowercase(jumpy) });
         const [result] = await api.results([lowercase(jumpy)]);
         await expectWhole(api, jumpy, 200n, result && 'quote' in result ? result.quote : undefined);
       });
@@ -137,7 +132,7 @@ describe.each([
     'are asked on the way where the node cannot leave them out: %s',
     async (how) => {
       const tight = await pool(stopLoss(10_000));
-      await withProxies(market.setup.chain.rpcUrl, async (node) => {
+      await withProxies(world.market.setup.chain.rpcUrl, async (node) => {
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         const { api, quotes } = await afterMove([tight], 204n, node.url);
         const [bids, asks] = [tradingLevels(quotes[0]?.depth?.bids ?? []), tradingLevels(quotes[0]?.depth?.asks ?? [])];
@@ -151,7 +146,7 @@ describe.each([
   );
 
   test('have an error that is in no table logged once, with selector and pool', async () => {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const own = await pool(velocity(10n ** 18n));
     const lines: Record<string, unknown>[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) });
@@ -170,21 +165,22 @@ describe.each([
     expect(named).toMatchObject([{ chainId: chain.chainId, pool: lowercase(own), selector: '0xdeadbeef' }]);
   });
 
-  const velocity = (maxChangePerBlockE18: bigint) => velocityExtension(market.setup.deployment, maxChangePerBlockE18);
+  const velocity = (maxChangePerBlockE18: bigint) =>
+    velocityExtension(world.market.setup.deployment, maxChangePerBlockE18);
 
   const unknown = async (): Promise<ExtensionSpec> => {
-    const hog = await deployContract(market.setup.chain, 'GasHog', [HOG_GAS]);
+    const hog = await deployContract(world.market.setup.chain, 'GasHog', [HOG_GAS]);
     return { address: hog, phases: ['beforeSwap'], initData: '0x' };
   };
 
   const stopLoss = (drawdownE6: number) =>
-    packedStopLossExtension(market.setup.deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
+    packedStopLossExtension(world.market.setup.deployment, { drawdownE6, decayPerSecondE18: 0n, timelockSecs: 60 });
 
   /** A pool of nine bins, of which the first above the cursor's is bought half empty, or nothing is bought. */
   async function pool(guard: ExtensionSpec, bought = 150n * ONE): Promise<MarketPool> {
     const bins = evenBins(-4, 4, 10_000).map((bin) => ({ ...bin, addFeeBuyE6: bin.bin < 2 ? 300 : 800 }));
-    const own = await market.fundedPool(() => [guard], undefined, { bins, adminNotionalFeeE8: 5_000 });
-    if (bought > 0n) await market.buy(own, bought);
+    const own = await world.market.fundedPool(() => [guard], undefined, { bins, adminNotionalFeeE8: 5_000 });
+    if (bought > 0n) await world.market.buy(own, bought);
     return own;
   }
 
@@ -192,10 +188,10 @@ describe.each([
   async function afterMove(
     pools: readonly MarketPool[],
     hundredths: bigint,
-    node = market.setup.chain.rpcUrl,
+    node = world.market.setup.chain.rpcUrl,
     limits = eagerQuotes,
   ) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const addresses = pools.map(lowercase);
     const tested = addresses.map((address) => ({ address, deployment }));
     const [first] = tested;
@@ -209,7 +205,7 @@ describe.each([
   }
 
   async function callsAtNewBlock(api: PackedApi, address: Address, other: Address): Promise<number> {
-    await mineAndSee(market.setup, api, { address: other });
+    await mineAndSee(world.market.setup, api, { address: other });
     const before = api.calls.length;
     await api.results([address]);
     return api.calls.slice(before).filter((call) => call.startsWith('eth_call')).length;
@@ -239,7 +235,7 @@ describe.each([
 
   /** What the chain gives for a swap, or why it does not. */
   async function simulated(own: MarketPool, hundredths: bigint, zeroForOne: boolean, amountSpecified: bigint) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const order = { pool: own.pool, zeroForOne, amountSpecified, ...quoteAround(hundredths) };
     const data = await packedSimulation(chain, deployment, order);
     const result = { success: false, data };

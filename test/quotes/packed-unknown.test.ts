@@ -1,14 +1,14 @@
 import { type Address, encodeAbiParameters } from 'viem';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deployContract } from '../../devnet/deploy.ts';
 import { packedSimulation } from '../../devnet/packed/actions.ts';
-import { type MarketPool, ONE, type PackedMarket, quoteAround } from '../../devnet/packed/market.fixture.ts';
+import { type MarketPool, ONE, quoteAround } from '../../devnet/packed/market.fixture.ts';
 import { packedVariant } from '../../devnet/packed/variants.ts';
 import { type ExtensionSpec, evenBins } from '../../devnet/pools.ts';
 import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { amountsOf, type Level, tradingLevels } from './chain-curve.ts';
-import { lastMethod, mineAndSee, openPackedMarket, packedApi } from './packed-world.ts';
+import { lastMethod, mineAndSee, packedApi, startedPackedMarket } from './packed-world.ts';
 import { withProxies } from './with-proxies.ts';
 
 const ANY = (1n << 127n) - 1n;
@@ -25,12 +25,7 @@ describe.each([
   ['growing', 'simulation'],
   ['offOutput', 'simulation'],
 ] as const)('pools that charge by the rule %s (%s)', (rule, method) => {
-  let market: PackedMarket;
-
-  beforeAll(async () => {
-    market = await openPackedMarket(packedVariant(rule));
-    return market.setup.anvil.stop;
-  });
+  const world = startedPackedMarket(packedVariant(rule));
 
   test.each([
     ['inputs inside the first bin', 7n * ONE, ANY],
@@ -57,13 +52,13 @@ describe.each([
 
   test('keep the end of a side at later blocks, with fewer calls', async () => {
     const [own, other] = [await pool(await cap(7n * ONE, ANY)), await pool()];
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const api = await packedApi(
       { chain },
       [own, other].map((each) => ({ address: lowercase(each), deployment })),
     );
     const read = async () => {
-      await mineAndSee(market.setup, api, { address: lowercase(other) });
+      await mineAndSee(world.market.setup, api, { address: lowercase(other) });
       const before = api.calls.length;
       const [result] = await api.results([lowercase(own)]);
       const calls = api.calls.slice(before).filter((call) => call.startsWith('eth_call'));
@@ -81,10 +76,12 @@ describe.each([
     const own = await pool();
     const { quote, api } = await quoteOf(own);
     const levels = tradingLevels((zeroForOne ? quote?.depth?.bids : quote?.depth?.asks) ?? []).map(amountsOf);
-    const [tokenIn, tokenOut] = zeroForOne ? [market.token0, market.token1] : [market.token1, market.token0];
+    const [tokenIn, tokenOut] = zeroForOne
+      ? [world.market.token0, world.market.token1]
+      : [world.market.token1, world.market.token0];
     const planOf = async (amount: object) => {
       const body = JSON.stringify({ tokenIn, tokenOut, ...amount });
-      const path = `/public/v1/evm/${market.setup.chain.chainId}/route`;
+      const path = `/public/v1/evm/${world.market.setup.chain.chainId}/route`;
       const { text } = await api.request(path, { method: 'POST', headers: JSON_BODY, body });
       const { amountIn, amountOut } = JSON.parse(text);
       return { input: BigInt(amountIn), output: BigInt(amountOut) };
@@ -112,7 +109,7 @@ describe.each([
     'have no depth with a swap allowlist where the node cannot leave it out: %s',
     async (how) => {
       const own = await pool(allowlist());
-      await withProxies(market.setup.chain.rpcUrl, async (node) => {
+      await withProxies(world.market.setup.chain.rpcUrl, async (node) => {
         node.misbehave({ kind: 'noOverrides', how }, ({ params }) => isCreation(params[0]));
         expect(await quoteOf(own, node.url)).toMatchObject({ status: 503 });
       });
@@ -120,17 +117,17 @@ describe.each([
   );
 
   const cap = async (maxInput: bigint, maxOutput: bigint): Promise<ExtensionSpec> => {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const address = await deployContract(chain, 'SwapCap', [deployment.poolFactory, maxInput, maxOutput]);
     return { address, phases: ['afterSwap'], initData: '0x' };
   };
 
   const allowlist = (): ExtensionSpec => ({
-    address: market.setup.deployment.swapAllowlist,
+    address: world.market.setup.deployment.swapAllowlist,
     phases: ['beforeSwap'],
     initData: encodeAbiParameters(
       [{ type: 'bool' }, { type: 'address[]' }],
-      [false, [market.setup.chain.roles.trader]],
+      [false, [world.market.setup.chain.roles.trader]],
     ),
   });
 
@@ -140,23 +137,23 @@ describe.each([
   async function pool(guard?: ExtensionSpec): Promise<MarketPool> {
     const fees = { addFeeBuyE6: 800, addFeeSellE6: 800 };
     const bins = evenBins(-4, 4, 10_000).map((bin) => (bin.bin === 1 || bin.bin === 2 ? { ...bin, ...fees } : bin));
-    const own = await market.fundedPool(() => [], undefined, {
+    const own = await world.market.fundedPool(() => [], undefined, {
       bins,
       adminNotionalFeeE8: 50_000,
       extensions: guard ? [guard] : [],
     });
     const capped = guard?.address;
     // Whoever buys is not capped.
-    const code = capped && (await market.setup.chain.client.getCode({ address: capped }));
-    if (capped) await market.setup.chain.client.setCode({ address: capped, bytecode: '0x00' });
-    await market.buy(own, 150n * ONE);
-    if (capped && code) await market.setup.chain.client.setCode({ address: capped, bytecode: code });
+    const code = capped && (await world.market.setup.chain.client.getCode({ address: capped }));
+    if (capped) await world.market.setup.chain.client.setCode({ address: capped, bytecode: '0x00' });
+    await world.market.buy(own, 150n * ONE);
+    if (capped && code) await world.market.setup.chain.client.setCode({ address: capped, bytecode: code });
     return own;
   }
 
   /** What a service answers that was not asked before. */
   async function quoteOf(own: MarketPool, node?: string) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const api = await packedApi({ chain }, [{ address: lowercase(own), deployment }], undefined, node);
     const [result] = await api.results([lowercase(own)]);
     if (result && 'quote' in result) return { api, status: 200, quote: result.quote };
@@ -181,7 +178,7 @@ describe.each([
   }
 
   async function simulated(own: MarketPool, zeroForOne: boolean, amountSpecified: bigint) {
-    const { chain, deployment } = market.setup;
+    const { chain, deployment } = world.market.setup;
     const order = { pool: own.pool, zeroForOne, amountSpecified, ...quoteAround(200n) };
     const swap = simulatedAmounts({ success: false, data: await packedSimulation(chain, deployment, order) });
     if (!swap) return null;

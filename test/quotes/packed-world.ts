@@ -9,6 +9,7 @@ import { packedSimulation } from '../../protocol/layouts/packed/simulation.ts';
 import { simulatedAmounts } from '../../protocol/pool-errors.ts';
 import type { CurveReport } from '../../quoting/snapshot-metrics.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { openWorld } from '../harness/open-world.ts';
 import {
   callPool,
   createTestPools,
@@ -45,6 +46,12 @@ export async function openPackedMarket(variant: PackedVariant): Promise<PackedMa
   await client.setCode({ address: MULTICALL3, bytecode: loadArtifact('Multicall3').deployedBytecode });
   return market;
 }
+
+/** The same for the tests of a suite, after which its chain ends. */
+export const startedPackedMarket = (variant: PackedVariant) =>
+  openWorld(async (ends) => ({
+    market: ends.adopt(await openPackedMarket(variant), ({ setup }) => setup.anvil.stop()),
+  }));
 
 export async function createVariants(packedChain: PackedChain): Promise<readonly VariantPools[]> {
   const all: VariantPools[] = [];

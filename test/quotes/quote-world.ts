@@ -82,20 +82,26 @@ export function quoteWorld<T extends object = object>(
   });
 }
 
+/** A token of which providers and traders have plenty. */
+export async function createFundedToken(
+  chain: DevChain,
+  deployment: Parameters<typeof fundAccounts>[1],
+  decimals: number,
+): Promise<Address> {
+  const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
+  const accounts = [chain.roles.provider, chain.roles.trader];
+  await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
+  return token;
+}
+
 async function createPair(
   chain: DevChain,
   deployment: Deployment,
   decimals0: number,
   decimals1: number,
 ): Promise<Pair> {
-  const create = async (decimals: number) => {
-    const token = await deployToken(chain, { name: `T${decimals}`, symbol: `T${decimals}`, decimals });
-    const accounts = [chain.roles.provider, chain.roles.trader];
-    await fundAccounts(chain, deployment, token, { accounts, amount: WHOLE_TOKENS * 10n ** BigInt(decimals) });
-    return token;
-  };
-  const token0 = await create(decimals0);
-  const token1 = await create(decimals1);
+  const token0 = await createFundedToken(chain, deployment, decimals0);
+  const token1 = await createFundedToken(chain, deployment, decimals1);
   return { token0, token1, decimals0, decimals1 };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toQuote } from '../../api/quotes/quote-body.ts';
 import { BASES, type Basis } from '../../quoting/quote-basis.ts';
 import { SnapshotError } from '../../quoting/snapshot-error.ts';
@@ -8,6 +8,7 @@ import { runs } from '../harness/property-seed.ts';
 import { startLiveProcess } from './live-process.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
+import { stopTimers } from './simulated-time.ts';
 
 /* Clients that move between processes and bases, of which each process has words of its own: it may miss any. */
 
@@ -15,12 +16,7 @@ const POOLS = 3;
 const RICH = { callsPerMinute: 100_000 };
 const PROCESSES = [0, 1] as const;
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+stopTimers();
 
 /** Two processes, each with a client that keeps its pools read on both bases. */
 async function startWorld() {

@@ -1,21 +1,13 @@
 import type { Address } from 'viem';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
+import { settle, stopTimers } from './simulated-time.ts';
 
 const RICH = { callsPerMinute: 100_000 };
 
-const settle = async () => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-};
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+stopTimers();
 
 /** A chain of four pools with two processes, in each of which another client holds all pools. */
 async function start() {

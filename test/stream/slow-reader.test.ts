@@ -1,24 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sseTransport } from '../../api/stream/stream.ts';
 import type { StreamTransport } from '../../api/stream/types.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient } from './simulated-client.ts';
+import { settle, stopTimers } from './simulated-time.ts';
 
 const RICH = { callsPerMinute: 100_000 };
 
-const settle = async () => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-};
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+stopTimers();
 
 test('who does not read gets the latest only, and is terminated after ten seconds; others get each block', async () => {
   const chain = new SimulatedChain(2);

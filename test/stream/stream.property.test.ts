@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Quote } from '../../api/quotes/quote-schema.ts';
 import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { runs } from '../harness/property-seed.ts';
 import { SimulatedChain } from './simulated-chain.ts';
 import { SimulatedClient, type Wish } from './simulated-client.ts';
+import { settle, stopTimers } from './simulated-time.ts';
 
 const POOLS = 6;
 const RICH = { callsPerMinute: 100_000 };
@@ -69,16 +70,7 @@ const wishes = fc.array(
   { minLength: 5, maxLength: 5 },
 );
 
-const settle = async (turns: number) => {
-  for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-};
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+stopTimers();
 
 /**
  * Fails unless a client that says of which block its quotes are holds what the chain says of that block, and the client
