@@ -1,14 +1,12 @@
-import type { BlockRef } from '../../chain/read-context.ts';
 import { quotesOf } from '../../quoting/open-chain.ts';
-import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
-import { SnapshotError } from '../../quoting/snapshot-error.ts';
-import type { DepthSnapshot, Snapshot } from '../../quoting/types.ts';
+import type { DepthSnapshot } from '../../quoting/types.ts';
 import type { Clocks } from '../../runtime/clock.ts';
 import type { ChainQuotes } from '../latest/chain-quotes.ts';
 import { ChosenPools, type ChosenPoolsDeps } from './chosen-pools.ts';
 import type { FrameSource } from './frame-feed.ts';
 import type { Made, MadeFrame } from './frame-schedule.ts';
-import { type FrameLook, maxUnreadMs } from './next-awaited.ts';
+import { firstAlike, lookAt, versionsOf } from './latest-depths.ts';
+import { maxUnreadMs } from './next-awaited.ts';
 import {
   type FrameEffect,
   type LevelsEffect,
@@ -51,8 +49,11 @@ export class LevelsSource implements FrameSource {
   }
 
   start(changed: () => void): () => void {
-    const stopListening = this.deps.latest.onRead(({ kind }) => {
-      if (kind === 'depths' && this.#take({ kind: 'read', versions: this.#versions() }).kind === 'changed') changed();
+    const { latest } = this.deps;
+    const stopListening = latest.onRead(({ kind }) => {
+      if (kind !== 'depths') return;
+      const versions = versionsOf(latest.depths, this.#pools.shown);
+      if (this.#take({ kind: 'read', versions }).kind === 'changed') changed();
     });
     return () => {
       stopListening();
@@ -76,16 +77,15 @@ export class LevelsSource implements FrameSource {
   #due(): LevelsEvent<DepthSnapshot> {
     const { chain, byKey, latest } = this.deps;
     const { heads } = this.#quotes;
-    const { block } = latest.depths;
     const newest = heads.announced?.block;
     const pools = this.#pools.shown.filter((pool) => byKey || !chain.estimates.isReadForKeys(pool));
     return {
       kind: 'due',
-      versions: this.#versions(),
+      versions: versionsOf(latest.depths, this.#pools.shown),
       announced: newest && !heads.isTooOld(newest) ? newest : null,
       found: this.#pools.found,
       wanted: pools.length,
-      look: block ? this.#lookAt(block, pools) : null,
+      look: lookAt(latest.depths, pools, this.#quotes.snapshots),
     };
   }
 
@@ -93,31 +93,7 @@ export class LevelsSource implements FrameSource {
     const { chain, latest, shares, wallClock, query } = this.deps;
     const { format, venue, levels, isPublic } = query;
     const shape = { format, venue, levels, wallClock, shares, omitted: isPublic && unread };
-    // Levels of an unchanged quote are those that were written before.
-    const first = snapshots.map((snapshot) => {
-      const written = latest.depths.get(snapshot.pool.address)?.first;
-      return hasDepth(written) ? written : snapshot;
-    });
-    return { frame: Buffer.from(await writeLevels(chain, shape, block, first)), block };
-  }
-
-  #lookAt(block: BlockRef, pools: readonly ServedPool[]): FrameLook<DepthSnapshot> {
-    const { depths } = this.deps.latest;
-    const look = (pool: ServedPool) => {
-      const outcome = depths.get(pool.address)?.outcome;
-      const isKnown = outcome instanceof SnapshotError || hasDepth(outcome);
-      const isBeingRead = this.#quotes.snapshots.isRead(pool, 'depths');
-      return { pool: pool.address, outcome: isKnown ? outcome : undefined, isBeingRead };
-    };
-    return { block, pools: pools.map(look) };
-  }
-
-  /** Differs when the block or a pool changed. */
-  #versions(): string {
-    const { depths } = this.deps.latest;
-    return [depths.block?.hash, ...this.#pools.shown.map(({ address }) => depths.get(address)?.version)].join();
+    const written = snapshots.map((snapshot) => firstAlike(latest.depths, snapshot));
+    return { frame: Buffer.from(await writeLevels(chain, shape, block, written)), block };
   }
 }
-
-const hasDepth = (outcome: Snapshot | SnapshotError | undefined): outcome is DepthSnapshot =>
-  outcome !== undefined && !(outcome instanceof SnapshotError) && outcome.depth !== null;
