@@ -4,6 +4,9 @@ import { Name, PositiveInt, RpcUrlOrEnv, WsUrlOrEnv } from './scalars.ts';
 /** Whether takers get the state overrides of a source. Default: they do not. */
 const republish = z.boolean().optional();
 
+/** What takers know it as. Default: its kind. */
+const name = Name.optional();
+
 /** A service that publishes pending state over the network. It needs a URL of either kind. */
 const remoteSource = <const K extends string>(kind: K) =>
   z
@@ -12,12 +15,13 @@ const remoteSource = <const K extends string>(kind: K) =>
       wsUrls: z.array(WsUrlOrEnv).default([]),
       rpcUrls: z.array(RpcUrlOrEnv).default([]),
       apiKeyEnv: Name.optional(),
+      name,
       republish,
     })
     .refine(({ wsUrls, rpcUrls }) => wsUrls.length + rpcUrls.length > 0, 'needs a URL in wsUrls or rpcUrls');
 
 /** The quote updates that pass through this service, of keys that publish them. */
-const OwnSourceConfig = z.strictObject({ kind: z.literal('own'), republish });
+const OwnSourceConfig = z.strictObject({ kind: z.literal('own'), name, republish });
 
 /** Nodes that follow the parts of a block as its sequencer shows them: their tag `pending` is the state after the newest part. */
 const PartSourceConfig = z.strictObject({
@@ -48,7 +52,7 @@ export const LiveConfig = z
       }),
   })
   .describe(
-    "Sources of [live prices](configure.md#live-prices). `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates); `preconfirmed`, nodes that [follow parts](configure.md#parts-of-blocks), alone, with `rpcUrls`, perhaps `wsUrls`, and `maxAgeMs`, 600 by default); all but the last two have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv`; `republish: true` passes their state overrides on. `maxAgeMs`: older state is not used; unset: two thirds of a block time, 1 s to 8 s. Without `live` quotes know committed blocks alone.",
+    "Sources of [live prices](configure.md#live-prices). `sources`: each has `kind` (`builder-overrides`, a builder's stream; `relayer`, BAP-710; `own`, quote updates that [makers publish](../use/pamm.md#published-updates); `preconfirmed`, nodes that [follow parts](configure.md#parts-of-blocks), alone, with `rpcUrls`, perhaps `wsUrls`, and `maxAgeMs`, 600 by default); all but the last two have `wsUrls` or `rpcUrls` or both (`env:NAME` as above), and may have `apiKeyEnv`; `name` is what `basis.sources` of quotes call it, by default its kind; `republish: true` passes their state overrides on. `maxAgeMs`: older state is not used; unset: two thirds of a block time, 1 s to 8 s. Without `live` quotes know committed blocks alone.",
   );
 
 const MIN_AGE_MS = 1_000;

@@ -92,7 +92,9 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
   const pending = parts ?? sources;
-  const live = pending && openQuotes(common, pending.heads, () => undefined, { ...pending, committed, parts });
+  const live =
+    pending &&
+    openQuotes(common, pending.heads, () => undefined, { ...pending, committed, parts, feed: sources?.feed });
   if (parts) sharing?.shareParts(config, parts.feed);
   const stop = async () => {
     heads.close();

@@ -4,6 +4,7 @@ import type { ChainContext } from './chain-bounds.ts';
 import type { ChainDepthEstimates } from './depth-estimates.ts';
 import type { Heads } from './heads/heads.ts';
 import { AccessLists } from './live/access-lists.ts';
+import type { LiveFeed } from './live/live-feed.ts';
 import type { LiveHeads } from './live/live-heads.ts';
 import { LiveReader, type LiveReaderDeps } from './live/live-reader.ts';
 import type { OpenPartHeads } from './parts/open-part-heads.ts';
@@ -45,6 +46,8 @@ export interface BasisQuotes {
 interface LiveQuotesDeps {
   readonly heads: LiveHeads;
   readonly committed: BasisQuotes;
+  /** Where sources send state overrides: what they say. */
+  readonly feed?: Pick<LiveFeed, 'holders'> | undefined;
   /** Where nodes follow parts of these blocks: what calls these nodes. */
   readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed'> | undefined;
 }
@@ -85,13 +88,16 @@ export function openQuotes(
   return { ...parts, warmer };
 }
 
+const NO_SOURCES: Pick<LiveFeed, 'holders'> = { holders: () => null };
+
 /** Makes what reads pools in blocks that are being built. */
 function openLiveReader({
   parts,
+  feed = NO_SOURCES,
   accessLists,
   committed: { snapshots },
   ...deps
 }: LiveQuotesDeps & Pick<LiveReaderDeps, 'reader' | 'reuseMs' | 'now'> & { readonly accessLists: () => AccessLists }) {
-  if (!parts) return new LiveReader({ ...deps, committed: snapshots, accessLists: accessLists() });
+  if (!parts) return new LiveReader({ ...deps, feed, committed: snapshots, accessLists: accessLists() });
   return new PartReader({ ...deps, committed: snapshots, note: (view) => parts.feed.note(view) });
 }

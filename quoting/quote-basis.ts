@@ -16,18 +16,21 @@ export interface QuoteBasis {
   readonly targetTimestamp: number | null;
   /** How old the overrides of sources were when the quote was read, milliseconds. */
   readonly sourceAgeMs: number | null;
+  /** Names of the sources that held its price then; null while it is not known which. */
+  readonly sources: readonly string[] | null;
   /** Set where it holds after a part of the block: which, counted from 0; null where that is not known. */
   readonly source?: { readonly kind: 'preconfirmed'; readonly part: number | null };
 }
 
 /** What a snapshot holds for. */
-export function basisOf({ block: { number, pending }, sourceAgeMs }: Snapshot): QuoteBasis {
+export function basisOf({ block: { number, pending }, sourceAgeMs, sources }: Snapshot): QuoteBasis {
   return {
     kind: pending ? 'live' : 'committed',
     blockNumber: Number(number),
     targetBlockNumber: pending ? Number(pending.blockNumber) : null,
     targetTimestamp: pending ? Number(pending.timestamp) : null,
     sourceAgeMs: sourceAgeMs ?? null,
+    sources: sources ?? null,
     ...(pending?.part && { source: { kind: 'preconfirmed', part: pending.part.index } as const }),
   };
 }

@@ -31,6 +31,11 @@ export interface Snapshot {
   readonly hasSource?: boolean;
   /** How old the overrides of sources were when the snapshot was read, milliseconds; absent at a committed block. */
   readonly sourceAgeMs?: number;
+  /**
+   * Names of the sources that held the same price when the snapshot was read; null: it is not known which. Absent at a
+   * committed block.
+   */
+  readonly sources?: readonly string[] | null;
   /** Set where the pool may have a live price that nodes did not give: it is read again in the block being built. */
   readonly isProvisional?: boolean;
   /** Only a `healthy` pool trades. */

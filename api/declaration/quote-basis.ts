@@ -26,6 +26,11 @@ const QuoteBasis = documented('QuoteBasis', 'What a quote holds for; on chains w
   targetBlockNumber: z.int().nullable().describe('The block that is being built; null when committed.'),
   targetTimestamp: z.int().nullable().describe('Its time, Unix seconds.'),
   sourceAgeMs: z.int().nullable().describe('Age of the live prices when they were read, milliseconds.'),
+  sources: z
+    .array(z.string())
+    .readonly()
+    .nullable()
+    .describe('Which sources then held the same prices, by name; null when committed, or while it is not known.'),
   source: documented(
     'PartSource',
     'The part of the block that a quote holds after; on chains whose nodes follow parts.',

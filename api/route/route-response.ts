@@ -85,13 +85,20 @@ export function routePlanBody(
     priceImpactBestRoute: fractionOfE6(routeImpactE6(found.baseline)),
     candidatesConsidered: found.considered,
     routes: found.plan.routes.map((route) => routeBody(route, tradeType)),
-    ...(oldest?.hasSource && { basis: basisOf(oldest) }),
+    ...(oldest?.hasSource && { basis: { ...basisOf(oldest), sources: commonSources(found.snapshots) } }),
     ...(overrides !== undefined && { overrides }),
   };
 }
 
 /** Live prices first, the oldest of them before others. */
 const byAge = (one: Snapshot, other: Snapshot): number => (other.sourceAgeMs ?? -1) - (one.sourceAgeMs ?? -1);
+
+/** The sources that held all live prices. */
+function commonSources(snapshots: readonly Snapshot[]): readonly string[] | null {
+  const [first, ...others] = snapshots.filter(({ block }) => block.pending).map(({ sources }) => sources ?? null);
+  if (!first || others.includes(null)) return null;
+  return first.filter((name) => others.every((sources) => sources?.includes(name)));
+}
 
 function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType): Route {
   const { fills } = route;

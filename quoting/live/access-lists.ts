@@ -8,6 +8,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { priceCall } from '../calls/probe-calls.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
+import type { StoredWord } from './slot-map.ts';
 
 export interface AccessListsDeps {
   readonly rpc: Pick<ChainRpc, 'requestOptional' | 'mayHave'>;
@@ -85,6 +86,12 @@ export class AccessLists {
     return known.isWhole || found === '' ? found : null;
   }
 
+  /** The overrides that the price of a pool reads; null: unknown. */
+  words(pool: ServedPool, block: BlockRef): readonly StoredWord[] | null {
+    const known = this.#find(pool, block);
+    return known?.isWhole ? touchedWords(known.list, block) : null;
+  }
+
   /** Notes that a read agreed with the list of a pool. */
   confirm({ address }: ServedPool): void {
     const known = this.#known.get(address);
@@ -139,15 +146,20 @@ export class AccessLists {
 }
 
 /** The overrides of storage in a list, as text. */
-function touching(list: AccessList, { pending }: BlockRef): string {
-  const found: string[] = [];
+const touching = (list: AccessList, block: BlockRef): string =>
+  touchedWords(list, block)
+    .map((word) => word.join(''))
+    .join();
+
+function touchedWords(list: AccessList, { pending }: BlockRef): readonly StoredWord[] {
+  const found: StoredWord[] = [];
   for (const [account, slots] of list) {
     const overrides = pending?.overrides.get(account);
     if (!overrides) continue;
     for (const slot of slots) {
       const word = overrides.get(slot);
-      if (word !== undefined) found.push(`${account}${slot}${word}`);
+      if (word !== undefined) found.push([account, slot, word]);
     }
   }
-  return found.join();
+  return found;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PendingState } from '../../chain/pending-state.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { type LiveConfig, type LiveSourceConfig, liveMaxAgeMs } from '../../config/live-schema.ts';
 import { type Environment, readSecret } from '../../config/read-secret.ts';
@@ -17,7 +18,9 @@ import {
 import type { LiveObserver } from './live-metrics.ts';
 import { LiveSource, type SourceFault } from './live-source.ts';
 import { OwnSource, type OwnSourceDeps } from './own-source.ts';
+import { holdersOf } from './price-holders.ts';
 import type { SharedOverrides } from './shared-overrides.ts';
+import type { StoredWord } from './slot-map.ts';
 import type { SourceName } from './source-parts.ts';
 import type { PendingOverrides } from './sourced-block.ts';
 
@@ -54,6 +57,7 @@ export class LiveFeed {
   readonly #openers: readonly (() => Source)[];
   /** By id. */
   readonly #configured = new Map<string, SourceName>();
+  readonly #names = new Map<string, string>();
   #sources: readonly Source[] | undefined;
   #isClosed = false;
 
@@ -72,6 +76,7 @@ export class LiveFeed {
       const { kind } = config;
       const source = { id: idOf(config), republish: config.republish };
       this.#configured.set(source.id, source);
+      this.#names.set(source.id, config.name ?? kind);
       const onFrame = (frame: Frame) => this.#takeFrame(kind, source, frame) === 'used';
       if (openSource) return [() => openSource(config, onFrame)];
       const options = { chainId, onFrame, count: (fault: SourceFault) => observer?.count(kind, fault), now };
@@ -134,6 +139,17 @@ export class LiveFeed {
     const [frames, overrides] = pendingOverrides(this.#frames, this.#deps.top(), this.now(), this.#maxAgeMs);
     this.#frames = frames;
     return overrides;
+  }
+
+  /**
+   * Names the sources that now hold a price of a block that is being built; null while that is not known. A source
+   * without a name of its own has that of its kind.
+   *
+   * @param words those that the price reads; null: it is not known which
+   */
+  holders(pending: PendingState, words: readonly StoredWord[] | null): readonly string[] | null {
+    const at = { now: this.now(), maxAgeMs: this.#maxAgeMs };
+    return holdersOf(this.#frames, pending, words, at)?.flatMap((id) => this.#names.get(id) ?? []) ?? null;
   }
 
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */

@@ -167,6 +167,7 @@ test('a pool that is not known there is an error of its pool alone', async () =>
     },
     committed: { read: async () => new Map(), isRead: () => false, cached: () => undefined },
     heads: { suspend: () => undefined, sourceAge: () => ({}) },
+    feed: { holders: () => null },
     accessLists: new AccessLists({
       rpc: fakeNodes([], () => 0),
       reserve: () => false,

@@ -6,10 +6,11 @@ import type { ServedPool } from '../pools/pool-directory.ts';
 import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
-import type { DepthSnapshot, HeadContext, PriceSnapshot, QuoteKind } from '../types.ts';
+import type { DepthSnapshot, HeadContext, PriceSnapshot, QuoteKind, Snapshot } from '../types.ts';
 import type { AccessLists } from './access-lists.ts';
 import { committedReads, type ReadCommitted } from './committed-reads.ts';
 import { tryLive } from './live-calls.ts';
+import type { LiveFeed } from './live-feed.ts';
 import type { LiveHeads } from './live-heads.ts';
 import { isContradicted, isReusable, type LiveRead } from './live-read.ts';
 
@@ -19,6 +20,7 @@ export interface LiveReaderDeps {
   readonly committed: Pick<SnapshotCache, 'read' | 'isRead' | 'cached'>;
   readonly heads: Pick<LiveHeads, 'suspend' | 'sourceAge'>;
   readonly accessLists: AccessLists;
+  readonly feed: Pick<LiveFeed, 'holders'>;
   /** How long a read is used again while no override that it depends on changes, milliseconds. */
   readonly reuseMs: number;
   readonly now: Clock;
@@ -91,7 +93,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   }
 
   #start(head: HeadContext, read: PoolRead): LiveRead {
-    const { accessLists, reader, heads, now } = this.#deps;
+    const { accessLists, reader, now } = this.#deps;
     const { pool } = read;
     const { hash, pending } = head.block;
     if (!pending) throw new Error('a committed block has no live price');
@@ -105,7 +107,7 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
         // What nodes did not give is read again at the next request.
         if (!priced) forget();
         else this.#check(started, before, head.block, priced);
-        const live = priced?.hasLivePrice ? { ...priced, ...heads.sourceAge(priced.block) } : null;
+        const live = priced?.hasLivePrice ? { ...priced, ...this.#ofSources(pool, priced.block) } : null;
         started.outcome = live;
         return priced === undefined ? undefined : live;
       },
@@ -137,7 +139,14 @@ export class LiveReader implements Pick<PoolReader, 'prices' | 'depth'> {
   /** The same snapshot with all overrides of a block, of which it depends on none that changed. */
   #atState<S extends PriceSnapshot | DepthSnapshot>(snapshot: S, block: BlockRef): S {
     if (snapshot.block.pending?.digest === block.pending?.digest) return snapshot;
-    return { ...snapshot, block, ...this.#deps.heads.sourceAge(block) };
+    return { ...snapshot, block, ...this.#ofSources(snapshot.pool, block) };
+  }
+
+  #ofSources(pool: ServedPool, block: BlockRef): Pick<Snapshot, 'sourceAgeMs' | 'sources'> {
+    const { heads, feed, accessLists } = this.#deps;
+    const { pending } = block;
+    if (!pending) return {};
+    return { ...heads.sourceAge(block), sources: feed.holders(pending, accessLists.words(pool, block)) };
   }
 
   #sharedDepth(last: LiveRead, head: HeadContext, prices: PriceSnapshot): NonNullable<LiveRead['depth']> {

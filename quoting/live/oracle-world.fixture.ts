@@ -51,6 +51,7 @@ export class OracleWorld {
         suspend: () => void this.suspensions.push('suspended'),
         sourceAge: ({ pending }) => (pending ? { sourceAgeMs: this.now } : {}),
       },
+      feed: { holders: () => null },
       accessLists: new AccessLists({ rpc, reserve: () => true, readTimeoutMs: 1_000, logger: NO_LOGGER, now }),
       reuseMs: REUSE_MS,
       now,

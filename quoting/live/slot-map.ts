@@ -4,6 +4,13 @@ import type { Address, Hex } from 'viem';
 export type SlotMap<T> = ReadonlyMap<Address, ReadonlyMap<Hex, T>>;
 export type MutableSlotMap<T> = Map<Address, Map<Hex, T>>;
 
+/** A word at a slot of an account. */
+export type StoredWord = readonly [account: Address, slot: Hex, word: Hex];
+
+/** All words of a map. */
+export const wordsOf = (map: SlotMap<Hex>): readonly StoredWord[] =>
+  [...map].flatMap(([account, slots]) => [...slots].map(([slot, word]): StoredWord => [account, slot, word]));
+
 export const valueAt = <T>(map: SlotMap<T>, account: Address, slot: Hex): T | undefined => map.get(account)?.get(slot);
 
 export function setAt<T>(map: MutableSlotMap<T>, value: T, account: Address, slot: Hex): void {

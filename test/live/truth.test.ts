@@ -59,7 +59,9 @@ async function checkAnswer(updates: readonly QuoteUpdate[]): Promise<{ live: num
 
 /** A result without what differs between reads of one state. */
 const withoutAges = (result: LiveResult) =>
-  'quote' in result ? { ...result.quote, serverTs: 0, basis: { ...result.quote.basis, sourceAgeMs: 0 } } : result;
+  'quote' in result
+    ? { ...result.quote, serverTs: 0, basis: { ...result.quote.basis, sourceAgeMs: 0, sources: null } }
+    : result;
 type LiveResult = Awaited<ReturnType<LiveWorld['batch']>>['results'][number];
 
 test(`${ROUNDS} rounds of hostile frames change no quote and no label`, { timeout: 600_000 }, async () => {

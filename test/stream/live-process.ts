@@ -54,7 +54,8 @@ export function startLiveProcess(chain: SimulatedChain, warmBudget: { readonly c
       return committed.reader.prices(head, read);
     },
   };
-  const reader = new LiveReader({ reader: pools, committed: snapshots, heads, accessLists, reuseMs: 2_500, now });
+  const feed = { holders: () => null };
+  const reader = new LiveReader({ reader: pools, committed: snapshots, heads, feed, accessLists, reuseMs: 2_500, now });
   const requested = new RequestedPools({ warmMs: 5_000, now, under: committed.requested });
   const live = chain.serve({ heads, requested, reader, committed: snapshots, warmBudget, directory, keepMs: 5_000 });
   let last: Frame | undefined;
