@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config/chains-schema.ts';
+import { partSource } from '../../config/live-schema.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock, Clocks } from '../../runtime/clock.ts';
@@ -85,19 +86,21 @@ export class HeadFeed {
   }
 }
 
-type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs' | 'wsUrls'>;
+type ChainOfFeed = Pick<ChainConfig, 'chainId' | 'blockTimeMs' | 'wsUrls' | 'live'>;
 
 /** What the sockets of a chain are opened with. */
 export type HeadFeedDeps = Pick<HeadFeedOptions, 'logger' | 'openSocket' | keyof Clocks> & {
   readonly countCall: CountChainCall;
 };
 
-/** Opens the sockets of a chain; undefined when it has none. */
+/** Opens the sockets of a chain; undefined when it has none. Those that push parts of blocks push no sealed heads. */
 export function openHeadFeed(
-  { chainId, blockTimeMs, wsUrls = [] }: ChainOfFeed,
+  { chainId, blockTimeMs, wsUrls: all = [], live }: ChainOfFeed,
   { countCall, logger, openSocket, now, wallClock }: HeadFeedDeps,
 ): HeadFeed | undefined {
   const count = (method: string, outcome: string) => countCall(chainId, method, outcome);
+  const parts = partSource(live)?.wsUrls ?? [];
+  const wsUrls = all.filter((url) => !parts.includes(url));
   return wsUrls.length === 0
     ? undefined
     : new HeadFeed({ chainId, blockTimeMs, wsUrls, count, logger, openSocket, now, wallClock });

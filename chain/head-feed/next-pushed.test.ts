@@ -104,9 +104,36 @@ test('a feed is live for two block times after news', () => {
   expect(isLive()).toBe(false);
 });
 
+test('parts of a block, pushed each 200 ms, are not heads', () => {
+  const { clock, push, take } = feedOf();
+  const pushed: string[] = [];
+  for (let height = 2; height <= 50; height += 1) {
+    for (const branch of 'abcdefghij') {
+      clock.ms += 200;
+      if (push(0, `${branch}${height}`)) pushed.push(`${branch}${height}`);
+      take({ kind: 'time' });
+    }
+  }
+  // Until the third it may be a reorganisation.
+  expect(pushed).toEqual(['a2', 'b2']);
+  expect(push(1, 'a51')).toBe(true);
+  clock.ms += 600_000;
+  expect(push(0, 'a52')).toBe(true);
+});
+
+test('the same head again, and reorganisations of one height, make no part', () => {
+  const { clock, push } = feedOf();
+  const news = ['a1', 'a1', 'a1', 'b1', 'b1', 'a2', 'b2', 'a3', 'b3'].map((name) => {
+    clock.ms += 100;
+    return push(0, name);
+  });
+  expect(news).toEqual([true, false, false, true, false, true, true, true, true]);
+});
+
 test('property: a block is news once, a lower one only from a source that went back, and silent sources are dialled', () => {
   const step = fc.record({
-    wait: fc.integer({ min: 0, max: 20_000 }),
+    // Sooner, it may be parts of a block.
+    wait: fc.integer({ min: 500, max: 20_000 }),
     source: fc.integer({ min: 0, max: 1 }),
     name: fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 1, max: 8 })).map((parts) => parts.join('')),
     does: fc.constantFrom('push', 'push', 'poll', 'nothing'),

@@ -10,8 +10,12 @@ export type PushEvent =
   | { readonly kind: 'time' };
 
 interface Source {
-  /** Height of the last head that it pushed. */
+  /** Height and hash of the last head that it pushed, and how often in a row this height got another hash at once. */
   readonly height: bigint;
+  readonly hash: Hex | null;
+  readonly changes: number;
+  /** Until when nothing that it pushes counts, since it pushes blocks that are not sealed. */
+  readonly partsUntil: number;
   /** When it last pushed one, or was dialled. */
   readonly heardAt: number;
 }
@@ -45,12 +49,19 @@ const DEAD_AFTER_BLOCKS = 10;
 const STALE_AFTER_MS = 1_000;
 const STALE_AFTER_BLOCKS = 2;
 const REMEMBERED_HASHES = 256;
+/** Nodes that follow the parts of a block push it each 200 ms, each time with another hash: two changes, each within this time. */
+const AT_ONCE_MS = 500;
+const CHANGES = 2;
+/** For so long after such a block nothing counts that its source pushes. */
+const PARTS_MS = 600_000;
 
 const deadAfterMs = (blockTimeMs: number): number => Math.max(DEAD_AFTER_MS, DEAD_AFTER_BLOCKS * blockTimeMs);
 
+const NEW_SOURCE = { height: -1n, hash: null, changes: 0, partsUntil: Number.NEGATIVE_INFINITY };
+
 /** The state of sockets that are dialled now. */
 export const newPushState = (sources: number, now: number): PushState => ({
-  sources: Array.from({ length: sources }, () => ({ height: -1n, heardAt: now })),
+  sources: Array.from({ length: sources }, () => ({ ...NEW_SOURCE, heardAt: now })),
   known: [],
   highest: -1n,
   pushedAt: Number.NEGATIVE_INFINITY,
@@ -67,7 +78,9 @@ export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: nu
  * 2. A block no higher than the highest is news only from a source that has pushed its height or a higher one before:
  *    the chain of that source was reorganised, while other sources lag. Which branch counts is decided by who takes the
  *    heads: `HeadTracker` of quotes, or Ponder.
- * 3. A source is dialled again whenever it pushed no head for as long as a dead one.
+ * 3. Nothing is news from a source that pushed three hashes of one height at once, until it did not for `PARTS_MS`: it shows
+ *    blocks while they are built. They are not heads.
+ * 4. A source is dialled again whenever it pushed no head for as long as a dead one.
  */
 export function nextPushed(
   state: PushState,
@@ -95,10 +108,19 @@ function withEvent(
   const isLoading = event.wallMs - Number(block.timestamp) * 1_000 > deadAfterMs(blockTimeMs);
   const source = state.sources[event.source];
   if (isLoading || !source) return [state, false];
-  const heard = withSource(state, event.source, { height: number, heardAt: now });
+  const changed = nextSource(source, block, now);
+  const heard = withSource(state, event.source, changed);
   const isLate = number <= state.highest && number > source.height;
-  if (isLate || state.known.includes(hash)) return [heard, false];
+  if (now < changed.partsUntil || isLate || state.known.includes(hash)) return [heard, false];
   return [{ ...withKnown(heard, hash), highest: number, pushedAt: now }, true];
+}
+
+function nextSource(before: Source, { number, hash }: BlockRef, now: number): Source {
+  const { height, heardAt, partsUntil } = before;
+  const isSame = number === height && now - heardAt < AT_ONCE_MS;
+  const changes = isSame ? before.changes + (hash === before.hash ? 0 : 1) : 0;
+  const next = { ...before, height: number, hash, changes, heardAt: now };
+  return changes < CHANGES ? next : { ...next, partsUntil: Math.max(partsUntil, now + PARTS_MS) };
 }
 
 const maxOf = (one: bigint, other: bigint): bigint => (one > other ? one : other);

@@ -1,30 +1,13 @@
-import { expect, test, vi } from 'vitest';
-import type { Part } from '../../devnet/parts/part.ts';
+import { expect, test } from 'vitest';
 import type { PartTrap } from '../../devnet/parts/part-traps.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import type { LiveQuote } from './live-world.ts';
+import { quotesAfter, quotesOf } from './part-quotes.ts';
 import { PART_MAX_AGE_MS, startPartWorld } from './part-world.ts';
 
 const world = startedWorld(() => startPartWorld({ node: { form: 'payload' } }));
 
-/** The quotes of all pools. */
-async function quotes(body: object = {}): Promise<readonly LiveQuote[]> {
-  const { results } = await world.batch(body);
-  return results.map((result) => {
-    if (!('quote' in result)) throw new Error(JSON.stringify(result));
-    return result.quote;
-  });
-}
-
-/** Asks until all quotes are live after a part. */
-async function quotesAfter({ number, index }: Part): Promise<readonly LiveQuote[]> {
-  return vi.waitFor(async () => {
-    const all = await quotes();
-    for (const { basis } of all)
-      expect(basis).toMatchObject({ kind: 'live', targetBlockNumber: Number(number), source: { part: index } });
-    return all;
-  }, 5_000);
-}
+const quotes = (body: object = {}) => quotesOf(world, body);
 
 /** Shows a part with new prices that start a block: those of the block before are stale then. */
 async function nextBlock(): Promise<void> {
@@ -37,7 +20,7 @@ test('quotes are those after the newest part of the block being built, part by p
     // A block without prices between two with them.
     if (hundredths === 202n) for (const _ of [1, 2]) await nextBlock();
     const part = await world.price(hundredths);
-    const all = await quotesAfter(part);
+    const all = await quotesAfter(world, part);
     for (const { basis, priceProviderStatus } of all) {
       expect(['healthy', 'pool_refused']).toContain(priceProviderStatus);
       expect(basis).toMatchObject({
@@ -53,7 +36,7 @@ test('quotes are those after the newest part of the block being built, part by p
 });
 
 test('there are no overrides to give', async () => {
-  await quotesAfter(await world.price(205n));
+  await quotesAfter(world, await world.price(205n));
   const { overrides, results } = await world.batch({ include: 'stateOverride' });
   expect(overrides).toBeNull();
   expect(results[0]).toMatchObject({ quote: { basis: { kind: 'live' } } });
@@ -66,7 +49,7 @@ test('a node falls into each trap, and into two at once: no quote is of a wrong 
   const { node } = world;
   for (const _ of [1, 2]) await nextBlock();
   const part = await world.price(204n);
-  const right = levelsOf(await quotesAfter(part));
+  const right = levelsOf(await quotesAfter(world, part));
   const committed = levelsOf(await quotes({ basis: 'committed' }));
   const traps: readonly (readonly PartTrap[])[] = [
     [{ kind: 'callsBehind', blocks: 3n }],
@@ -97,7 +80,7 @@ test('a node falls into each trap, and into two at once: no quote is of a wrong 
       ).toEqual(right.map(() => 'committed'));
     node.trap();
     const endedAt = performance.now();
-    expect(levelsOf(await quotesAfter(part))).toEqual(right);
+    expect(levelsOf(await quotesAfter(world, part))).toEqual(right);
     expect(performance.now() - endedAt).toBeLessThan(1_000);
   }
 });
