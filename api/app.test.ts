@@ -12,7 +12,8 @@ import { createLogger } from '../runtime/logger.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { connectFailFast } from '../runtime/redis-connections.ts';
 import { everyRoute } from '../test/harness/every-route.ts';
-import { createRedisDatabase, type TestRedis } from '../test/harness/redis.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
+import { createRedisDatabase } from '../test/harness/redis.ts';
 import { createApp } from './app.ts';
 
 const file = parseChainsFile(
@@ -50,7 +51,7 @@ function buildApp(redis: Redis) {
   });
 }
 
-let redisDatabase: TestRedis;
+const redisDatabase = startedWorld(createRedisDatabase);
 let redis: Redis;
 let server: RunningServer;
 let base: string;
@@ -61,7 +62,6 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${base}${path}`, { headers: { 'X-Forwarded-For': `10.1.0.${clients++}`, ...headers } });
 
 beforeAll(async () => {
-  redisDatabase = await createRedisDatabase();
   redis = new Redis(redisDatabase.url);
   server = await startServer(buildApp(redis), '127.0.0.1', 0);
   base = `http://127.0.0.1:${server.port}`;
@@ -70,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop(1_000);
   redis.disconnect();
-  await redisDatabase.drop();
 });
 
 test('chains are a bare array in the order of the configuration', async () => {

@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { mountHandlers } from '../test/harness/mount-handlers.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../test/metadata/listing-fixture.ts';
 import { tradedPool } from '../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../test/quotes/served-pool.ts';
 import { bindRoutes } from './declaration/api-route.ts';
@@ -12,10 +13,9 @@ import { udfResource } from './udf/udf.ts';
 
 const POOL = seedAddress(0x1001);
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: POOL } }]);
   await listing.refresh();
@@ -28,8 +28,6 @@ beforeAll(async () => {
   for (const resource of [historyResource, tradesResource]) mountHandlers(listing.app, bindRoutes(resource, deps));
   mountHandlers(listing.app, bindRoutes(udfResource, deps));
 }, 60_000);
-
-afterAll(() => listing?.close());
 
 const at = `/public/v1/evm/${CHAIN_A}`;
 const udf = '/public/v1/udf';

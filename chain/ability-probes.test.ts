@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { startAnvil } from '../devnet/anvil.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { anyNodeHas } from './ability-probes.ts';
 import { openChainRpc } from './chain-rpc.ts';
 
 const CHAIN_ID = 31_337;
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 let proxy: RpcProxy;
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN_ID });
   proxy = await startRpcProxy(anvil.url);
 });
 afterAll(async () => {
   await proxy.stop();
-  await anvil.stop();
 });
 
 async function supportOf(url: string) {

@@ -1,9 +1,10 @@
 import { numberToHex } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { startAnvil } from '../devnet/anvil.ts';
 import type { ProxiedRequest } from '../devnet/misbehaviour.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
 import type { BoundedCall } from '../protocol/bounded-calls/bounded-calls.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { ChainRpc } from './chain-rpc.ts';
 import { fakeNodes } from './fake-nodes.fixture.ts';
 import { boundedCalls, boundedCallsOnce } from './isolated-calls.ts';
@@ -20,15 +21,13 @@ const SEVEN = numberToHex(7, { size: 32 });
 const withOverrides = ({ method, params }: ProxiedRequest) => method === 'eth_call' && params.length > 2;
 const withoutMethod = { kind: 'error', code: -32_601, message: 'the method does not exist' } as const;
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 let proxies: readonly [RpcProxy, RpcProxy];
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN_ID });
   proxies = [await startRpcProxy(anvil.url), await startRpcProxy(anvil.url)];
 });
 afterAll(async () => {
   for (const proxy of proxies) await proxy.stop();
-  await anvil.stop();
 });
 
 let now = 0;

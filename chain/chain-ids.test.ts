@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { expect, test } from 'vitest';
+import { startAnvil } from '../devnet/anvil.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { assertChainIds } from './chain-ids.ts';
 
-let anvil: Anvil;
-beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 4242 });
-});
-afterAll(() => anvil.stop());
-
+const anvil = startedWorld(() => startAnvil({ chainId: 4242 }));
 test('a node of the chain passes, one of another chain is refused without its key, an unreachable one passes', async () => {
   const unreachable = 'http://127.0.0.1:1/';
   await assertChainIds([{ chainId: 4242, rpcUrls: [unreachable, anvil.url] }]);

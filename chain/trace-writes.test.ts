@@ -1,8 +1,9 @@
 import { type Address, type Hex, numberToHex, zeroHash } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
 import { type RpcProxy, startRpcProxy } from '../devnet/rpc-proxy.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { anyNodeHas } from './ability-probes.ts';
 import { openChainRpc } from './chain-rpc.ts';
 import { traceWrites } from './trace-writes.ts';
@@ -12,16 +13,14 @@ const AT: Address = `0x${'33'.repeat(20)}`;
 const PENDING = { blockNumber: 7_777n, timestamp: 4_000_000_000n };
 const word = (value: bigint) => numberToHex(value, { size: 32 });
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: 31_337 }));
 let chain: DevChain;
 let proxy: RpcProxy;
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 });
   [chain, proxy] = await Promise.all([connectDevChain(anvil.url), startRpcProxy(anvil.url)]);
 });
 afterAll(async () => {
   await proxy.stop();
-  await anvil.stop();
 });
 
 const canTrace = (...urls: string[]) => anyNodeHas(rpcOf(...urls).endpoints, 'traces');

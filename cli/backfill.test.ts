@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../db/migrate.ts';
 import { backfill, killLeftCommands } from '../test/backfill/backfill-world.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 
-let home: TestDatabase;
+const home = startedWorld(createDatabase);
 let folder: string;
 let hangingNode: Server;
 let world: { readonly databaseUrl: string; readonly chainsFile: string };
 
 beforeAll(async () => {
-  home = await createDatabase();
   await migrate(home.url);
   folder = await mkdtemp(join(tmpdir(), 'backfill-'));
   hangingNode = createServer(() => undefined).listen(0, '127.0.0.1');
@@ -32,7 +32,6 @@ afterAll(async () => {
   killLeftCommands();
   hangingNode.closeAllConnections();
   hangingNode.close();
-  await home.drop();
   await rm(folder, { recursive: true });
 });
 

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { findKey, keyIdOf } from '../db/api-keys.ts';
 import { migrate } from '../db/migrate.ts';
 import { ownEnvironment, ownMain } from '../local/services/own-process.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, setIndexedBlock } from '../test/harness/onchain-tables.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 
 // Each command is a process of its own, which a busy machine takes seconds to start.
 vi.setConfig({ testTimeout: 180_000 });
@@ -13,11 +14,10 @@ vi.setConfig({ testTimeout: 180_000 });
 const ADMIN = '0x00000000000000000000000000000000000000Aa';
 const POOL = '0x00000000000000000000000000000000000000bb';
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let client: pg.Pool;
 
 beforeAll(async () => {
-  database = await createDatabase();
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await createOnchainTables(client);
@@ -25,7 +25,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 const holderOfKey = async (key: string) => (await findKey(client, key))?.holder ?? null;

@@ -1,23 +1,22 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loginUrl } from '../local/services/process-logins.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../test/harness/indexed-database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { findKey, issueApiKey, keyIdOf, keysInUse } from './api-keys.ts';
 import { actAs } from './process-roles.ts';
 
 /* What an attacker gets who runs statements as the API, which has its own login. */
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let api: pg.Pool;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   api = new pg.Pool({ connectionString: actAs(loginUrl(database.url, 'api'), 'ptd_api'), max: 1 });
 });
 
 afterAll(async () => {
   await api.end();
-  await database.drop();
 });
 
 test('of a key that it knows, it learns whether it is in use', async () => {

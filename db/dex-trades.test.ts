@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { swap } from '../indexer/ponder.schema.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, publishLiveViews } from '../test/harness/onchain-tables.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { runs } from '../test/harness/property-seed.ts';
 import { publicQueries } from '../test/harness/public-queries.ts';
 import { FACTORY, openSeeder, type Seeder, seedAddress, seedPools, seedToken } from '../test/harness/seed-pools.ts';
@@ -26,12 +27,11 @@ const poolAddress = (n: number) => seedAddress(0x1000 + n);
 const MINUTES = new Map([[0, 2_000], [60, 2_001.5], [3_600, 2_002], [9_000, 1_999]]); // biome-ignore format: a table
 const HOURS = new Map([[0, 7], [10_800, 8]]); // biome-ignore format: a table
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let client: pg.Client;
 let seeder: Seeder;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   client = database.client;
   seeder = openSeeder(database.url);
   for (const token of TOKENS) await seedToken(seeder.db, { chainId: CHAIN, ...token });
@@ -61,7 +61,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await seeder?.end();
-  await database?.drop();
 });
 
 async function list(): Promise<void> {

@@ -3,15 +3,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../runtime/project-root.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { describeFailure, isDatabaseUnreachable, isMissing, isTemporaryFailure } from './failure.ts';
 import { withOptions } from './process-roles.ts';
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 2 });
   pool.on('error', () => undefined); // A connection that was ended is replaced by the next query.
   await pool.query('CREATE TABLE counter (n int); INSERT INTO counter VALUES (1)');
@@ -19,7 +19,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 const failureOf = (sql: string): Promise<unknown> =>

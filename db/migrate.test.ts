@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { migrate } from './migrate.ts';
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let directory: string;
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createDatabase();
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
 });
@@ -24,7 +24,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 const write = (name: string, sql: string) => writeFile(join(directory, name), sql);

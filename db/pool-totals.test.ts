@@ -1,25 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { NO_PACKED_ACTIVITY } from '../indexer/reducers/activity.ts';
 import { addToList } from '../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, totalColumn } from '../protocol/pool-totals.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../test/harness/onchain-tables.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools } from '../test/harness/seed-pools.ts';
 
 /** Postgres type of a total's column: counts are int8, amounts numeric. */
 const totalType = (name: string) => (name.endsWith('Count') ? 'int8' : 'numeric');
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   client = database.client;
 });
-
-afterAll(() => database.drop());
 
 test('places are counted from zero, in order', () => {
   expect(Object.values(TOTAL)).toEqual(TOTAL_NAMES.map((_, place) => place));

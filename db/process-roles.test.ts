@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveSchema } from '../indexer/publication/live-views.ts';
 import { loginUrl } from '../local/services/process-logins.ts';
 import { createLogger } from '../runtime/logger.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../test/harness/indexed-database.ts';
 import { createOnchainTables } from '../test/harness/onchain-tables.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { openDatabase, SHORT_STATEMENTS } from './connection.ts';
 import { GRANTED, HARMLESS, RIGHTS_OF, ROLES } from './process-rights.fixture.ts';
 import { actAs, PROCESS_ROLES } from './process-roles.ts';
@@ -35,7 +36,7 @@ const VOLATILE_SQL = `
     AND has_schema_privilege(role, n.oid, 'USAGE') AND has_function_privilege(role, p.oid, 'EXECUTE')
   ORDER BY signature`;
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let indexer: pg.Pool;
 
 const sessionsOf = (role: (typeof PROCESS_ROLES)[number]) => {
@@ -46,7 +47,6 @@ const sessionsOf = (role: (typeof PROCESS_ROLES)[number]) => {
 };
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   indexer = sessionsOf('ptd_indexer');
   await createOnchainTables(indexer, 'onchain_next');
   await serveSchema(indexer, 'onchain_next');
@@ -54,7 +54,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await indexer.end();
-  await database.drop();
 });
 
 test('each role may do with each table and view what the list says, also with an index that is made later', async () => {

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../test/harness/onchain-tables.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { publicQueries } from '../test/harness/public-queries.ts';
 import { migrate } from './migrate.ts';
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let client: pg.Client;
 let views: readonly string[];
 
 beforeAll(async () => {
-  database = await createDatabase();
   await migrate(database.url);
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 test('every view answers, before and after the indexer moves to another schema', async () => {

@@ -1,19 +1,15 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ConfigError } from '../config/config-error.ts';
 import { loginUrl } from '../local/services/process-logins.ts';
 import { createLogger } from '../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { openDatabase } from './connection.ts';
 import { actAs, withOptions } from './process-roles.ts';
 import { assertDatabaseLogin, databaseSettingError } from './setting-error.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
-
+const database = startedWorld(createDatabase);
 /** What a query on the database of a URL fails with. */
 async function failureOn(url: string, sql = 'SELECT 1'): Promise<unknown> {
   const client = new pg.Client({ connectionString: url });

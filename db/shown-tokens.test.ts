@@ -1,18 +1,16 @@
 import fc from 'fast-check';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIndexedDatabase, type IndexedDatabase } from '../test/harness/indexed-database.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { createIndexedDatabase } from '../test/harness/indexed-database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools, seedToken } from '../test/harness/seed-pools.ts';
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   client = database.client;
 });
-
-afterAll(() => database.drop());
 
 async function shown(raws: readonly string[]): Promise<(string | null)[]> {
   const { rows } = await client.query(

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createDatabase, type TestDatabase } from '../test/harness/database.ts';
+import { createDatabase } from '../test/harness/database.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { seedAddress } from '../test/harness/seed-pools.ts';
 import { migrate } from './migrate.ts';
 import { queriesOn } from './query-builder.ts';
@@ -11,17 +12,15 @@ import { deletePools, insertRows, upsertRows } from './write-rows.ts';
 const KEY = { key: ['chainId', 'pool'] } as const;
 const [POOL, OTHER] = [seedAddress(1), seedAddress(2)];
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let client: pg.Pool;
 beforeAll(async () => {
-  database = await createDatabase();
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 1 });
 });
 beforeEach(() => client.query('TRUNCATE operator.pool_classification, operator.price_health'));
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 const classified = (tier: 'green' | 'red', reasonCodes: string[] = []) => ({

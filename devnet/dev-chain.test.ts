@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from './anvil.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startedWorld } from '../test/harness/open-world.ts';
+import { startAnvil } from './anvil.ts';
 import { connectDevChain, type DevChain, mined, submit } from './dev-chain.ts';
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: 31_337 }));
 let chain: DevChain;
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 });
   chain = await connectDevChain(anvil.url);
 });
-
-afterAll(() => anvil.stop());
 
 test('transactions of one account that are sent together get one nonce each', async () => {
   const { owner, untrusted } = chain.roles;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { type Address, bytesToHex, concatHex, hexToBytes, numberToHex } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../devnet/anvil.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { startAnvil } from '../devnet/anvil.ts';
 import { connectDevChain, type DevChain } from '../devnet/dev-chain.ts';
+import { startedWorld } from '../test/harness/open-world.ts';
 import { runs } from '../test/harness/property-seed.ts';
 import { delegationOf } from './delegation.ts';
 
@@ -27,16 +28,13 @@ const instruction = fc.oneof(
 );
 const program = fc.array(fc.array(instruction, { maxLength: 9 }), { minLength: PLACES, maxLength: PLACES });
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: 31_337 }));
 let chain: DevChain;
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31_337 });
   chain = await connectDevChain(anvil.url);
   await chain.client.setStorageAt({ address: AT, index: 0, value: UNTRUSTED });
 });
-
-afterAll(() => anvil?.stop());
 
 /** Each part begins with a place to jump to; before the first are two addresses and two places. */
 function codeOf(parts: readonly (readonly (string | { readonly place: number })[])[]): Uint8Array {

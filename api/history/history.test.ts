@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { poolActivity, swap } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { INTERVALS } from '../bars/intervals.ts';
@@ -24,7 +25,7 @@ const FINAL_UNTIL = START + 13 * 3_600 + 120;
 const MULTIPLIER1 = 10n ** 12n;
 const Q64 = 1n << 64n;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 
 /** Over two days, with quiet hours between; every seventh moved nothing of token1. */
@@ -49,7 +50,6 @@ const rowOf = ({ ts, block, amount0, amount1, isSale }: (typeof TRADES)[number],
   });
 
 beforeAll(async () => {
-  listing = await openListing();
   await seedPools(
     listing.db,
     [POOL, QUIET, OTHER].map((address) => ({ pool: { chainId: CHAIN_A, address } })),
@@ -70,8 +70,6 @@ beforeAll(async () => {
   };
   mountHandlers(app, bindRoutes(historyResource, deps));
 }, 60_000);
-
-afterAll(() => listing?.close());
 
 const DAY = 86_400;
 const DAY_STARTS = [START + DAY, START];

@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { recordQuotes } from '../../capture/history/record-quotes.ts';
 import { HistoryConfig } from '../../config/chains-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { swap } from '../../indexer/ponder.schema.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { INTERVALS } from '../bars/intervals.ts';
@@ -42,11 +43,10 @@ const SAMPLES: readonly Sample[] = Array.from({ length: 900 }, (_, n) => {
   return n % 4 === 0 ? [first, change] : [first];
 }).flat();
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 
 beforeAll(async () => {
-  listing = await openListing();
   await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: POOL } }]);
   const { pool: database } = listing;
   const place = {
@@ -98,8 +98,6 @@ beforeAll(async () => {
   const directory = fixedDirectory([{ ...served, token0, token1 }]);
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 60_000);
-
-afterAll(() => listing?.close());
 
 type Depth = readonly [string[] | null, string[] | null];
 /** Of every third both sides, of others the bids alone, or nothing. */

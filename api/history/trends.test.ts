@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { swap } from '../../indexer/ponder.schema.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
@@ -18,11 +19,10 @@ const QUARTER = 900;
 /** Start of the newest block's quarter of an hour. */
 const LAST = 1_794_960_000;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 
 beforeAll(async () => {
-  listing = await openListing();
   const { pool: database, db } = listing;
   await seedPools(
     db,
@@ -47,8 +47,6 @@ beforeAll(async () => {
   const directory = fixedDirectory([QUOTED, TRADED, STILL].map((address) => tradedPool(address)));
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 60_000);
-
-afterAll(() => listing?.close());
 
 const sample = (ts: number, bid: bigint | null, ask: bigint | null, bids?: string[], asks?: string[]) =>
   listing.pool.query(

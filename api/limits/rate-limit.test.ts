@@ -8,7 +8,8 @@ import { type RunningServer, startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
 import { everyRoute } from '../../test/harness/every-route.ts';
-import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
+import { createRedisDatabase } from '../../test/harness/redis.ts';
 import { quotedChains } from '../../test/quotes/quoted-chains.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { createApp } from '../app.ts';
@@ -26,12 +27,11 @@ const chain = ChainConfig.parse({
 });
 const logger = createLogger('test', 'silent');
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 const servers: RunningServer[] = [];
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url);
   // Until it is connected, each process counts for itself.
   await redis.ping();
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop(1_000)));
   redis.disconnect();
-  await database.drop();
 });
 
 /** Every endpoint, those of bid and ask over a chain without pools. Returns the base URL. */

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { CROSS_CHAIN_SORTS, SORTS } from '../listing/query-string.ts';
 
 const POOLS_OF_CHAIN = 1_300;
@@ -11,11 +12,10 @@ const COUNT = 60;
 
 const NAMES = new Map(CHAINS_FILE.chains.map(({ chainId, name }) => [chainId, name]));
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 /** Pools whose sort keys have many ties, extremes and unknown values. */
 beforeAll(async () => {
-  listing = await openListing();
   for (const chainId of [CHAIN_A, CHAIN_B]) {
     for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId, address });
     for (let first = 0; first < POOLS_OF_CHAIN; first += SEEDED_AT_ONCE) {
@@ -40,8 +40,6 @@ beforeAll(async () => {
     INSERT INTO operator.pool_trend SELECT chain_id, pool,
       ${anyOf('NULL', '-1e30', '0', '12', '12.5')}, ${anyOf('NULL', '0', '0.1')} FROM operator.pool_listing WHERE random() < 0.9`);
 });
-
-afterAll(() => listing.close());
 
 const anyOf = (...values: readonly string[]) =>
   `(ARRAY[${values.join()}]::float8[])[1 + floor(random() * ${values.length})]`;

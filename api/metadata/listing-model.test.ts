@@ -4,8 +4,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writePools, writeWindows } from '../../capture/listing/write-listing.ts';
 import { migrate } from '../../db/migrate.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createDatabase } from '../../test/harness/database.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
@@ -13,12 +14,11 @@ import { CHAIN_A, CHAIN_B, chains, pools, trendOf, trends } from './listed-pools
 import { anyQuery, anyScope, isReleaseKnown, matching, type Query, type Scope } from './listing-queries.fixture.ts';
 import { metadataResource } from './metadata.ts';
 
-let database: TestDatabase;
+const database = startedWorld(createDatabase);
 let client: pg.Pool;
 let app: Hono;
 
 beforeAll(async () => {
-  database = await createDatabase();
   await migrate(database.url);
   client = new pg.Pool({ connectionString: database.url, max: 2 });
   await writePools(
@@ -61,7 +61,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await database.drop();
 });
 
 function ask(query: Query, scope: Scope): Response | Promise<Response> {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../../runtime/http-server.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, openListing } from '../../test/metadata/listing-fixture.ts';
 
 const KNOWN = seedAddress(0x1000);
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let server: RunningServer;
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: KNOWN } }]);
   await listing.refresh();
@@ -18,7 +18,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop(0);
-  await listing.close();
 });
 
 /** The known pool is the last of this many named ones. */

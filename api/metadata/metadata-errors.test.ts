@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { TOKEN0 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, openListing } from '../../test/metadata/listing-fixture.ts';
 
-let listing: Listing;
-
-beforeAll(async () => {
-  listing = await openListing();
-});
-
-afterAll(() => listing.close());
+const listing = startedWorld(openListing);
 
 test.each([
   [400, 'json', 'abc/metadata'],

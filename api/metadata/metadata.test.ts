@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { selectPoolFacts } from '../../capture/listing/pool-facts.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { CrossChainParams, ListingParams, Page } from '../../test/metadata/listing-reader.ts';
 import { countStatement, findStatement, showStatement } from '../listing/listing-sql.ts';
 import { toListingQuery } from '../listing/query.ts';
@@ -13,11 +14,10 @@ const UNPRICED = 4;
 const DELISTED = 2;
 const UNPRICED_TOKEN = seedAddress(0x72);
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 /** Pools with many equal keys, so that only a total order walks them without gaps. */
 beforeAll(async () => {
-  listing = await openListing();
   const { db, pool } = listing;
   for (const chainId of [CHAIN_A, CHAIN_B]) {
     await seedToken(db, { chainId, address: TOKEN0, symbol: 'WETH' });
@@ -34,8 +34,6 @@ beforeAll(async () => {
   for (const chainId of [CHAIN_A, CHAIN_B]) await seedOperatorData(chainId, count);
   await listing.refresh();
 });
-
-afterAll(() => listing.close());
 
 function seedOf(chainId: number, n: number) {
   const funded = n < FUNDED || n >= FUNDED + UNFUNDED;

@@ -1,18 +1,18 @@
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, openListing } from '../../test/metadata/listing-fixture.ts';
 import { ReadyBody } from '../http/ready-body.ts';
 import { createPageCache } from './versioned-pages.ts';
 
 const POOLS = 20;
 const PATH = `/public/v1/evm/${CHAIN_A}/metadata?minTvlFiat=0`;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   const addresses = Array.from({ length: POOLS }, (_, n) => seedAddress(0x1000 + n));
   await seedPools(
@@ -21,8 +21,6 @@ beforeAll(async () => {
   );
   await listing.refresh();
 });
-
-afterAll(() => listing.close());
 
 const pairs = async () => (await listing.page(CHAIN_A, { minTvlFiat: 0 })).data.map(({ pair }) => pair);
 

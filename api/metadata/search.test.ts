@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, openListing } from '../../test/metadata/listing-fixture.ts';
 
 /** By symbol; the last is of a hostile token. */
 const TOKENS = {
@@ -13,10 +14,9 @@ const LONG = 'É'.repeat(128);
 const NAMELESS = seedAddress(0x74);
 const LONG_TOKEN = seedAddress(0x75);
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   const { db } = listing;
   for (const chainId of [CHAIN_A, CHAIN_B]) {
     for (const [symbol, address] of Object.entries(TOKENS)) await seedToken(db, { chainId, address, symbol });
@@ -35,8 +35,6 @@ beforeAll(async () => {
   await seedPools(db, [...poolOf(CHAIN_A), ...poolOf(CHAIN_B).slice(0, 1)]);
   await listing.refresh();
 });
-
-afterAll(() => listing?.close());
 
 /** Last digits of the pools that are found on the first chain. */
 async function found(search: string): Promise<string> {

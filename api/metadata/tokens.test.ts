@@ -1,19 +1,13 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { refreshListing } from '../../capture/listing/refresh-listing.ts';
 import { createRegistry } from '../../capture/pools/operator-registry.ts';
 import { inProcessClient } from '../../test/harness/in-process-client.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import {
-  CHAIN_A,
-  CHAIN_B,
-  CHAINS_FILE,
-  type Listing,
-  openListing,
-  ROUTED_FACTORY,
-} from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, CHAINS_FILE, openListing, ROUTED_FACTORY } from '../../test/metadata/listing-fixture.ts';
 import type { Page } from '../../test/metadata/listing-reader.ts';
 import { TokensPage } from './tokens-declaration.ts';
 
@@ -28,10 +22,9 @@ const LOGOS = [0, 3, 100].map((n) => ({
   logoUrl: `https://cdn.example/${n}.svg`,
 }));
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   const before = await listing.app.request(`/public/v1/evm/${CHAIN_A}/tokens`);
   expect([before.status, await before.json()]).toEqual([503, { error: 'Service temporarily unavailable' }]);
   for (let n = 0; n < TOKENS; n += 1) {
@@ -48,8 +41,6 @@ beforeAll(async () => {
   ]);
   await refresh();
 });
-
-afterAll(() => listing?.close());
 
 /** The last ones are of a release that is switched off. */
 const poolOf = (n: number) => ({

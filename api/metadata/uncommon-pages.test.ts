@@ -1,17 +1,17 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { FACTORY, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, openListing } from '../../test/metadata/listing-fixture.ts';
 import { findStatement } from '../listing/listing-sql.ts';
 import { toListingQuery } from '../listing/query.ts';
 import { CROSS_CHAIN_SORTS, SORTS } from '../listing/query-string.ts';
 
 const POOLS = 20;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   const addresses = Array.from({ length: POOLS }, (_, n) => seedAddress(0x1000 + n));
   await seedPools(
@@ -20,8 +20,6 @@ beforeAll(async () => {
   );
   await listing.refresh();
 });
-
-afterAll(() => listing.close());
 
 type Body = { readonly total?: number; readonly data?: readonly { readonly poolAddress: string }[] };
 

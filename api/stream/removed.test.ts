@@ -4,8 +4,9 @@ import { ChainConfig } from '../../config/chains-schema.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { FACTORY, openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { SimulatedChain } from '../../test/stream/simulated-chain.ts';
 import { followQuotes } from '../latest/chain-quotes.ts';
@@ -22,14 +23,13 @@ const logger = createLogger('test', 'silent');
 
 const simulated = new SimulatedChain(POOLS);
 const [delisted, undone, kept] = simulated.pools.map(({ address }) => address);
-let home: IndexedDatabase;
+const home = startedWorld(createIndexedDatabase);
 let database: Database;
 let directory: PoolCatalog;
 let streams: Streams;
 
 /** The streams of an API process over Postgres, of a chain whose quotes are made up. */
 beforeAll(async () => {
-  home = await createIndexedDatabase();
   const seeder = openSeeder(home.url);
   for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: CHAIN, address });
   await seedPools(
@@ -56,7 +56,6 @@ afterAll(async () => {
   streams.stop();
   directory.stop();
   await database.$client.end();
-  await home.drop();
 });
 
 /** A client that takes whatever comes. */

@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { swap } from '../../indexer/ponder.schema.ts';
 import { inProcessClient } from '../../test/harness/in-process-client.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
@@ -15,7 +16,7 @@ import { tradesResource } from './trades.ts';
 const [POOL, QUIET, OTHER] = [seedAddress(0x1001), seedAddress(0x1002), seedAddress(0x1003)];
 const TRADES = 130;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 
 /** Two trades a block of the pool, one of another between them; number 0 is the oldest. */
@@ -32,7 +33,6 @@ const tradeOf = (n: number, pool = POOL) =>
   });
 
 beforeAll(async () => {
-  listing = await openListing();
   const pools = [tradedPool(POOL), tradedPool(QUIET)];
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   app = new Hono();
@@ -43,8 +43,6 @@ beforeAll(async () => {
   const others = Array.from({ length: TRADES }, (_, n) => tradeOf(n, OTHER));
   await listing.db.insert(swap).values([...own, ...others]);
 });
-
-afterAll(() => listing?.close());
 
 async function page(query: { before?: string; limit?: number } = {}, pool: string = POOL) {
   const params = { path: { chain_id: CHAIN_A, pool_address: pool }, query };

@@ -1,11 +1,12 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { swap } from '../../indexer/ponder.schema.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
@@ -34,11 +35,10 @@ const TRADES = Array.from({ length: 70 }, (_, n) => ({
   amount1: n % 9 === 0 || n === 69 ? 0n : 2_000_000_000n + BigInt((n * 7_919) % 97) * 1_000_003n,
 }));
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 
 beforeAll(async () => {
-  listing = await openListing();
   const { db, pool } = listing;
   await seedToken(db, { chainId: CHAIN_A, address: seedAddress(0x70), symbol: 'WETH', decimals: 18 });
   await seedToken(db, { chainId: CHAIN_A, address: seedAddress(0x71), symbol: 'USDC', decimals: 6 });
@@ -85,8 +85,6 @@ beforeAll(async () => {
   const deps = { chains, directory, database: pool, wallClock: Date.now };
   mountHandlers(app, [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)]);
 }, 60_000);
-
-afterAll(() => listing?.close());
 
 const TICKER = `${CHAIN_A}:${POOL}`;
 async function get(path: string) {

@@ -1,7 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import type { Hex } from '../submit/quote-update.ts';
 import { simulate } from './simulator.ts';
 
@@ -13,14 +14,11 @@ const CONTRACT = '0x00000000000000000000000000000000000c0de0';
 // CALLER, CALLDATALOAD(0) >> 96, EQ, JUMPI to the JUMPDEST at the end; otherwise REVERT(0, 0).
 const CODE = '0x33 600035 60601c 14 601057 60006000fd 5b00'.replaceAll(' ', '');
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN }));
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN });
   await rpc('anvil_setCode', [CONTRACT, CODE]);
 });
-afterAll(() => anvil.stop());
-
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 async function rpc(method: string, params: unknown[]): Promise<unknown> {

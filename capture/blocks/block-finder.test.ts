@@ -3,9 +3,10 @@ import type { PublicClient } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { connectNode } from '../../devnet/json-rpc.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { createBlockFinder, type FindBlockAt } from './block-finder.ts';
 import type { TimedBlock } from './block-search.ts';
 
@@ -19,7 +20,7 @@ const CHAIN = ChainConfig.parse({
   deployments: [],
 });
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: 31337 }));
 let proxy: RpcProxy;
 let client: PublicClient;
 let newest: TimedBlock;
@@ -27,7 +28,6 @@ let genesisTime: number;
 let warnings: string[];
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: 31337 });
   proxy = await startRpcProxy(anvil.url);
   client = connectNode(proxy.url);
   await client.request({ method: 'anvil_mine', params: [BLOCKS, BLOCK_SECS] } as never);
@@ -38,7 +38,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await proxy?.stop();
-  await anvil?.stop();
 });
 
 beforeEach(() => {

@@ -5,8 +5,9 @@ import { priceWarnings } from '../../api/observability/price-warnings.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { PoolCatalog } from '../../quoting/pools/pool-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import type { ListingParams, Page } from '../../test/metadata/listing-reader.ts';
 import { priceTimes } from '../listing/price-age.ts';
 import { readPriceTimes } from '../listing/write-listing.ts';
@@ -22,14 +23,13 @@ const NEVER_PRICED = seedAddress(0x72);
 const FLOOR_USD = 10;
 const DAY_SECS = 86_400;
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let source: { readonly server: Server; readonly url: string };
 
 const poolAt = (n: number) => seedAddress(0x1000 + n);
 
 beforeAll(async () => {
   source = await openSource();
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1, NEVER_PRICED]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   const held = [...Array.from({ length: FUNDED }, (_, n) => BigInt(30 + ((n * 7) % FUNDED))), SMALL, 100n, 0n];
   await seedPools(
@@ -43,7 +43,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   source.server.close();
-  await listing.close();
 });
 
 /** A service that prices two tokens at a dollar, as DefiLlama does. */

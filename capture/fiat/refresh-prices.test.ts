@@ -1,24 +1,22 @@
 import type { Address } from 'viem';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { tokenKey } from '../pools/token-key.ts';
 import type { FiatPrice, PriceSource, TokensToPrice } from './price-sources.ts';
 import { refreshFiatPrices } from './refresh-prices.ts';
 import { readTokensToPrice } from './tokens-to-price.ts';
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address });
   const state = { total0Scaled: 10n ** 18n, total1Scaled: 10n ** 18n };
   await seedPools(listing.db, [{ pool: { chainId: CHAIN_A, address: seedAddress(0x1000) }, state }]);
 });
-
-afterAll(() => listing.close());
 
 const [KEY0, KEY1] = [tokenKey(CHAIN_A, TOKEN0), tokenKey(CHAIN_A, TOKEN1)];
 

@@ -2,7 +2,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HistoryConfig } from '../../config/chains-schema.ts';
 import { actAs } from '../../db/process-roles.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { recordFiatPrices } from './record-fiat-prices.ts';
 import { recordQuotes } from './record-quotes.ts';
@@ -14,19 +15,17 @@ const DAY = 86_400;
 /** The start of an hour and a day. */
 const START = 1_800_057_600;
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 /** With the rights of the process alone. */
 let capture: pg.Pool;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   capture = new pg.Pool({ connectionString: actAs(database.url, 'ptd_capture'), max: 2 });
   capture.on('error', () => undefined); // Dropping the database ends its sessions.
 });
 
 afterAll(async () => {
   await capture.end();
-  await database.drop();
 });
 
 const pools = async () =>

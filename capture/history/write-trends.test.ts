@@ -10,9 +10,10 @@ import { actAs } from '../../db/process-roles.ts';
 import { swap } from '../../indexer/ponder.schema.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { PROPERTY_SEED } from '../../test/harness/property-seed.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAIN_B, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAIN_B, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { swapRow, tradedPool } from '../../test/metadata/traded-pool.ts';
 import { fixedDirectory } from '../../test/quotes/served-pool.ts';
 import { writeTrends } from './write-trends.ts';
@@ -46,13 +47,12 @@ const anyPool = fc.record({
 });
 const plans = fc.sample(anyPool, { numRuns: FUNDED.length, seed: PROPERTY_SEED });
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let app: Hono;
 /** With the rights of the process alone. */
 let capture: pg.Pool;
 
 beforeAll(async () => {
-  listing = await openListing();
   const { pool: database, db } = listing;
   capture = new pg.Pool({ connectionString: actAs(listing.url, 'ptd_capture'), max: 1 });
   capture.on('error', () => undefined); // Dropping the database ends its sessions.
@@ -100,7 +100,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await capture?.end();
-  await listing?.close();
 });
 
 type Sample = typeof anySample extends fc.Arbitrary<infer S> ? S : never;

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type ChainsFile, TokenConfig } from '../../config/chains-schema.ts';
 import * as onchain from '../../indexer/ponder.schema.ts';
 import { MAX_UINT256 } from '../../protocol/fixed-point.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, openListing } from '../../test/metadata/listing-fixture.ts';
 import { createRegistry } from '../pools/operator-registry.ts';
 import { classify } from './classify.ts';
 import { refreshListing } from './refresh-listing.ts';
@@ -21,11 +22,10 @@ type Tokens = ChainsFile['tokens'];
 const token = (address: string, more: object = {}) => TokenConfig.parse({ chainId: CHAIN_A, address, ...more });
 const TOKENS: Tokens = [token(TOKEN0, { feedIds: [feed('a')] }), token(TOKEN1, { usdPegged: true })];
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 /** One pool that gives no reason. */
 beforeAll(async () => {
-  listing = await openListing();
   const { db, pool } = listing;
   for (const address of [TOKEN0, TOKEN1]) await seedToken(db, { chainId: CHAIN_A, address });
   const owners = { creator: CURATOR, admin: CURATOR };
@@ -64,8 +64,6 @@ beforeAll(async () => {
   });
   await pool.query('INSERT INTO operator.curator VALUES ($1, $2, NULL, true)', [CHAIN_A, CURATOR]);
 });
-
-afterAll(() => listing.close());
 
 /** Classifies the pool again. @returns what is stored of it */
 async function classifyAgain(tokens = TOKENS, version = JSON.stringify(tokens)) {

@@ -6,10 +6,11 @@ import { poolActivity } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { publicQueries } from '../../test/harness/public-queries.ts';
 import { seedAddress, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, type Listing, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, NOW, openListing } from '../../test/metadata/listing-fixture.ts';
 import { refreshListing } from './refresh-listing.ts';
 
 const DAY = 86_400;
@@ -33,11 +34,10 @@ const POOLS = [
 const DELISTED = POOLS.length;
 const poolAddress = (n: number) => seedAddress(0x1000 + n);
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 let analyst: pg.Pool;
 
 beforeAll(async () => {
-  listing = await openListing();
   analyst = new pg.Pool({ connectionString: listing.url, options: '-c role=analyst', max: 1 });
   analyst.on('error', () => undefined); // Dropping the database ends its sessions.
   for (const { address, symbol, decimals, quarters } of TOKENS) {
@@ -69,7 +69,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await analyst?.end();
-  await listing?.close();
 });
 
 const tokenOf = (n: number) => TOKENS[n] as (typeof TOKENS)[number];

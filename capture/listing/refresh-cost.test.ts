@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
-import { CHAIN_A, type Listing, openListing } from '../../test/metadata/listing-fixture.ts';
+import { CHAIN_A, openListing } from '../../test/metadata/listing-fixture.ts';
 import { refreshListing } from './refresh-listing.ts';
 
 /** More than a refresh computes again at other prices. */
@@ -9,10 +10,9 @@ const DUST = 501;
 const POOLS = DUST + 2;
 const [FUNDED, EMPTY] = [seedAddress(1), seedAddress(POOLS)];
 
-let listing: Listing;
+const listing = startedWorld(openListing);
 
 beforeAll(async () => {
-  listing = await openListing();
   for (const address of [TOKEN0, TOKEN1]) await seedToken(listing.db, { chainId: CHAIN_A, address, decimals: 2 });
   await seedPools(
     listing.db,
@@ -30,8 +30,6 @@ beforeEach(async () => {
   await listing.refresh();
   await listing.refresh();
 });
-
-afterAll(() => listing.close());
 
 const priceAt = (usd: number) =>
   listing.pool.query(

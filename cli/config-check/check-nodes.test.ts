@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parseChainsFile } from '../../config/load-chains.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
 import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
 import type { Misbehaviour } from '../../devnet/misbehaviour.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { checkNodes } from './check-nodes.ts';
 
 const CHAIN_ID = 31337;
@@ -12,12 +13,11 @@ const BLOCK_SECS = 3;
 /** More than are measured. */
 const BLOCKS = 300;
 
-let anvil: Anvil;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN_ID }));
 let proxy: RpcProxy;
 let deployment: Deployment;
 
 beforeAll(async () => {
-  anvil = await startAnvil({ chainId: CHAIN_ID });
   [deployment, proxy] = await Promise.all([deployProtocol(anvil.url, CHAIN_ID), startRpcProxy(anvil.url)]);
   const { client } = await connectDevChain(anvil.url);
   await client.mine({ blocks: BLOCKS, interval: BLOCK_SECS });
@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterEach(() => proxy.misbehave(null));
 afterAll(async () => {
   await proxy.stop();
-  await anvil.stop();
 });
 
 /** Findings of the chain by the node behind the proxy, with settings changed as given. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { loginUrl } from '../../local/services/process-logins.ts';
-import { createTempFolder, type TempFolder } from '../../local/services/temp-folder.ts';
+import { createTempFolder } from '../../local/services/temp-folder.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runCheck, writeChain } from './run-check.fixture.ts';
 
 /* The command without --rpc: it calls no node. */
@@ -13,12 +14,7 @@ const CHAIN_ID = 31337;
 /** Nothing listens there. */
 const NODE = 'http://127.0.0.1:1';
 
-let folder: TempFolder;
-beforeAll(async () => {
-  folder = await createTempFolder('config-check');
-});
-afterAll(() => folder.remove());
-
+const folder = startedWorld(() => createTempFolder('config-check'));
 const address = (digit: string) => `0x${digit.repeat(40)}`;
 
 /** A chains file of one chain without faults, changed as given. */

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { liquidityChange, poolActivity, swap } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/schema/number-list.ts';
 import { TOTAL, TOTAL_NAMES } from '../../protocol/pool-totals.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import {
   openSeeder,
@@ -33,12 +34,11 @@ import {
 } from './played-pool.fixture.ts';
 import { writeTradeMinutes } from './trade-minutes.ts';
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let pool: pg.Pool;
 let seeder: Seeder;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 2 });
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
   seeder = openSeeder(database.url);
@@ -62,7 +62,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await seeder?.end();
   await pool?.end();
-  await database?.drop();
 });
 
 async function index(logged: readonly Logged[], headTs: number): Promise<void> {

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
 import {
   createOnchainTables,
   ONCHAIN_SCHEMA,
   publishLiveViews,
   setIndexedBlock,
 } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { openSeeder, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { actAs } from '../process-roles.ts';
@@ -16,11 +17,10 @@ import { writeTradeMinutes } from './trade-minutes.ts';
 
 const NEXT = 'onchain_next';
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   pool = new pg.Pool({ connectionString: database.url, max: 4 });
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
   await createOnchainTables(database.client, NEXT);
@@ -39,7 +39,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool.end();
-  await database.drop();
 });
 
 beforeEach(() => reset());

@@ -2,22 +2,20 @@ import { is } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { getTableConfig, getViewConfig, type PgColumn, PgTable, type PgView } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import * as onchain from '../../indexer/ponder.schema.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import * as operatorTables from './operator.ts';
 import * as auditTables from './pamm-audit.ts';
 import * as readModelViews from './read-model.ts';
 
-let database: IndexedDatabase;
+const database = startedWorld(createIndexedDatabase);
 let client: pg.Client;
 
 beforeAll(async () => {
-  database = await createIndexedDatabase();
   client = database.client;
 });
-
-afterAll(() => database.drop());
 
 type Column = { readonly name: string; readonly type: string; readonly required: boolean };
 

@@ -2,19 +2,19 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../db/migrate.ts';
 import { servedSchema } from '../../db/served-schema.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { openSeeder, seedAddress, seedPools, seedToken, TOKEN0, TOKEN1 } from '../../test/harness/seed-pools.ts';
 import { ReadModelMismatchError, serveSchema, ViewsBusyError } from './live-views.ts';
 
 const POOL = seedAddress(0xb0);
 const SCHEMAS = ['onchain_1', 'onchain_2'] as const;
 
-let home: TestDatabase;
+const home = startedWorld(createDatabase);
 let database: pg.Pool;
 
 beforeAll(async () => {
-  home = await createDatabase();
   await migrate(home.url);
   database = new pg.Pool({ connectionString: home.url, max: 12 });
   for (const schema of SCHEMAS) await createIndex(schema);
@@ -22,7 +22,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database.end();
-  await home.drop();
 });
 
 beforeEach(() => serveSchema(database, 'onchain_1'));

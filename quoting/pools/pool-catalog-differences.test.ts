@@ -6,8 +6,9 @@ import { parseChainsFile } from '../../config/load-chains.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { createDatabase } from '../../test/harness/database.ts';
 import { createOnchainTables, publishLiveViews, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import {
   FACTORY,
@@ -45,7 +46,7 @@ const UNDOABLE = 480;
 /** By index and chain. */
 const heads = new Map<string, number>();
 
-let home: TestDatabase;
+const home = startedWorld(createDatabase);
 let database: Database;
 let other: Database;
 let client: pg.Client;
@@ -53,7 +54,6 @@ let seeders: readonly Seeder[];
 let followed: Followed;
 
 beforeAll(async () => {
-  home = await createDatabase();
   await migrate(home.url);
   client = new pg.Client({ connectionString: home.url });
   await client.connect();
@@ -70,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   followed.catalog.stop();
   await Promise.all([client.end(), database.$client.end(), other.$client.end(), ...seeders.map(({ end }) => end())]);
-  await home.drop();
 });
 
 /** A catalog, and the reports that it gave of the pools that it serves. */

@@ -3,7 +3,8 @@ import { ChainConfig } from '../../config/chains-schema.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { addFaultyLogs } from '../../db/log-faults.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { createIndexedDatabase } from '../../test/harness/indexed-database.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import {
   FACTORY,
   openSeeder,
@@ -30,7 +31,7 @@ const NO_AGES = {
   faultyNodes: [],
 };
 
-let home: IndexedDatabase;
+const home = startedWorld(createIndexedDatabase);
 let database: Database;
 let catalog: PoolCatalog;
 const reports = new Map<string, PoolReport | null>();
@@ -59,7 +60,6 @@ const capture = (first: number, count: number, balance: number, ageSecs = 0, isF
   );
 
 beforeAll(async () => {
-  home = await createIndexedDatabase();
   const seeder = openSeeder(home.url);
   for (const address of [TOKEN0, TOKEN1]) await seedToken(seeder.db, { chainId: 1, address });
   await seedPools(
@@ -78,7 +78,6 @@ beforeAll(async () => {
 afterAll(async () => {
   catalog.stop();
   await database.$client.end();
-  await home.drop();
 });
 
 const funded = (from: PoolCatalog, numbers: readonly number[]) =>

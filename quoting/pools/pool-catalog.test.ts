@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createIndexedDatabase, type IndexedDatabase } from '../../test/harness/indexed-database.ts';
 import { ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import {
   FACTORY,
   openSeeder,
@@ -49,7 +50,7 @@ const [LISTED, LOCKED, DELISTED, DISABLED, FOREIGN] = [1, 2, 3, 4, 5].map((n) =>
   ...Array<`0x${string}`>,
 ] as [`0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`, `0x${string}`];
 
-let home: IndexedDatabase;
+const home = startedWorld(createIndexedDatabase);
 let database: Database;
 let client: IndexedDatabase['client'];
 let seeder: Seeder;
@@ -57,7 +58,6 @@ let catalog: PoolCatalog;
 const logger = createLogger('test', 'silent');
 
 beforeAll(async () => {
-  home = await createIndexedDatabase();
   client = home.client;
   seeder = openSeeder(home.url);
   await seedToken(seeder.db, { chainId: 7, address: TOKEN0, symbol: 'WETH', decimals: 18 });
@@ -82,7 +82,6 @@ beforeAll(async () => {
 afterAll(async () => {
   catalog.stop();
   await Promise.all([seeder.end(), database.$client.end()]);
-  await home.drop();
 });
 
 const delist = (pool: string) =>

@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createRedisDatabase, type TestRedis } from '../../test/harness/redis.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
+import { createRedisDatabase } from '../../test/harness/redis.ts';
 import { eventually } from '../../test/pamm/eventually.ts';
 import { acquireLease, type FencedLeaseKeys, type Lease } from './lease.ts';
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 let keys: FencedLeaseKeys;
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url);
 });
 beforeEach(async () => {
@@ -21,7 +21,6 @@ beforeEach(async () => {
 afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   redis.disconnect();
-  await database.drop();
 });
 
 const acquire = (durationMs = 60_000, comesFirst = false) => acquireLease({ redis, keys, durationMs, comesFirst });

@@ -3,7 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createLogger } from '../../../runtime/logger.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { startedWorld } from '../../../test/harness/open-world.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 import { submissionOf } from '../../../test/pamm/sample-updates.ts';
 import type { Endpoint } from '../../submit/endpoints.ts';
 import { EndpointQueues } from '../../submit/queue/endpoint-queue.ts';
@@ -17,16 +18,14 @@ import { startEndpointRunner } from './endpoint-runner.ts';
 /** Nothing listens there. */
 const URL = 'ws://127.0.0.1:1/';
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url, { maxRetriesPerRequest: null });
 });
 afterAll(async () => {
   redis.disconnect();
-  await database.drop();
 });
 
 test('a runner that stops gives an update that waits for a connection back to the queue', async () => {

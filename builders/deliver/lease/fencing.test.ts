@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { acquireLease, type Lease } from '../../../runtime/lease/lease.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { startedWorld } from '../../../test/harness/open-world.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 import { submissionOf, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { BundleState } from '../../submit/bundle/bundle-state.ts';
 import { RedisKeys } from '../../submit/queue/redis-keys.ts';
 import { admitUpdate } from '../../submit/stream/stream-order.ts';
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 let keys: RedisKeys;
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url);
 });
 beforeEach(async () => {
@@ -22,7 +22,6 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   redis.disconnect();
-  await database.drop();
 });
 
 async function acquired(): Promise<Lease> {

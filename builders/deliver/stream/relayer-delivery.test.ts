@@ -10,8 +10,9 @@ import { WebSocketServer } from 'ws';
 import { acquireLease } from '../../../runtime/lease/lease.ts';
 import { createLogger } from '../../../runtime/logger.ts';
 import { createMetrics } from '../../../runtime/metrics.ts';
+import { startedWorld } from '../../../test/harness/open-world.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 import { eventually } from '../../../test/pamm/eventually.ts';
 import { submissionOf } from '../../../test/pamm/sample-updates.ts';
 import type { AuditEntry } from '../../submit/audit-entry.ts';
@@ -31,7 +32,7 @@ interface Call {
   readonly respond: (text: string) => void;
 }
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 const calls: Call[] = [];
 const server = createServer(async (request, response) => addCall(await text(request), (body) => response.end(body)));
@@ -46,7 +47,6 @@ function addCall(body: string, respond: Call['respond']): void {
 }
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,7 +55,6 @@ afterAll(async () => {
   server.closeAllConnections();
   server.close();
   redis.disconnect();
-  await database.drop();
 });
 
 async function startDelivery(scheme: 'ws' | 'http') {

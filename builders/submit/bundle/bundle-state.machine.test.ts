@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringifyJson } from '../../../runtime/json.ts';
+import { startedWorld } from '../../../test/harness/open-world.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 import {
   type BundleModel,
   cancelInModel,
@@ -31,17 +32,15 @@ const LIMITS: Limits = {
 const FENCE = '1';
 const START_MS = 1_800_000_000_000;
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let redis: Redis;
 let examples = 0;
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   redis = new Redis(database.url);
 });
 afterAll(async () => {
   redis.disconnect();
-  await database.drop();
 });
 
 /**

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../../runtime/project-root.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { startedWorld } from '../../../test/harness/open-world.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 
 /*
  * That every process works with these rights is tested where all of them run, test/operations/operations.test.ts;
  * capture in test/live/capture-shared.test.ts.
  */
 
-let database: TestRedis;
+const database = startedWorld(() => createRedisDatabase('pamm'));
 let redis: Redis;
 let capture: Redis;
 
@@ -18,7 +19,6 @@ const WORDS = 'pamm:reads-5-1-abc:words';
 const LEASE = 'pamm:reads-5-1-abc:source-reader';
 
 beforeAll(async () => {
-  database = await createRedisDatabase('pamm');
   redis = new Redis(database.url);
   capture = new Redis(database.captureUrl);
 });
@@ -26,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   redis.disconnect();
   capture.disconnect();
-  await database.drop();
 });
 
 test.each([

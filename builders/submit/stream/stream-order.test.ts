@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startedWorld } from '../../../test/harness/open-world.ts';
 import { runs } from '../../../test/harness/property-seed.ts';
-import { createRedisDatabase, type TestRedis } from '../../../test/harness/redis.ts';
+import { createRedisDatabase } from '../../../test/harness/redis.ts';
 import { claimInModel, type OwnerModel } from '../../../test/pamm/owner-model.ts';
 import { newUuid, updateOf } from '../../../test/pamm/sample-updates.ts';
 import { registerInModel, type StreamModel } from '../../../test/pamm/stream-model.ts';
@@ -10,19 +11,17 @@ import { RedisKeys } from '../queue/redis-keys.ts';
 import type { Hex } from '../quote-update.ts';
 import { registerUpdate } from './stream-order.ts';
 
-let database: TestRedis;
+const database = startedWorld(createRedisDatabase);
 let connections: Redis[];
 let redis: Redis;
 let examples = 0;
 
 beforeAll(async () => {
-  database = await createRedisDatabase();
   connections = Array.from({ length: 4 }, () => new Redis(database.url));
   [redis] = connections as [Redis];
 });
 afterAll(async () => {
   for (const connection of connections) connection.disconnect();
-  await database.drop();
 });
 
 const nextKeys = () => new RedisKeys(`o${examples++}`);
