@@ -12,9 +12,7 @@ let proxy: RpcProxy;
 beforeAll(async () => {
   proxy = await startRpcProxy(anvil.url);
 });
-afterAll(async () => {
-  await proxy.stop();
-});
+afterAll(() => proxy.stop());
 
 async function supportOf(url: string) {
   const { endpoints } = openChainRpc({ chainId: CHAIN_ID, rpcUrls: [url] }, 2_000);

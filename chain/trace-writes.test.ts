@@ -19,9 +19,7 @@ let proxy: RpcProxy;
 beforeAll(async () => {
   [chain, proxy] = await Promise.all([connectDevChain(anvil.url), startRpcProxy(anvil.url)]);
 });
-afterAll(async () => {
-  await proxy.stop();
-});
+afterAll(() => proxy.stop());
 
 const canTrace = (...urls: string[]) => anyNodeHas(rpcOf(...urls).endpoints, 'traces');
 const rpcOf = (...rpcUrls: string[]) => openChainRpc({ chainId: 31_337, rpcUrls }, 2_000);

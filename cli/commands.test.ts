@@ -23,9 +23,7 @@ beforeAll(async () => {
   await createOnchainTables(client);
 });
 
-afterAll(async () => {
-  await client.end();
-});
+afterAll(() => client.end());
 
 const holderOfKey = async (key: string) => (await findKey(client, key))?.holder ?? null;
 

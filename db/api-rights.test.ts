@@ -15,9 +15,7 @@ beforeAll(async () => {
   api = new pg.Pool({ connectionString: actAs(loginUrl(database.url, 'api'), 'ptd_api'), max: 1 });
 });
 
-afterAll(async () => {
-  await api.end();
-});
+afterAll(() => api.end());
 
 test('of a key that it knows, it learns whether it is in use', async () => {
   const { key, keyId } = await issueApiKey(database.client, 'Alice');

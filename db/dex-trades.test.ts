@@ -59,9 +59,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await seeder?.end();
-});
+afterAll(() => seeder?.end());
 
 async function list(): Promise<void> {
   await client.query(

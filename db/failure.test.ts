@@ -17,9 +17,7 @@ beforeAll(async () => {
   await pool.query('CREATE TABLE counter (n int); INSERT INTO counter VALUES (1)');
 });
 
-afterAll(async () => {
-  await pool.end();
-});
+afterAll(() => pool.end());
 
 const failureOf = (sql: string): Promise<unknown> =>
   pool.query(sql).then(

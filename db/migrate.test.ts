@@ -22,9 +22,7 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true });
 });
 
-afterAll(async () => {
-  await client.end();
-});
+afterAll(() => client.end());
 
 const write = (name: string, sql: string) => writeFile(join(directory, name), sql);
 

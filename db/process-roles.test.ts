@@ -52,9 +52,7 @@ beforeAll(async () => {
   await serveSchema(indexer, 'onchain_next');
 });
 
-afterAll(async () => {
-  await indexer.end();
-});
+afterAll(() => indexer.end());
 
 test('each role may do with each table and view what the list says, also with an index that is made later', async () => {
   const { rows } = await database.client.query<{ schema: string; name: string; rights: string[] }>(RIGHTS_SQL, [ROLES]);

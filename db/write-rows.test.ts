@@ -19,9 +19,7 @@ beforeAll(async () => {
   client = new pg.Pool({ connectionString: database.url, max: 1 });
 });
 beforeEach(() => client.query('TRUNCATE operator.pool_classification, operator.price_health'));
-afterAll(async () => {
-  await client.end();
-});
+afterAll(() => client.end());
 
 const classified = (tier: 'green' | 'red', reasonCodes: string[] = []) => ({
   chainId: 1,

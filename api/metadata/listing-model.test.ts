@@ -59,9 +59,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  await client.end();
-});
+afterAll(() => client.end());
 
 function ask(query: Query, scope: Scope): Response | Promise<Response> {
   const parameters = new URLSearchParams(query);

@@ -16,9 +16,7 @@ beforeAll(async () => {
   server = await startServer(listing.app, '127.0.0.1', 0);
 });
 
-afterAll(async () => {
-  await server.stop(0);
-});
+afterAll(() => server.stop(0));
 
 /** The known pool is the last of this many named ones. */
 const named = (count: number) =>

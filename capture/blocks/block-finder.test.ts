@@ -36,9 +36,7 @@ beforeAll(async () => {
   newest = { number: Number(last.number), timestamp: Number(last.timestamp) };
 });
 
-afterAll(async () => {
-  await proxy?.stop();
-});
+afterAll(() => proxy?.stop());
 
 beforeEach(() => {
   warnings = [];

@@ -41,9 +41,7 @@ beforeAll(async () => {
   );
 });
 
-afterAll(async () => {
-  source.server.close();
-});
+afterAll(() => source.server.close());
 
 /** A service that prices two tokens at a dollar, as DefiLlama does. */
 async function openSource() {

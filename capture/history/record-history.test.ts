@@ -24,9 +24,7 @@ beforeAll(async () => {
   capture.on('error', () => undefined); // Dropping the database ends its sessions.
 });
 
-afterAll(async () => {
-  await capture.end();
-});
+afterAll(() => capture.end());
 
 const pools = async () =>
   [FUNDED, OTHER].map((address) => ({

@@ -98,9 +98,7 @@ beforeAll(async () => {
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
 }, 120_000);
 
-afterAll(async () => {
-  await capture?.end();
-});
+afterAll(() => capture?.end());
 
 type Sample = typeof anySample extends fc.Arbitrary<infer S> ? S : never;
 

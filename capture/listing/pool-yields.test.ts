@@ -67,9 +67,7 @@ beforeAll(async () => {
   await listing.pool.query('INSERT INTO operator.delisted_pool VALUES ($1, $2)', [CHAIN_A, poolAddress(DELISTED)]);
 });
 
-afterAll(async () => {
-  await analyst?.end();
-});
+afterAll(() => analyst?.end());
 
 const tokenOf = (n: number) => TOKENS[n] as (typeof TOKENS)[number];
 /** Internal units have 18 decimals. */

@@ -23,9 +23,7 @@ beforeAll(async () => {
   await client.mine({ blocks: BLOCKS, interval: BLOCK_SECS });
 });
 afterEach(() => proxy.misbehave(null));
-afterAll(async () => {
-  await proxy.stop();
-});
+afterAll(() => proxy.stop());
 
 /** Findings of the chain by the node behind the proxy, with settings changed as given. */
 async function findingsOf(changes: Record<string, unknown> = {}) {

@@ -37,9 +37,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await pool.end();
-});
+afterAll(() => pool.end());
 
 beforeEach(() => reset());
 

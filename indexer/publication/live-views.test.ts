@@ -20,9 +20,7 @@ beforeAll(async () => {
   for (const schema of SCHEMAS) await createIndex(schema);
 });
 
-afterAll(async () => {
-  await database.end();
-});
+afterAll(() => database.end());
 
 beforeEach(() => serveSchema(database, 'onchain_1'));
 

@@ -19,9 +19,7 @@ beforeEach(async () => {
   await redis.set(keys.epoch, '1');
 });
 afterEach(() => vi.restoreAllMocks());
-afterAll(async () => {
-  redis.disconnect();
-});
+afterAll(() => redis.disconnect());
 
 const acquire = (durationMs = 60_000, comesFirst = false) => acquireLease({ redis, keys, durationMs, comesFirst });
 

@@ -24,9 +24,7 @@ let redis: Redis;
 beforeAll(async () => {
   redis = new Redis(database.url, { maxRetriesPerRequest: null });
 });
-afterAll(async () => {
-  redis.disconnect();
-});
+afterAll(() => redis.disconnect());
 
 test('a runner that stops gives an update that waits for a connection back to the queue', async () => {
   const keys = new RedisKeys('runner');

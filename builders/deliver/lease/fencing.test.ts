@@ -20,9 +20,7 @@ beforeEach(async () => {
   keys = new RedisKeys(`t${randomBytes(6).toString('hex')}`);
   await redis.set(keys.epoch(), '1');
 });
-afterAll(async () => {
-  redis.disconnect();
-});
+afterAll(() => redis.disconnect());
 
 async function acquired(): Promise<Lease> {
   const lease = await acquireLease({ redis, keys: keys.leaseKeys('e'), durationMs: 60_000 });

@@ -39,9 +39,7 @@ let examples = 0;
 beforeAll(async () => {
   redis = new Redis(database.url);
 });
-afterAll(async () => {
-  redis.disconnect();
-});
+afterAll(() => redis.disconnect());
 
 /**
  * The real state, driven by the same steps as the model. `jobs` are what BullMQ would give the worker, in any order.
