@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
 import { buildChainsFile } from '../../devnet/chains-config.ts';
 import { connectDevChain, setBlockTime } from '../../devnet/dev-chain.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
@@ -29,6 +27,7 @@ import {
 } from '../harness/local-service.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
+import { openFolder, otherChain } from './start-places.ts';
 
 const chain = startedWorld(startLocalChain);
 
@@ -162,7 +161,7 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
     onTestFinished(async () => {
       await Promise.all([database.drop(), redis.drop()]);
     });
-    const data = await openFolder('given-');
+    const data = await openFolder(chain.temp, 'given-');
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, HOST: '127.0.0.2' };
     const run = await startLocal(chain, ['--chains', chain.chains, '--data', data], env);
     expect(run.recentOutput()).toMatch(/API +http:\/\/127\.0\.0\.2:/);
@@ -191,107 +190,6 @@ describe('npm start', { timeout: START_LIMIT_MS }, () => {
   });
 });
 
-describe('what it cannot start with is one line', { timeout: START_LIMIT_MS }, () => {
-  test.each<[string, () => Promise<Partial<Failing>>, RegExp]>([
-    ['no chain is named', async () => ({ args: [] }), /^start: which chains\? --chain base takes one/],
-    [
-      'no such chain',
-      async () => ({ args: ['--chain', 'moon'] }),
-      /^start: --chain moon: \S+mainnet.json has ethereum \(1\), /,
-    ],
-    [
-      'no such file',
-      async () => ({ args: ['--chains', '/none.json'] }),
-      /^start: --chains: cannot read \/none.json \(ENOENT\)$/,
-    ],
-    [
-      'no URL',
-      async () => ({ env: { RPC_OF_ONE: undefined } }),
-      /^start: RPC_OF_ONE is not set: a URL of chain 31337 comes from it$/,
-    ],
-    [
-      'a port that is taken',
-      async () => ({ env: { PORT: String(await takenPort()) } }),
-      /^start: port \d+ cannot be used \(it is in use\): set PORT to a free one, or to 0$/,
-    ],
-    [
-      'an interface of another machine',
-      async () => ({ env: { HOST: '1.2.3.4' } }),
-      /^start: HOST: cannot listen on 1.2.3.4 \(EADDRNOTAVAIL\)$/,
-    ],
-    [
-      'a folder below a virtual file system',
-      async () => ({ data: '/proc/none/data' }),
-      /^start: --data: \/proc\/none\/data cannot be used \(ENOENT\)$/,
-    ],
-    [
-      'a node that wants a key',
-      async () => ({ env: { RPC_OF_ONE: await closedNode() } }),
-      /^start: chain 31337, http:\S+: does not answer: status 401: Must be authenticated with …!$/,
-    ],
-    [
-      'a node of another chain',
-      async () => ({ env: { RPC_OF_ONE: (await otherChain()).url } }),
-      /^start: chain 31337, http:\S+: answers with chain id 5$/,
-    ],
-    [
-      'a node that is gone',
-      async () => ({ env: { RPC_OF_ONE: 'http://127.0.0.1:1' } }),
-      /^start: chain 31337, http:\/\/127.0.0.1:1: does not answer: unreachable$/,
-    ],
-    [
-      'a node that limits requests',
-      async () => ({ env: { RPC_OF_ONE: await limitingNode() } }),
-      /^start: chain 31337, http:\S+: does not answer: it limits requests \(status 429\)$/,
-    ],
-    [
-      'a folder that Postgres cannot enter',
-      async () => ({ data: await closedFolder() }),
-      /^start: (Postgres cannot run as user \d+: it cannot enter \S+: name a folder with --data that it may enter)/,
-    ],
-    ['a database without a URL', async () => ({ env: { DATABASE_URL: 'pools' } }), /^start: DATABASE_URL: not a /],
-    [
-      'a Redis that is gone',
-      async () => ({ env: { REDIS_URL: 'redis://127.0.0.1:1' }, exitCode: 75 }),
-      /^start: REDIS_URL: connect ECONNREFUSED 127.0.0.1:1$/,
-    ],
-    [
-      'a database that is gone',
-      async () => ({ env: { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/pools' }, exitCode: 75 }),
-      /^start: DATABASE_URL: the database is unreachable \(connect ECONNREFUSED 127.0.0.1:1\)$/,
-    ],
-    [
-      'a full disk',
-      async () => ({ data: fullDisk() }),
-      /^start: making the data folder of Postgres failed \(exit code 1\): no space left on the disk$/,
-    ],
-  ])('%s', async (_, makeCase, line) => {
-    const {
-      args = ['--chains', chain.chains],
-      data = await openFolder('fails-'),
-      env = {},
-      exitCode = 1,
-    } = await makeCase();
-    const failed = await startService({
-      ...localCommand('start', [...args, '--data', data], { RPC_OF_ONE: chain.anvil.url, ...env }),
-      ready: /never/,
-    }).catch((error: { message: string; log: string }) => error);
-    if (!('log' in failed)) throw new Error('it started');
-    expect(failed.message).toBe(`start ended while starting (exit code ${exitCode})`);
-    const lines = failed.log.split('\n').filter((text) => text.startsWith('start: '));
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatch(line);
-    expect(failed.log).not.toMatch(/ at .*:\d+:\d+/);
-  });
-});
-
-interface Failing {
-  readonly args: readonly string[];
-  readonly data: string;
-  readonly exitCode: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
 const secs = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 
 /** The login for people and the export reads the data, and nothing of the operator's. */
@@ -312,54 +210,3 @@ async function expectAnalyst(data: string): Promise<void> {
 }
 
 const commandOf = (pid: number): string => execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
-
-async function takenPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-  });
-  return (server.address() as { port: number }).port;
-}
-
-async function otherChain(): Promise<Anvil> {
-  const other = await startAnvil({ chainId: 5 });
-  onTestFinished(() => other.stop());
-  return other;
-}
-
-async function limitingNode(): Promise<string> {
-  const proxy = await startRpcProxy(chain.anvil.url);
-  proxy.misbehave({ kind: 'freePlan', perSec: 0, logBlocks: 500, refusal: '' });
-  onTestFinished(() => proxy.stop());
-  return proxy.url;
-}
-
-async function closedNode(): Promise<string> {
-  const proxy = await startRpcProxy(chain.anvil.url);
-  proxy.misbehave({ kind: 'text', status: 401, body: 'Must be authenticated with key-of-a-node!' });
-  onTestFinished(() => proxy.stop());
-  return `${proxy.url}/v2/key-of-a-node`;
-}
-
-async function openFolder(name: string): Promise<string> {
-  const folder = await mkdtemp(join(chain.temp, name));
-  await chmod(folder, 0o755);
-  return folder;
-}
-
-async function closedFolder(): Promise<string> {
-  const folder = await mkdtemp(join(chain.temp, 'closed-'));
-  return join(folder, 'data'); // For its owner alone.
-}
-
-/** A file system with room for half a cluster. */
-function fullDisk(): string {
-  const folder = join(chain.temp, 'full');
-  execFileSync('mkdir', [folder]);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=20m,mode=755', 'tmpfs', folder]);
-  onTestFinished(() => {
-    execFileSync('umount', ['-l', folder]);
-  });
-  return folder;
-}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import pg from 'pg';
+import { expect, onTestFinished } from 'vitest';
+import { createDatabase } from '../harness/database.ts';
+import { localCommand } from '../harness/local-service.ts';
+
+/** How a command ends that did its work. */
+export const DONE = { exitCode: 0, errors: '' };
+
+/** An empty database for one test. */
+export async function emptyDatabase(): Promise<string> {
+  const { url, drop } = await createDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+export async function runOn(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return (await client.query(sql).finally(() => client.end())).rows;
+}
+
+/** The only line of an error. */
+export function lineOf(command: string, { exitCode, errors }: Ended): string {
+  expect([1, 75]).toContain(exitCode);
+  expect(errors).toMatch(/^.+\n$/);
+  return errors.trim().replace(`${command}: `, '');
+}
+
+interface Ended {
+  readonly exitCode: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Runs a command of this project to its end. */
+export function run(name: string, args: readonly string[], env = {}): Promise<Ended> {
+  const { command, args: all, cwd, env: whole } = localCommand(name, args, env);
+  return new Promise((resolve) => {
+    execFile(command, all, { cwd, env: whole }, (error, output, errors) =>
+      resolve({ exitCode: error ? Number(error.code) : 0, output, errors }),
+    );
+  });
+}
