@@ -3,24 +3,14 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Hex } from 'viem';
 import { inject } from 'vitest';
-import { createApp } from '../../api/app.ts';
-import { createKeyVerifier } from '../../api/auth/key-verifier.ts';
-import { bindRoutes } from '../../api/declaration/api-route.ts';
-import { pammResource } from '../../api/pamm/pamm-quote.ts';
-import { startPamm } from '../../api/pamm/start-pamm.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
-import { LimitsConfig } from '../../config/limits-schema.ts';
 import { PammConfig } from '../../config/pamm-schema.ts';
 import { issueApiKey } from '../../db/api-keys.ts';
 import { migrate } from '../../db/migrate.ts';
 import type { LiveMarketOptions } from '../../devnet/live/live-market.fixture.ts';
 import type { QuoteUpdate } from '../../devnet/live/maker.ts';
 import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { userRules } from '../../local/services/redis.ts';
 import { ownUpdatesChannel } from '../../quoting/live/own-update.ts';
-import { startServer } from '../../runtime/http-server.ts';
-import { createLogger } from '../../runtime/logger.ts';
-import { createMetrics } from '../../runtime/metrics.ts';
 import { createDatabase } from '../harness/database.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { eventually } from '../pamm/eventually.ts';
@@ -28,6 +18,7 @@ import { newUuid } from '../pamm/sample-updates.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
 import { type Batch, type LiveWorld, startLiveWorld } from './live-world.ts';
+import { startUpdatesApi } from './updates-api.ts';
 
 /** What a maker sends besides its transaction. */
 export interface Sent {
@@ -110,45 +101,8 @@ export async function startOwnWorld(
   const admin = opened.adopt(new Redis(inject('redisUrl')), (it) => it.disconnect());
   const readers = async () => (await admin.pubsub('NUMSUB', ownUpdatesChannel(prefix, config.chainId)))[1];
   await eventually(async () => (await readers()) === 1);
-  const pammUser = `pamm-${prefix}`;
-  await admin.acl('SETUSER', pammUser, 'on', `>${pammUser}`, ...userRules(prefix));
-  opened.defer(async () => void (await admin.acl('DELUSER', pammUser)));
-  const pammUrl = new URL(redis.url);
-  Object.assign(pammUrl, { username: pammUser, password: pammUser });
-  const logger = createLogger('test', 'silent');
-  const pamm = startPamm({
-    chains: new Map([config, { ...config, chainId: PLAIN_CHAIN, live: undefined }].map((it) => [it.chainId, it])),
-    env: {},
-    redisUrl: pammUrl.href,
-    queuePrefix: prefix,
-    responseTimeoutMs: 5_000,
-    metrics: createMetrics('test'),
-    logger,
-  });
-  opened.defer(() => pamm.stop());
-  const limiter = opened.adopt(new Redis(redis.url, { lazyConnect: true }), (it) => it.disconnect());
-  const app = createApp(bindRoutes(pammResource, pamm.deps), {
-    verifyKey: createKeyVerifier(pool, Date.now),
-    rateLimit: { limits: LimitsConfig.parse({ enabled: false }), redis: limiter, prefix, trustedProxies: 0 },
-    metrics: createMetrics('test'),
-    logger,
-  });
-  const server = await startServer(app, '127.0.0.1', 0);
-  opened.defer(() => server.stop(1_000));
-  const post = (path: string, key: string, body: object) =>
-    fetch(`http://127.0.0.1:${server.port}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
-      body: JSON.stringify(body),
-    });
-  const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber, chainId = config.chainId }) => {
-    const poolAddresses = market.pools.map(({ address }) => address);
-    // No builder answers, so each waits this long; a busy machine has more time to queue it.
-    const wait = { responseTimeoutMs: 50 };
-    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq, poolAddresses, ...wait };
-    const response = await post(`/public/v1/evm/${chainId}/pamm-quote`, key, body);
-    return { status: response.status, text: await response.text() };
-  };
+  const chains = [config, { ...config, chainId: PLAIN_CHAIN, live: undefined }];
+  const updates = await startUpdatesApi(opened, { chains, database: pool, redisUrl: redis.url, prefix, admin });
   const ends = opened.move();
   return {
     market,
@@ -158,7 +112,43 @@ export async function startOwnWorld(
     quotes,
     prefix,
     redisUrl: redis.url,
-    issue: async (publishesQuotes) => (await issueApiKey(pool, 'maker', { publishesQuotes })).key,
+    ...requestsOf({ url: updates.url, config, market, database: pool, quotes }),
+    openQuotes,
+    stopQuotes,
+    readers,
+    pammUser: updates.user,
+    admin,
+    stop: () => ends.disposeAsync(),
+  };
+}
+
+type Requests = Pick<OwnWorld, 'issue' | 'send' | 'sendUpdate' | 'batch'>;
+
+/** @param url of the API that takes quote updates */
+function requestsOf({
+  url,
+  config,
+  market,
+  database,
+  quotes,
+}: Pick<OwnWorld, 'config' | 'market' | 'quotes'> & { readonly url: string; readonly database: pg.Pool }): Requests {
+  const poolAddresses = market.pools.map(({ address }) => address);
+  const post = (to: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(to, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const send: OwnWorld['send'] = async ({ key, uuid, seq, tx, blockNumber, chainId = config.chainId }) => {
+    // No builder answers, so each waits this long; a busy machine has more time to queue it.
+    const wait = { responseTimeoutMs: 50 };
+    const body = { tx, blockNumber, replacementUuid: uuid, replacementSeqNumber: seq, poolAddresses, ...wait };
+    const path = `/public/v1/evm/${chainId}/pamm-quote`;
+    const response = await post(url + path, body, { Authorization: `Bearer ${key}` });
+    return { status: response.status, text: await response.text() };
+  };
+  return {
+    issue: async (publishesQuotes) => (await issueApiKey(database, 'maker', { publishesQuotes })).key,
     send,
     async sendUpdate(key, { transaction, block }, change) {
       const sent = { key, uuid: newUuid(), seq: 1, tx: transaction, blockNumber: Number(block.number), ...change };
@@ -166,20 +156,10 @@ export async function startOwnWorld(
       if (status !== 200) throw new Error(`the update was answered with ${status}: ${text}`);
       return sent;
     },
-    openQuotes,
-    stopQuotes,
-    readers,
-    pammUser,
-    admin,
-    async batch(of = quotes) {
-      const response = await fetch(`${of.base}/bid_ask/batch`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ pools: market.pools.map(({ address }) => address), include: 'stateOverride' }),
-      });
-      return (await response.json()) as Batch;
-    },
-    stop: () => ends.disposeAsync(),
+    batch: async (of = quotes) =>
+      (await (
+        await post(`${of.base}/bid_ask/batch`, { pools: poolAddresses, include: 'stateOverride' })
+      ).json()) as Batch,
   };
 }
 
