@@ -54,8 +54,8 @@ export interface QuoteApi {
   stop(): Promise<void>;
 }
 
-/** The bid/ask and route endpoints over a chain, without request limits. */
-export function quoteApi({
+/** The app of both endpoints, what it runs on, and what it counts. */
+function quoteApp({
   chain,
   directory,
   quotes = eagerQuotes,
@@ -64,7 +64,7 @@ export function quoteApi({
   observeLive,
   logger = createLogger('test', 'silent'),
   ...rest
-}: QuoteApiOptions): QuoteApi {
+}: QuoteApiOptions) {
   const calls: string[] = [];
   const countCall = (_chainId: number, method: string, outcome: string) => calls.push(`${method}:${outcome}`);
   const chains = quotedChains([chain], directory, {
@@ -97,41 +97,48 @@ export function quoteApi({
       chains,
     },
   );
+  return { app, chains, calls, metrics };
+}
+
+async function countFaults(metrics: ReturnType<typeof createMetrics>): ReturnType<QuoteApi['countFaults']> {
+  const { values } = (await metrics.getSingleMetric('http_request_duration_seconds')?.get()) ?? { values: [] };
+  const counts: Record<string, number> = {};
+  for (const { labels, value } of values.filter((each) => each.labels.le === '+Inf')) {
+    const fault = String(labels.fault ?? 'none');
+    counts[fault] = (counts[fault] ?? 0) + value;
+  }
+  return counts;
+}
+
+/** The bid/ask and route endpoints over a chain, without request limits. */
+export function quoteApi(options: QuoteApiOptions): QuoteApi {
+  const { app, chains, calls, metrics } = quoteApp(options);
+  const { chainId } = options.chain;
   const client = inProcessClient(app);
-  const countFaults = async () => {
-    const { values } = (await metrics.getSingleMetric('http_request_duration_seconds')?.get()) ?? { values: [] };
-    const counts: Record<string, number> = {};
-    for (const { labels, value } of values.filter((each) => each.labels.le === '+Inf')) {
-      const fault = String(labels.fault ?? 'none');
-      counts[fault] = (counts[fault] ?? 0) + value;
-    }
-    return counts;
-  };
   const request = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     return { status: response.status, text: await response.text(), headers: response.headers };
   };
-  const batch = (body: unknown) =>
-    request(`/public/v1/evm/${chain.chainId}/bid_ask/batch`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
   return {
     request,
     raw: async (path, init) => app.request(path, init),
-    batch,
+    batch: (body) =>
+      request(`/public/v1/evm/${chainId}/bid_ask/batch`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
     calls,
-    countFaults,
+    countFaults: () => countFaults(metrics),
     stop: async () => {
       await Promise.all(chains.values().map((it) => it.stop()));
     },
     quote: async (pool, depth = true) => {
-      const params = { path: { chain_id: chain.chainId, pool_address: pool }, query: { depth } };
+      const params = { path: { chain_id: chainId, pool_address: pool }, query: { depth } };
       return Quote.parse(ok(await client.GET('/public/v1/evm/{chain_id}/{pool_address}/bid_ask', { params })));
     },
     results: async (pools, depth = true) => {
-      const params = { path: { chain_id: chain.chainId } };
+      const params = { path: { chain_id: chainId } };
       const body = { pools: [...pools], depth };
       const answer = await client.POST('/public/v1/evm/{chain_id}/bid_ask/batch', { params, body });
       return BatchResponse.parse(ok(answer)).results;
