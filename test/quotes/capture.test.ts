@@ -1,14 +1,8 @@
 import { type Address, numberToHex } from 'viem';
 import { beforeAll, expect, test } from 'vitest';
 import { captureJobs } from '../../capture/capture-jobs.ts';
-import { type CapturePrices, createPriceCapture } from '../../capture/price-health/capture-prices.ts';
-import { readGuardedPools } from '../../capture/price-health/guarded-pools.ts';
-import { createGuardProbe } from '../../capture/price-health/probe-guards.ts';
-import { CAPTURE_CLASSES, readPoolValues } from '../../capture/read-schedule/pool-values.ts';
-import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
 import type { Backlog } from '../../chain/read-schedule/read-scheduler.ts';
-import { ChainsFile, DeploymentConfig } from '../../config/chains-schema.ts';
+import { ChainsFile } from '../../config/chains-schema.ts';
 import { administer, balanceOf, sellAndBuyPrices, swap } from '../../devnet/actions.ts';
 import { deployContract } from '../../devnet/deploy.ts';
 import { type ExtensionSpec, evenBins, stopLossExtension, velocityExtension } from '../../devnet/pools.ts';
@@ -18,14 +12,14 @@ import { createLogger } from '../../runtime/logger.ts';
 import { migratedDatabase } from '../harness/migrated-database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA } from '../harness/onchain-tables.ts';
 import { openWorld } from '../harness/open-world.ts';
-import { FACTORY, openSeeder, seedAddress, seedPools, seedToken } from '../harness/seed-pools.ts';
+import { FACTORY, seedAddress } from '../harness/seed-pools.ts';
 import { gasHogPool, maliciousPool, poolBehind, turnIntoGasHog } from './hostile-pools.ts';
+import { deploymentsOf, PriceCaptures } from './price-captures.ts';
 import {
   chainConfig,
   evenShares,
   makePool,
   movePrice,
-  type Pair,
   priceX64,
   quoteWorld,
   SHARES_OF_ONE,
@@ -45,96 +39,16 @@ const world = quoteWorld();
 const database = migratedDatabase();
 const pair = openWorld(() => world.pair(18, 6));
 
+const captures = new PriceCaptures(world, database);
+
 beforeAll(() => createOnchainTables(database.pool));
 
 const plainPool = (): Promise<WorldPool> =>
   makePool(world, { pair, price: 2_000, bins: evenBins(-1, 1, 1_000), shares: new Map() });
 
-/** Says of these pools that they are indexed. */
-async function seed(
-  pools: readonly Address[],
-  { token0, token1 }: Pair,
-  { factory = FACTORY, balance0Raw = 0n } = {},
-): Promise<void> {
-  const seeder = openSeeder(database.url);
-  for (const address of [token0, token1]) await seedToken(seeder.db, { chainId: 31337, address });
-  await seedPools(
-    seeder.db,
-    pools.map((address) => ({ pool: { chainId: 31337, address, factory, token0, token1 }, state: { balance0Raw } })),
-  );
-  await seeder.end();
-}
-
-const deploymentsOf = (poolFactory: Address) => [
-  DeploymentConfig.parse({ contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory }),
-];
-
-/** Calls for all pools of a test at once. */
-const AMPLE = 10_000;
-
-function priceCapture(
-  { url = world.anvil.url, factory = FACTORY, callsPerMinute = AMPLE, now = () => performance.now() },
-  countRemaining?: () => void,
-  backlogs?: Map<string, Backlog>,
-): CapturePrices {
-  const chain = chainConfig(31337, [url], { deployments: deploymentsOf(factory) });
-  const [funded, remaining] = [openChainRpc(chain, 10_000), openChainRpc(chain, 10_000, countRemaining)];
-  return createPriceCapture({
-    database: database.pool,
-    chainId: 31337,
-    now,
-    budget: new CallBudget(callsPerMinute, CAPTURE_CLASSES, now),
-    rpcs: { funded, remaining },
-    pools: () => readPoolValues(database.pool, chain),
-    onRead: (_, kind, backlog) => backlogs?.set(kind, backlog),
-    closed: [],
-    logUnknown: () => undefined,
-  });
-}
-
-/** Pools that guards close on both sides, by a probe of all. */
-async function closedPools(factory: Address): Promise<ReadonlySet<Address>> {
-  const { stopLoss, priceVelocityGuard } = world.deployment;
-  const [deployment] = deploymentsOf(factory);
-  if (!deployment) throw new Error('no deployment');
-  const deployments = [{ ...deployment, stopLoss, priceVelocityGuard }];
-  const chain = chainConfig(31337, [world.anvil.url], { deployments });
-  const rpc = openChainRpc(chain, 10_000);
-  const now = () => performance.now();
-  const probe = createGuardProbe({
-    chainId: 31337,
-    now,
-    budget: new CallBudget(AMPLE, CAPTURE_CLASSES, now),
-    logUnknown: () => undefined,
-    rpcs: { funded: rpc, remaining: rpc },
-    pools: async () => readGuardedPools(database.pool, chain, await readPoolValues(database.pool, chain)),
-  });
-  for (const kind of CAPTURE_CLASSES) await probe.run(kind);
-  return new Set([...probe.closed].filter(([, { bids, asks }]) => bids && asks).map(([address]) => address));
-}
-
-async function capture(url = world.anvil.url): Promise<number> {
-  const prices = priceCapture({ url });
-  return (await prices('funded')) + (await prices('remaining'));
-}
-
-async function captured() {
-  const { rows } = await database.pool.query<{
-    pool: Address;
-    status: string;
-    sell_price_x64: string | null;
-    buy_price_x64: string | null;
-    block_number: string;
-    block_timestamp: string;
-    balance0_raw: string | null;
-    balance1_raw: string | null;
-  }>('SELECT * FROM operator.price_health WHERE chain_id = 31337');
-  return new Map(rows.map((row) => [row.pool, row]));
-}
-
 test('a first node that hangs costs the first rounds one time limit each, later rounds nothing', async () => {
   const { address } = await plainPool();
-  await seed([address], pair);
+  await captures.seed([address], pair);
   const proxy = await startRpcProxy(world.anvil.url);
   proxy.misbehave({ kind: 'hanging' });
   const chain = chainConfig(31337, [proxy.url, world.anvil.url], { deployments: deploymentsOf(FACTORY) });
@@ -163,10 +77,10 @@ test('every pool has its own status and prices, whatever gas the providers besid
   for (let count = 0; count < HOGS; count++) hogs.push(await gasHogPool(world, pair));
   const healthy = [first.address, malicious];
   for (let count = 0; count < HEALTHY; count++) healthy.push(await poolBehind(world, pair, provider));
-  await seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
+  await captures.seed([...healthy, ...hogs, down.address, paused.address, crossed], pair);
 
-  expect(await capture()).toBe(1 + healthy.length + hogs.length + 3);
-  const rows = await captured();
+  expect(await captures.capture()).toBe(1 + healthy.length + hogs.length + 3);
+  const rows = await captures.captured();
   const head = await chain.client.getBlock();
   for (const pool of healthy) {
     const prices = await sellAndBuyPrices(chain, pool);
@@ -198,12 +112,12 @@ test('every pool has the balances that its tokens report, and null of a token th
   const ofHogs: Address[] = [];
   for (let count = 0; count < OF_HOG_TOKENS; count++) ofHogs.push(await poolBehind(world, hogs, provider));
   for (const token of [hogs.token0, hogs.token1, halfHogs.token0]) await turnIntoGasHog(world, token);
-  await seed(ofHogs, hogs);
-  await seed([half.address], halfHogs);
-  await seed([plain.address], pair);
+  await captures.seed(ofHogs, hogs);
+  await captures.seed([half.address], halfHogs);
+  await captures.seed([plain.address], pair);
 
-  await capture();
-  const rows = await captured();
+  await captures.capture();
+  const rows = await captures.captured();
   const rawBalance = async (token: Address, pool: Address) => (await balanceOf(chain, token, pool)).toString();
   for (const pool of ofHogs) {
     expect(rows.get(pool)).toMatchObject({ status: 'healthy', balance0_raw: null, balance1_raw: null });
@@ -222,37 +136,42 @@ test('every pool has the balances that its tokens report, and null of a token th
 
 test('a read at an older block never replaces one at a newer block, until that one is too old to count', async () => {
   const { address } = await plainPool();
-  await seed([address], pair);
+  await captures.seed([address], pair);
   const older = await world.chain.client.getBlockNumber();
   await world.chain.client.mine({ blocks: 2 });
-  await capture();
-  const before = (await captured()).get(address);
+  await captures.capture();
+  const before = (await captures.captured()).get(address);
   expect(before?.block_number).toBe(String(older + 2n));
   const behind = await startRpcProxy(world.anvil.url);
   behind.misbehave({ kind: 'staleHead', block: numberToHex(older) });
   try {
-    await Promise.all([capture(behind.url), capture(), capture(behind.url)]);
-    expect((await captured()).get(address)).toMatchObject({ block_number: before?.block_number, status: 'healthy' });
-    await capture(behind.url);
-    expect((await captured()).get(address)?.block_number).toBe(before?.block_number);
+    await Promise.all([captures.capture(behind.url), captures.capture(), captures.capture(behind.url)]);
+    expect((await captures.captured()).get(address)).toMatchObject({
+      block_number: before?.block_number,
+      status: 'healthy',
+    });
+    await captures.capture(behind.url);
+    expect((await captures.captured()).get(address)?.block_number).toBe(before?.block_number);
     // As after a rollback of the chain.
     await database.pool.query(`UPDATE operator.price_health SET captured_at = captured_at - interval '1 minute'`);
-    await capture(behind.url);
-    expect((await captured()).get(address)?.block_number).toBe(String(older));
+    await captures.capture(behind.url);
+    expect((await captures.captured()).get(address)?.block_number).toBe(String(older));
   } finally {
     await behind.stop();
   }
 });
 
 test('a node of another chain is an error, and what was captured before stays', async () => {
-  const before = await captured();
+  const before = await captures.captured();
   const elsewhere = await startQuoteWorld(31338);
   try {
-    await expect(capture(elsewhere.anvil.url)).rejects.toThrow('a node of chain 31337 answers for chain 31338');
+    await expect(captures.capture(elsewhere.anvil.url)).rejects.toThrow(
+      'a node of chain 31337 answers for chain 31338',
+    );
   } finally {
     await elsewhere.stop();
   }
-  expect(await captured()).toEqual(before);
+  expect(await captures.captured()).toEqual(before);
 });
 
 test('a pool is closed when guards refuse the first unit of both sides, and not when they refuse one', async () => {
@@ -283,7 +202,7 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
 
   const factory = seedAddress(0xfab);
   const pools = [open, oneSided, stopped, burnt, jumpy];
-  await seed(
+  await captures.seed(
     pools.map(({ address }) => address),
     pair,
     { factory },
@@ -297,9 +216,9 @@ test('a pool is closed when guards refuse the first unit of both sides, and not 
       [guards[index] === loss ? 'afterSwap' : 'beforeSwap'],
     ]);
   }
-  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt, jumpy].map(({ address }) => address)));
+  expect(await captures.closedPools(factory)).toEqual(new Set([stopped, burnt, jumpy].map(({ address }) => address)));
   await chain.client.mine({ blocks: 20 });
-  expect(await closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
+  expect(await captures.closedPools(factory)).toEqual(new Set([stopped, burnt].map(({ address }) => address)));
 });
 
 test('funded pools are read in every run, and burners beside them only as far as their share goes', async () => {
@@ -311,8 +230,8 @@ test('funded pools are read in every run, and burners beside them only as far as
   const burners: Address[] = [];
   for (let count = 0; count < BURNERS; count++) burners.push(await gasHogPool(world, priced));
   const factory = seedAddress(0xfad);
-  await seed(burners, priced, { factory });
-  await seed(honest, priced, { factory, balance0Raw: 10n ** 18n });
+  await captures.seed(burners, priced, { factory });
+  await captures.seed(honest, priced, { factory, balance0Raw: 10n ** 18n });
   await database.pool.query(`INSERT INTO operator.fiat_price VALUES (31337, $1, 2000, 'static', now())`, [
     priced.token0,
   ]);
@@ -320,13 +239,13 @@ test('funded pools are read in every run, and burners beside them only as far as
   let time = 0;
   let calls = 0;
   const backlogs = new Map<string, Backlog>();
-  const rounds = priceCapture({ factory, callsPerMinute: 40, now: () => time }, () => (calls += 1), backlogs);
-  let seen = await captured();
+  const rounds = captures.priceCapture({ factory, callsPerMinute: 40, now: () => time }, () => (calls += 1), backlogs);
+  let seen = await captures.captured();
   for (time = 0; time < 60_000; time += 15_000) {
     await chain.client.mine({ blocks: 1 });
     expect(await rounds('funded')).toBe(honest.length);
     await rounds('remaining');
-    seen = await captured();
+    seen = await captures.captured();
     const row = { status: 'healthy', is_funded: true, block_number: String(await chain.client.getBlockNumber()) };
     for (const pool of honest) expect(seen.get(pool)).toMatchObject(row);
   }
