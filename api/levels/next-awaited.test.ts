@@ -53,7 +53,7 @@ test('whatever becomes of pools, a frame waits for those not read until nodes fa
         if (now - (run.at(-1)?.at ?? now) >= FORGET_MS) run = [];
         run.push({ at: now, became: kind });
         const isLong = now - (run[0]?.at ?? now) >= MAX_MS;
-        // 3: who waits, and was never failed, is waited for anew.
+        // 3: who waits, and was never failed, is waited for again.
         const onlyWaits = kind === 'waiting' && !run.some((each) => each.became === 'failed');
         const isGivenUp = isLong && kind !== 'read' && kind !== 'own';
         // 1 and 2.

@@ -274,7 +274,7 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['test/simulate/simulate.test.ts', 'whatever goes wrong, readers hold nothing for long that is not true'],
     mutation: [
       'quoting/live/next-live-head.ts',
-      'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];',
+      'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + spacing } : before, NOTHING];',
       'return [before, NOTHING];',
     ],
   },

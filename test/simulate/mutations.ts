@@ -80,7 +80,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'overrides that ended are not announced',
     file: 'quoting/live/next-live-head.ts',
-    text: 'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + ANNOUNCE_MS } : before, NOTHING];',
+    text: 'return [before.watchers > 0 ? { ...before, wakeAt: before.announcedAt + spacing } : before, NOTHING];',
     replacement: 'return [before, NOTHING];',
   },
   {
