@@ -17,8 +17,8 @@ export const blockAfter = (
 ): TargetBlock => ({ blockNumber: number + 1n, timestamp: timestamp + BigInt(Math.round(blockTimeMs / 1_000)) });
 
 /**
- * What one call at the tag `pending` shows of the block that it ran in. Two calls that show the same ran on the same part:
- * each transaction of a part pays fees.
+ * What one call at the tag `pending` shows of the block that it ran in. Two calls that show the same ran on the same
+ * part: each transaction of a part pays fees.
  */
 export interface PartView extends TargetBlock {
   /** Hash of the block below; null where the node does not give it. */
@@ -44,7 +44,10 @@ export interface PendingState extends TargetBlock {
   readonly republished?: ReadonlyMap<Address, StateOverrides> | undefined;
   /** Names the state: the same number, time and overrides have the same digest. */
   readonly digest: string;
-  /** Set where the state is that of nodes at their tag `pending`, without overrides: the part of the block that calls must show. */
+  /**
+   * Set where the state is that of nodes at their tag `pending`, without overrides:
+   * the part of the block that calls must show.
+   */
   readonly part?: PendingPart | undefined;
   /** When a source had last given it when this was made, by `performance.now()`: it may have since. */
   readonly receivedAt: number;

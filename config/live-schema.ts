@@ -23,7 +23,10 @@ const remoteSource = <const K extends string>(kind: K) =>
 /** The quote updates that pass through this service, of keys that publish them. */
 const OwnSourceConfig = z.strictObject({ kind: z.literal('own'), name, republish });
 
-/** Nodes that follow the parts of a block as its sequencer shows them: their tag `pending` is the state after the newest part. */
+/**
+ * Nodes that follow the parts of a block as its sequencer shows them:
+ * their tag `pending` is the state after the newest part.
+ */
 const PartSourceConfig = z.strictObject({
   kind: z.literal('preconfirmed'),
   rpcUrls: z.array(RpcUrlOrEnv).min(1),

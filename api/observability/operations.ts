@@ -41,7 +41,9 @@ export type Operations = {
   stop(): void;
 };
 
-/** The watch of the index of every chain with an enabled deployment. It reports to `stores` whether Postgres answers. */
+/**
+ * The watch of the index of every chain with an enabled deployment. It reports to `stores` whether Postgres answers.
+ */
 function watchOf({ chains, quotes, database, stores, maxLagSecs, wallClock }: OperationsDeps): IndexingWatch {
   return new IndexingWatch({
     maxLagSecs,

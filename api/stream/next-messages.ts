@@ -149,6 +149,8 @@ function withSent(state: SubscriberState, sent: readonly PoolToSend[], { number 
   return { ...state, subscribed, unserved: unserved ?? state.unserved };
 }
 
-/** The id of the message that is the last to send: empty unless the client has, with it, the quotes of all its pools. */
+/**
+ * The id of the message that is the last to send: empty unless the client has, with it, the quotes of all its pools.
+ */
 const idOf = ({ subscribed }: SubscriberState, { basis }: DueQuotes, block: BlockRef): string =>
   basis === null ? '' : writeMessageId(block, poolSetName(subscribed), basis);

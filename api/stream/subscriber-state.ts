@@ -38,8 +38,8 @@ export interface SubscriberState {
   /** Whether to send a heartbeat as soon as all pools that the client was sent are read. */
   readonly isBeatDue: boolean;
   /**
-   * Ticks since the last message, and since the client could last be sent more. They are not real time, in which a process
-   * may stand still.
+   * Ticks since the last message, and since the client could last be sent more. They are not real time,
+   * in which a process may stand still.
    */
   readonly idleTicks: number;
   readonly fullTicks: number;

@@ -49,7 +49,10 @@ const DEAD_AFTER_BLOCKS = 10;
 const STALE_AFTER_MS = 1_000;
 const STALE_AFTER_BLOCKS = 2;
 const REMEMBERED_HASHES = 256;
-/** Nodes that follow the parts of a block push it each 200 ms, each time with another hash: two changes, each within this time. */
+/**
+ * Nodes that follow the parts of a block push it each 200 ms, each time with another hash: two changes,
+ * each within this time.
+ */
 const AT_ONCE_MS = 500;
 const CHANGES = 2;
 /** For so long after such a block nothing counts that its source pushes. */
@@ -78,8 +81,8 @@ export const isFeedLive = ({ pushedAt }: PushState, now: number, blockTimeMs: nu
  * 2. A block no higher than the highest is news only from a source that has pushed its height or a higher one before:
  *    the chain of that source was reorganised, while other sources lag. Which branch counts is decided by who takes the
  *    heads: `HeadTracker` of quotes, or Ponder.
- * 3. Nothing is news from a source that pushed three hashes of one height at once, until it did not for `PARTS_MS`: it shows
- *    blocks while they are built. They are not heads.
+ * 3. Nothing is news from a source that pushed three hashes of one height at once, until it did not for `PARTS_MS`: it
+ *    shows blocks while they are built. They are not heads.
  * 4. A source is dialled again whenever it pushed no head for as long as a dead one.
  */
 export function nextPushed(

@@ -31,7 +31,11 @@ export interface PartNode {
   submit(transaction: Hex): void;
   /** Shows the next part; after the last one of a block, seals this and shows the first one of the next. */
   nextPart(): Promise<Part>;
-  /** Calls {@link nextPart} at the pace of the sequencer. `before` may submit what comes with the next part. @returns ends it */
+  /**
+   * Calls {@link nextPart} at the pace of the sequencer. `before` may submit what comes with the next part.
+   *
+   * @returns ends it
+   */
   run(before?: (part: Part) => Promise<void>): () => Promise<void>;
   /** Falls into these traps from the next request on; none: honest. */
   trap(...traps: readonly PartTrap[]): void;
@@ -41,7 +45,10 @@ export interface PartNode {
   stop(): Promise<void>;
 }
 
-/** Starts a sequencer on a local node that orders transactions by arrival (`anvil --order fifo`), and shows the first part. */
+/**
+ * Starts a sequencer on a local node that orders transactions by arrival (`anvil --order fifo`),
+ * and shows the first part.
+ */
 export async function startPartNode(chain: DevChain, options: PartNodeOptions = {}): Promise<PartNode> {
   const { partsPerBlock = 10, blockSecs = 2, form = 'block', earlyMs = 0 } = options;
   const sequencer = await Sequencer.open(chain, { partsPerBlock, blockSecs });

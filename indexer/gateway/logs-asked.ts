@@ -12,8 +12,8 @@ type Filter = { readonly blockHash?: string; readonly fromBlock?: string; readon
 type Place = { readonly blockHash?: unknown; readonly blockNumber?: unknown } | null;
 
 /**
- * Rejects logs of other blocks than a question is about: then the next node is asked. Without a parser, as all logs of the index
- * come through here; Ponder reads the blocks of logs, and rejects those of none.
+ * Rejects logs of other blocks than a question is about: then the next node is asked. Without a parser, as all logs of
+ * the index come through here; Ponder reads the blocks of logs, and rejects those of none.
  *
  * @throws RpcFailure `malformed`
  */

@@ -9,7 +9,10 @@ export interface LivePace {
   readonly blockTimeMs: number;
   /** How long overrides are used after their source sent them. */
   readonly maxAgeMs: number;
-  /** Shortest time between two states of one committed head. Default: 100 between those that are taken, 250 for listeners. */
+  /**
+   * Shortest time between two states of one committed head. Default: 100 between those that are taken,
+   * 250 for listeners.
+   */
   readonly spacingMs?: number | undefined;
 }
 

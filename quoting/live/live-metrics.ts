@@ -5,8 +5,8 @@ import type { SkippedEntry } from './frame.ts';
 /** Counts what becomes of the pending state of one chain. */
 export interface LiveObserver {
   /**
-   * Counts each frame, and each message, request or connection that brought none, by kind of the source: `FrameOutcome`,
-   * `SourceFault`, or what becomes of a part.
+   * Counts each frame, and each message, request or connection that brought none, by kind of the source:
+   * `FrameOutcome`, `SourceFault`, or what becomes of a part.
    */
   readonly count: (kind: LiveSourceConfig['kind'], outcome: string) => void;
   /** Counts entries of frames that were skipped, of which the rest was read. */

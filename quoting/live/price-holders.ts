@@ -7,8 +7,8 @@ import { type Part, usedParts } from './source-parts.ts';
  * Finds the sources whose overrides have all words of a price, at their block, now.
  *
  * @param words those that the price reads; null: it is not known which
- * @returns their ids; null while it is not known whether a source has the price: where the words are not known, a source
- *   has it for sure only with all overrides of the block
+ * @returns their ids; null while it is not known whether a source has the price: where the words are not known, a
+ * source has it for sure only with all overrides of the block
  */
 export function holdersOf(
   { blocks }: MergedFrames,

@@ -27,8 +27,9 @@ export function frameHead(form: FrameForm, chainId: number, target: TargetBlock,
 }
 
 /**
- * The block that a frame was read at, as a field of JSON: after a reorganisation it has another hash at the same number, or
- * a lower one. Strict clients take every other field of builders' overrides for a venue, so that these have none.
+ * The block that a frame was read at, as a field of JSON: after a reorganisation it has another hash at the same
+ * number, or a lower one. Strict clients take every other field of builders' overrides for a venue,
+ * so that these have none.
  */
 export const parentField = ({ number, hash }: Pick<BlockRef, 'number' | 'hash'>): string =>
   `"parent":{"number":${number},"hash":"${hash}"}`;

@@ -53,7 +53,8 @@ export const noPart: PartState = { used: undefined, aheadSince: null };
  *
  * Invariants:
  * 1. A part is of the block after the head, or of the one after that for `AHEAD_MS`.
- * 2. Its block is later than the head. Where the head is its parent and the node gives the parent's hash, it is the head's.
+ * 2. Its block is later than the head. Where the head is its parent and the node gives the parent's hash,
+ *    it is the head's.
  * 3. None is used after a later one: neither its number goes back, unless the chain does, nor the fees of one block.
  * 4. All parts of one block on one parent have one time.
  * 5. What is refused changes nothing of the part that is used.

@@ -24,8 +24,8 @@ export interface PartReaderDeps {
 type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
 
 /**
- * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part. Where a newer one
- * came between them, they are made once more, on that; then the snapshot is of the committed head, and provisional.
+ * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part. Where a newer
+ * one came between them, they are made once more, on that; then the snapshot is of the committed head, and provisional.
  */
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: PartReaderDeps;

@@ -7,7 +7,10 @@ export type PartEvent =
   | { readonly kind: 'pushed' }
   /** The call that was begun has ended. */
   | { readonly kind: 'ended' }
-  /** Another process shared what its call showed; `comesFirst`: of two that read, this process is to leave it to that one. */
+  /**
+   * Another process shared what its call showed; `comesFirst`: of two that read,
+   * this process is to leave it to that one.
+   */
   | { readonly kind: 'heard'; readonly comesFirst: boolean };
 
 /** All times are of one clock that never goes back, milliseconds. */

@@ -25,7 +25,11 @@ const PayloadForm = z.object({
   metadata: z.object({ block_number: z.int().nonnegative() }),
 });
 
-/** Subscribes to the parts that a node pushes, and again after each end of the connection. @returns closes the socket */
+/**
+ * Subscribes to the parts that a node pushes, and again after each end of the connection.
+ *
+ * @returns closes the socket
+ */
 export function openPartSocket({ url, onPart, logger }: PartSocketOptions): () => void {
   const subscribe = (id: number) => {
     const stream = STREAMS[id];

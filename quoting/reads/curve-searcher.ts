@@ -123,7 +123,8 @@ export class CurveSearcher {
   #chain(at: ReadContext, pool: ServedPool, count: { asked: number; silent: number }): SearchChain {
     const { target, logUnknown } = this.#deps;
     const { address } = pool;
-    // Calls of contracts alone do not show which part they ran on. What is learned of code here is checked by each read.
+    // Calls of contracts alone do not show which part they ran on.
+    // What is learned of code here is checked by each read.
     const { pending, ...committed } = at.block;
     const known = pending?.part ? { ...at, block: committed } : at;
     return {

@@ -15,7 +15,9 @@ export interface AuditRow {
   readonly shown: readonly string[];
 }
 
-/** Compares pools of a chain, by default all of them, with what a node says: at once, or those that are due for capture. */
+/**
+ * Compares pools of a chain, by default all of them, with what a node says: at once, or those that are due for capture.
+ */
 export async function auditPools(
   database: pg.Pool,
   chainsFile: string,

@@ -12,8 +12,8 @@ import { startPartWorld } from './part-world.ts';
 import { randomInput } from './random-input.ts';
 
 /*
- * The promise of quotes after a part: what a pool offers fills in a call at the tag pending, for as long as the part is the
- * newest.
+ * The promise of quotes after a part: what a pool offers fills in a call at the tag pending,
+ * for as long as the part is the newest.
  */
 
 /** `LIVE_FILLS=20000` tries as many as the benchmarks name. */
