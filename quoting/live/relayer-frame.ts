@@ -16,7 +16,8 @@ import type { MutableSlotMap } from './slot-map.ts';
  * Reads a relayer's snapshot of all live quotes (BAP-710), as the result of a call or in a notification:
  *
  * ```jsonc
- * { "blockNumber": "0x3039", "millisTimestamp": 1781801564588, "overrides": { "0x<account>": { "0x<slot>": "0x<word>" } },
+ * { "blockNumber": "0x3039", "millisTimestamp": 1781801564588,
+ *   "overrides": { "0x<account>": { "0x<slot>": "0x<word>" } },
  *   "venues": [ { "router": "0x<venue>", "overrides": { … } } ] }
  * ```
  *

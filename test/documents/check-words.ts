@@ -19,3 +19,22 @@ export const checkWords: Check = ({ files, textOf }) => {
         .flatMap((line, index) => (line.match(rejected) ?? []).map((word) => `${path}:${index + 1}: ${word}`)),
     );
 };
+
+/** Of lines of code, as Biome breaks them. */
+const MAX_COLUMNS = 120;
+/** Made from the contract. */
+const MADE = /^client\/rest\/calls\.ts$|\/generated\//;
+
+/** Lines of comments in TypeScript are no wider than code: Biome breaks none. */
+export const checkComments: Check = ({ files, textOf }) =>
+  files
+    .filter((path) => /\.tsx?$/.test(path) && !MADE.test(path))
+    .flatMap((path) =>
+      textOf(path)
+        .split('\n')
+        .flatMap((line, index) =>
+          line.length > MAX_COLUMNS && /^\s*(\/\/|\/?\*)/.test(line)
+            ? [`${path}:${index + 1}: ${line.length} columns`]
+            : [],
+        ),
+    );

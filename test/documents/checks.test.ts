@@ -30,6 +30,7 @@ const broken: Readonly<Record<string, () => Project>> = {
   'commands exist': () => appended('README.md', 'npm run nothing'),
   'pages name the Node of package.json': () => appended('README.md', 'Node 23'),
   'words of docs/style.md are not used': () => appended('README.md', ['non', 'sense'].join('')),
+  'comments are no wider than code': () => appended('runtime/json.ts', `// ${'wide '.repeat(30)}`),
   'what pages promise without exception is in test/documents/promises.ts': () =>
     appended('README.md', 'It never fails.'),
   'each promise is in its page, and its test exists': () => without('test/quotes/every-amount-fills.test.ts'),

@@ -3,7 +3,7 @@ import { checkInvariants } from './check-invariants.ts';
 import { checkBot, checkCompilers, checkPackages } from './check-packages.ts';
 import { checkFolders, checkLength, checkLinks, checkNamedPages, checkShelves } from './check-pages.ts';
 import { checkPromises, checkPromiseTests } from './check-promises.ts';
-import { checkWords } from './check-words.ts';
+import { checkComments, checkWords } from './check-words.ts';
 import type { Check } from './project.ts';
 
 /** Every check of documents, by what it shows. */
@@ -19,6 +19,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   'commands exist': checkCommands,
   'pages name the Node of package.json': checkNode,
   'words of docs/style.md are not used': checkWords,
+  'comments are no wider than code': checkComments,
   'what pages promise without exception is in test/documents/promises.ts': checkPromises,
   'each promise is in its page, and its test exists': checkPromiseTests,
   'each invariant has a mutation that fits, and a test': checkInvariants,

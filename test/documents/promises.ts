@@ -64,7 +64,7 @@ export const PROMISES: readonly PagePromise[] = [
   {
     page: 'ops/README.md',
     part: 'every metric that it names exists',
-    test: ['test/operations/operations.test.ts', 'are all that the dashboard and the alerts read'],
+    test: ['test/operations/process-metrics.ts', 'are all that the dashboard and the alerts read'],
   },
   {
     page: 'ops/README.md',
