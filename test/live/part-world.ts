@@ -1,7 +1,12 @@
 import type { z } from 'zod';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LiveConfig } from '../../config/live-schema.ts';
-import { type LiveMarket, priceAround, startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import {
+  type LiveMarket,
+  type LiveMarketOptions,
+  priceAround,
+  startLiveMarket,
+} from '../../devnet/live/live-market.fixture.ts';
 import type { LivePool } from '../../devnet/live/live-pools.ts';
 import type { Part } from '../../devnet/parts/part.ts';
 import { type PartNode, type PartNodeOptions, startPartNode } from '../../devnet/parts/part-node.ts';
@@ -11,9 +16,7 @@ import { chainConfig } from '../quotes/quote-world.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
 import type { Batch, Batches } from './live-world.ts';
 
-export interface PartWorldOptions {
-  readonly flatPools?: number;
-  readonly packedPools?: number;
+export interface PartWorldOptions extends Pick<LiveMarketOptions, 'flatPools' | 'packedPools' | 'guards'> {
   readonly node?: PartNodeOptions;
 }
 
@@ -41,10 +44,10 @@ export const partSource = ({ url, wsUrl }: PartNode, sockets = true): z.input<ty
 });
 
 export async function startPartWorld(
-  { flatPools = 2, packedPools = 2, node: nodeOptions = {} }: PartWorldOptions = {},
+  { flatPools = 2, packedPools = 2, guards, node: nodeOptions = {} }: PartWorldOptions = {},
   change: (node: PartNode) => Partial<ChainConfig> = () => ({}),
 ): Promise<PartWorld> {
-  const market = await startLiveMarket({ flatPools, packedPools });
+  const market = await startLiveMarket({ flatPools, packedPools, ...(guards && { guards }) });
   const { chain, deployment, packed, pools } = market;
   const served = await Promise.all(
     pools.map(({ address, layout }) =>
