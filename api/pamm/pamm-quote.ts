@@ -3,6 +3,7 @@ import { type ProviderResult, QueuesUnavailableError, type QuoteDispatcher } fro
 import type { Endpoint } from '../../builders/submit/endpoints.ts';
 import { hasOwnSource } from '../../config/live-schema.ts';
 import type { PammConfig } from '../../config/pamm-schema.ts';
+import type { Clocks } from '../../runtime/clock.ts';
 import { stringifyJson } from '../../runtime/json.ts';
 import { requiredKey } from '../auth/authenticate.ts';
 import { defineResource } from '../declaration/api-route.ts';
@@ -25,7 +26,7 @@ const CONTRACT_CHAINS: ReadonlyMap<number, PammConfig['kind']> = new Map([
   [56, 'bsc'],
 ]);
 
-export type PammDeps = {
+export type PammDeps = Pick<Clocks, 'wallClock'> & {
   readonly chains: ServedChains;
   /** Usable builder endpoints by chain. */
   readonly endpoints: ReadonlyMap<number, readonly Endpoint[]>;
@@ -48,7 +49,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
   const arrivedAtMs = c.get('arrivedAtMs');
   const chain = pammChain(deps.chains, chainIdParam(c));
   const body = await readQuoteBody(c, chain.kind);
-  const update = toQuoteUpdate(body, chain, Date.now());
+  const update = toQuoteUpdate(body, chain, deps.wallClock());
   const endpoints = deps.endpoints.get(chain.chainId) ?? [];
   if (endpoints.length === 0) throw unavailable();
   const { holder, publishesQuotes } = requiredKey(c);
@@ -59,7 +60,7 @@ async function submitQuote(c: Context, deps: PammDeps): Promise<Response> {
     holder,
     arrivedAtMs,
     waitUntilMs: arrivedAtMs + waitMs(body, longestMs),
-    queueUntilMs: Math.max(arrivedAtMs + longestMs, Date.now() + MIN_QUEUEING_MS),
+    queueUntilMs: Math.max(arrivedAtMs + longestMs, deps.wallClock() + MIN_QUEUEING_MS),
     onAccepted: isPublished ? publish : undefined,
   });
   return c.body(stringifyJson(toResponse(results)), 200, { 'Content-Type': 'application/json' });

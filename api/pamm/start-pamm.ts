@@ -83,6 +83,7 @@ export function startPamm(options: PammOptions): Pamm {
       endpoints,
       submit: (...args) => dispatcher.submit(...args),
       publish: createPublisher(redis, queuePrefix, logger),
+      wallClock: () => Date.now(),
     },
     async warnings() {
       if (!(await redisAnswers())) return REDIS_UNREACHABLE;
