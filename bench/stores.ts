@@ -19,3 +19,12 @@ export async function startStores(): Promise<Stores> {
 export function openPool(connectionString: string, max = 4): pg.Pool {
   return new pg.Pool({ connectionString, max }).on('error', () => undefined);
 }
+
+/** Makes an empty database on a server. @returns its URL */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
+  const server = openPool(serverUrl, 1);
+  await server.query(`CREATE DATABASE ${name}`).finally(() => server.end());
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

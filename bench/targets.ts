@@ -100,6 +100,8 @@ export const TARGETS = {
     'unhealthy honest pools': none,
     'rejected requests': none,
     defects: none,
+    'audit, calls a minute/budget': atMost(1),
+    'audit, turns of listed pools, %': atLeast(75),
   },
   indexing: {
     'rate/empty handlers': atLeast(0.5),

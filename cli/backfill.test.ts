@@ -85,7 +85,7 @@ test('interrupted, it says how to continue, and continues', { timeout: 120_000 }
     const command = backfill(world, ['--json']);
     await new Promise((resolve) => command.child.stdout?.once('data', resolve));
     expect(command.lines('begin')).toEqual([
-      { type: 'begin', schema: 'onchain_1', replaces: null, refetched: [], resumed },
+      { type: 'begin', schema: 'onchain_1', replaces: null, refetched: [], attempt: 0, resumed },
     ]);
     command.child.kill('SIGINT');
     expect(await command.ended).toBe(130);

@@ -67,11 +67,11 @@ program
 async function run(database: pg.Pool, { chains, repair, schema, fresh, json }: RunOptions): Promise<void> {
   const configured = indexedChains(loadChainsFile(readEnvironment(['CHAINS_CONFIG']).CHAINS_CONFIG).chains);
   if (configured.length === 0) throw new ConfigError('CHAINS_CONFIG: no chain has an enabled deployment');
-  const fromBlocks = repair && (await readRepairs(database));
+  const { fromBlocks, attempt } = (repair && (await readRepairs(database))) ?? {};
   if (fromBlocks?.size === 0) return printResult(json, { type: 'end', repaired: [] }, 'Nothing to repair.\n');
   const chosen = fromBlocks ? [...fromBlocks.keys()] : chains;
   const refetch = chosen === undefined ? null : chainIdsOf(chosen, configured);
-  const request = { schema, refetch, fromBlocks, fresh: fresh === true };
+  const request = { schema, refetch, fromBlocks, attempt, fresh: fresh === true };
   const report = (line: BackfillReport) => {
     printResult(json, line, `${describe(line)}\n`);
     if (line.type === 'begin') process.send?.(line satisfies BackfillBegin);
@@ -97,6 +97,10 @@ function describe(report: BackfillReport): string {
   }
   for (const { change, chainId, pool, blockNumber, logIndex } of report.repaired)
     lines.push(`${change} before: block ${blockNumber} of chain ${chainId}, log ${logIndex}, pool ${pool}`);
+  if (report.attempt > 1)
+    lines.push(
+      `Repair ${report.attempt} of what the ones before did not end: an indexer waits longer for the next one.`,
+    );
   if (report.repaired.length > 0 && report.faultyNodes.length === 0)
     lines.push('Which node left these logs out, or invented them, is unknown.');
   for (const { chainId, node } of report.faultyNodes)

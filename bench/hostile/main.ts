@@ -2,8 +2,9 @@ import { sizesOf } from '../../test/many-pools/pool-kinds.ts';
 import { print, say } from '../print.ts';
 import { runBench } from '../run-bench.ts';
 import { startStores } from '../stores.ts';
+import { measureAudit } from './audit.ts';
 import { startHostileChain } from './chain.ts';
-import { printReport } from './report.ts';
+import { printAudit, printReport } from './report.ts';
 import { serveMarket } from './serve-market.ts';
 
 const CHAIN_IDS = { plain: 31_337, guarded: 31_338 };
@@ -16,10 +17,13 @@ runBench({
     pools: ['of both chains', 100_000],
     seconds: ['how long prices and stalls are watched: everything is read again within a minute', 75],
     rounds: ['of 12 seconds: quotes, pages, routes, quotes under a flood', 6],
+    audit: ['the comparison of an index of as many pools alone, for as many seconds', false],
   },
-  run: async ({ pools, seconds, rounds }, verdicts) => {
+  run: async ({ pools, seconds, rounds, audit }, verdicts) => {
     const sizes = sizesOf(pools);
     const stores = await startStores();
+    printAudit(await measureAudit(stores, pools, seconds), verdicts);
+    if (audit) return;
     const chains = [
       await startHostileChain(CHAIN_IDS.plain, sizes, false),
       await startHostileChain(CHAIN_IDS.guarded, sizes, true),

@@ -1,5 +1,6 @@
-import { printTable } from '../print.ts';
+import { print, printTable } from '../print.ts';
 import type { FigureOf, Verdicts } from '../verdicts.ts';
+import type { AuditFigures } from './audit.ts';
 import type { RefreshCost } from './refresh.ts';
 
 /** Figures of one run. Times in milliseconds unless the name says otherwise. */
@@ -94,3 +95,13 @@ export function printReport(honest: Figures, hostile: Figures, verdicts: Verdict
 }
 
 const shown = (value: number): string => (Number.isFinite(value) ? value.toFixed(value < 100 ? 2 : 0) : '');
+
+export function printAudit(figures: AuditFigures, verdicts: Verdicts<'hostile'>): void {
+  const { callsPerMinute, budget, tried, listed, runMs } = figures;
+  const ofBudget = callsPerMinute / budget;
+  const listedPct = (100 * listed) / tried;
+  print(`audit: ${tried} pools, a run takes ${runMs.toFixed(0)} ms besides its calls`);
+  const [calls, turns] = ['audit, calls a minute/budget', 'audit, turns of listed pools, %'] as const;
+  print(`${calls.padEnd(34)} ${ofBudget.toFixed(2)}  ${verdicts.line(calls, ofBudget)}`);
+  print(`${turns.padEnd(34)} ${listedPct.toFixed(0)}  ${verdicts.line(turns, listedPct)}`);
+}

@@ -7,7 +7,7 @@ import { seedIndex } from '../../test/many-pools/seed.ts';
 import { type MeasuredProcess, startMeasuredService } from '../measured-process.ts';
 import { say } from '../print.ts';
 import { longestStall } from '../process-figures.ts';
-import { openPool, type Stores } from '../stores.ts';
+import { createDatabase, openPool, type Stores } from '../stores.ts';
 import type { HostileChain } from './chain.ts';
 import { countUnhealthy, measureColdRoutes, watchAges } from './measurements.ts';
 import { measureRefresh } from './refresh.ts';
@@ -120,12 +120,4 @@ async function answersAll(url: string, chains: readonly HostileChain[]): Promise
   const first = [pageRequests(chains), quoteRequests(chains)].flatMap((list) => list.slice(0, 1));
   const answers = await Promise.all(first.map((request) => timeRequest(url, request)));
   return answers.every(({ status }) => status === 200);
-}
-
-async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  const server = openPool(serverUrl, 1);
-  await server.query(`CREATE DATABASE ${name}`).finally(() => server.end());
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }

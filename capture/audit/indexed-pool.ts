@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import { z } from 'zod';
 import { HexAddress } from '../../config/scalars.ts';
+import { TOTAL } from '../../protocol/pool-totals.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { FACTS, type IndexedFact, type IndexedFacts, plainFact } from './facts.ts';
 
@@ -46,6 +47,7 @@ const StateRow = z.object({
   bin_swap_deltas0: Integers.nullable(),
   bin_swap_deltas1: Integers.nullable(),
   bin_shares: Integers,
+  activity_totals: z.array(OptionalInteger),
 });
 
 type PoolRow = z.output<typeof PoolRow>;
@@ -100,13 +102,15 @@ function factsOfState(pool: PoolRow, state: StateRow): IndexedFacts {
   const totals = [state.total0_scaled, state.total1_scaled];
   const fees = [state.notional_fee0_scaled, state.notional_fee1_scaled];
   const { bin_balances0_scaled: balances0, bin_balances1_scaled: balances1 } = state;
+  const hasSwaps = state.activity_totals[TOTAL.swapCount] !== 0n;
+  const [scale0, scale1] = [pool.token0_scale_multiplier, pool.token1_scale_multiplier];
   return {
     pauseLevel: plainFact('pauseLevel', String(state.pause_level)),
     spreadFee: plainFact('spreadFee', String(state.spread_fee_e6)),
     notionalFee: plainFact('notionalFee', String(state.notional_fee_e8)),
     shares: plainFact('shares', state.bin_shares.join()),
-    binBalances0: binBalances(balances0, state.bin_swap_deltas0, pool.token0_scale_multiplier),
-    binBalances1: binBalances(balances1, state.bin_swap_deltas1, pool.token1_scale_multiplier),
+    binBalances0: binBalances(balances0, state.bin_swap_deltas0, scale0, hasSwaps),
+    binBalances1: binBalances(balances1, state.bin_swap_deltas1, scale1, hasSwaps),
     // Null for packed pools.
     ...(cursor.includes(null) ? {} : { cursor: plainFact('cursor', cursor.join(' ')) }),
     ...(totals.includes(null) ? {} : { totals: plainFact('totals', totals.join(' ')) }),
@@ -121,12 +125,18 @@ export const PROVABLE: readonly string[] = [...FACTS, 'pools', ...SHOWN_BY_BALAN
 
 /**
  * What bins hold of a token. Of packed pools the index has liquidity and swaps apart, swaps in scaled or raw units:
- * only a pool in which both differ shows that they are scaled.
+ * only a pool in which both differ shows that they are scaled. Raw units of a swap may all be zero where it moved less.
  */
-function binBalances(liquidity: readonly bigint[], swaps: readonly bigint[] | null, multiplier: bigint): IndexedFact {
+function binBalances(
+  liquidity: readonly bigint[],
+  swaps: readonly bigint[] | null,
+  multiplier: bigint,
+  hasSwaps: boolean,
+): IndexedFact {
   const value = liquidity.map((amount, bin) => amount + (swaps?.[bin] ?? 0n)).join();
   const isMoved = (amounts: readonly bigint[] | null) => amounts?.some((amount) => amount !== 0n) ?? false;
-  const needed = !isMoved(swaps) ? 'liquidity' : multiplier === 1n ? 'swapsOfEqualUnits' : 'swapsOfScaledUnits';
-  const shows = isMoved(liquidity) ? SHOWN_BY_BALANCES.slice(0, SHOWN_BY_BALANCES.indexOf(needed) + 1) : [];
-  return { value, shows, needs: needed };
+  const ofSwaps = multiplier === 1n ? 'swapsOfEqualUnits' : 'swapsOfScaledUnits';
+  const shown = isMoved(swaps) ? ofSwaps : 'liquidity';
+  const shows = isMoved(liquidity) ? SHOWN_BY_BALANCES.slice(0, SHOWN_BY_BALANCES.indexOf(shown) + 1) : [];
+  return { value, shows, needs: hasSwaps ? ofSwaps : 'liquidity' };
 }

@@ -228,6 +228,7 @@ export const backfills = operator.table('backfill', {
   begunAt: instant('begun_at').notNull().defaultNow(),
   servedAt: instant('served_at'),
   replaced: text('replaced'),
+  attempt: integer('attempt').notNull().default(0),
 });
 
 export const migrations = operator.table('migration', {

@@ -40,10 +40,10 @@ export function repairIndex(
   const isBeingReplaced = async () =>
     (await listIndexSchemas(database)).some(({ name, served, written }) => written && (name !== schema || !served));
   const poll = async (): Promise<number> => {
-    const repairs = await readRepairs(database, { onlyLasting: true });
-    if (repairs.size === 0 || (await isBeingReplaced())) return POLL_MS;
+    const { fromBlocks, attempt } = await readRepairs(database, { onlyLasting: true });
+    if (fromBlocks.size === 0 || (await isBeingReplaced())) return POLL_MS;
     const dropped = await dropRepaired(database);
-    logger.warn({ fromBlocks: Object.fromEntries(repairs), dropped }, 'a backfill repairs the index');
+    logger.warn({ fromBlocks: Object.fromEntries(fromBlocks), attempt, dropped }, 'a backfill repairs the index');
     running = runRepair(env, logger).catch((err: unknown) => logger.error({ err }, 'the repair of the index failed'));
     await running;
     return PAUSE_MS;

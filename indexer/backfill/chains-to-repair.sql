@@ -1,10 +1,21 @@
 -- Chains with pools that differ from the chain, and the first block to read again: none within ten minutes of the last backfill.
--- $1: only what an indexer repairs by itself: what a comparison after the second one found too, three times a day at most.
-SELECT a.chain_id::float8 AS "chainId", min(coalesce(a.agreed_block + 1, 0))::float8 AS "fromBlock"
-FROM operator.index_audit a
+-- `attempt` counts repairs in a row after which no comparison of such a pool agreed.
+-- $1: only what an indexer repairs by itself: what a comparison after the second one found too, three times a day at most. What the
+-- last repair of the chain did not end waits longer: twenty minutes, twice as long after each further one, a week at most.
+WITH last AS (
+  SELECT DISTINCT ON (chain_id) chain_id, b.begun_at, b.attempt
+  FROM operator.backfill b, unnest(b.refetched_chains) AS chain_id
+  WHERE b.served_at IS NOT NULL ORDER BY chain_id, b.begun_at DESC
+)
+SELECT a.chain_id::float8 AS "chainId", min(coalesce(a.agreed_block + 1, 0))::float8 AS "fromBlock",
+       max(CASE WHEN a.agreed_block IS NULL THEN 1 + coalesce(last.attempt, 0) ELSE 1 END)::int4 AS attempt
+FROM operator.index_audit a LEFT JOIN last USING (chain_id)
 WHERE a.differs_since IS NOT NULL AND a.index_schema = (SELECT read_model.served_schema())
   AND NOT EXISTS (SELECT FROM operator.backfill b WHERE b.begun_at > now() - interval '10 minutes' AND b.served_at IS NOT NULL)
-  AND (NOT $1 OR a.last_difference_at > a.differs_since AND 3 > (
-    SELECT count(*) FROM operator.backfill b
-    WHERE a.chain_id = ANY (b.refetched_chains) AND b.begun_at > now() - interval '1 day' AND b.served_at IS NOT NULL))
+  AND (NOT $1 OR a.last_difference_at > a.differs_since
+    AND (a.agreed_block IS NOT NULL OR last.begun_at IS NULL
+      OR last.begun_at < now() - least(interval '7 days', interval '10 minutes' * 2 ^ least(last.attempt, 10)))
+    AND 3 > (
+      SELECT count(*) FROM operator.backfill b
+      WHERE a.chain_id = ANY (b.refetched_chains) AND b.begun_at > now() - interval '1 day' AND b.served_at IS NOT NULL))
 GROUP BY a.chain_id ORDER BY 1

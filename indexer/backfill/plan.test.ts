@@ -50,7 +50,7 @@ async function cachedChains(): Promise<string[]> {
 
 test('an unfinished run is gone on with, a finished one is not', async () => {
   const first = await planBackfill(database, NOTHING_CHOSEN);
-  expect(first).toEqual({ schema: 'onchain_2', replaces: 'onchain_1', refetched: [], resumed: false });
+  expect(first).toEqual({ schema: 'onchain_2', replaces: 'onchain_1', refetched: [], attempt: 0, resumed: false });
   await createIndex('onchain_2');
   const again = await planBackfill(database, NOTHING_CHOSEN);
   expect(again).toEqual({ ...first, resumed: true });

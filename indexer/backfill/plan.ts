@@ -17,6 +17,8 @@ export type BackfillPlan = {
   readonly replaces: string | null;
   /** Ids of the chains whose logs are fetched from their nodes again. */
   readonly refetched: readonly number[];
+  /** Of a repair, how many in a row it makes that were for one difference; 0 of others. */
+  readonly attempt: number;
   /** Whether this run continues an interrupted one. */
   readonly resumed: boolean;
 };
@@ -31,6 +33,8 @@ export type PlanRequest = {
    * any chains: what still differs then is for the next one.
    */
   readonly fromBlocks?: ReadonlyMap<number, number> | undefined;
+  /** Of a repair, as of {@link BackfillPlan}. */
+  readonly attempt?: number | undefined;
   /** Gives up an unfinished run instead of continuing it. */
   readonly fresh: boolean;
 };
@@ -49,7 +53,7 @@ export class ReadersOfCacheError extends AppError {
  */
 export async function planBackfill(
   database: pg.Pool,
-  { schema: chosen, refetch, fromBlocks, fresh }: PlanRequest,
+  { schema: chosen, refetch, fromBlocks, attempt = 0, fresh }: PlanRequest,
 ): Promise<BackfillPlan> {
   const schemas = await listIndexSchemas(database);
   const names = schemas.map(({ name }) => name);
@@ -60,7 +64,7 @@ export async function planBackfill(
   if (unfinished !== null && !fresh) {
     const refetched = unfinished.refetchedChains;
     if (refetch === null || fromBlocks || refetch.join() === refetched.join())
-      return { schema, replaces, refetched, resumed: true };
+      return { schema, replaces, refetched, attempt: unfinished.attempt, resumed: true };
     const begun = refetched.length > 0 ? `with --chains ${refetched.join(',')}` : 'without --chains';
     throw new ConfigError(`--chains: the unfinished backfill into "${schema}" was begun ${begun}; --fresh gives it up`);
   }
@@ -71,7 +75,7 @@ export async function planBackfill(
   }
   await assertIndexOrFree(database, schema);
   await inTransaction(database, 'READ COMMITTED', async (client) => {
-    const row = { refetchedChains: [...refetched], begunAt: sql`now()`, servedAt: null, replaced: null };
+    const row = { refetchedChains: [...refetched], attempt, begunAt: sql`now()`, servedAt: null, replaced: null };
     await queriesOn(client)
       .insert(backfills)
       .values({ schema, ...row })
@@ -83,7 +87,7 @@ export async function planBackfill(
     }
     await deleteCachedLogs(client, new Map(refetched.map((chainId) => [chainId, fromBlocks?.get(chainId) ?? 0])));
   });
-  return { schema, replaces, refetched, resumed: false };
+  return { schema, replaces, refetched, attempt, resumed: false };
 }
 
 /**

@@ -11,13 +11,19 @@ export interface RepairedLog {
   readonly logIndex: number;
 }
 
-/** Chains to repair, by id, with the first block whose logs are fetched again. */
-export type Repairs = ReadonlyMap<number, number>;
+/** What is to be repaired. */
+export interface Repairs {
+  /** By chain id, the first block whose logs are fetched again. */
+  readonly fromBlocks: ReadonlyMap<number, number>;
+  /** 1, or more where repairs before it did not end the same difference. */
+  readonly attempt: number;
+}
 
-const chainsToRepair = loadStatement<{ readonly chainId: number; readonly fromBlock: number }>(
-  './chains-to-repair.sql',
-  import.meta.url,
-);
+const chainsToRepair = loadStatement<{
+  readonly chainId: number;
+  readonly fromBlock: number;
+  readonly attempt: number;
+}>('./chains-to-repair.sql', import.meta.url);
 const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.meta.url);
 
 /**
@@ -25,12 +31,13 @@ const repairedLogs = loadStatement<RepairedLog>('./repaired-logs.sql', import.me
  * block at which all of them agreed, or since the first one. Empty where nothing differs,
  * and for ten minutes after a backfill began.
  *
- * @param onlyLasting leaves out what differed in two comparisons alone,
- * and chains that were repaired thrice within a day
+ * @param onlyLasting leaves out what differed in two comparisons alone, chains that were repaired thrice within a day,
+ * and what the last repair did not end, for a time that doubles
  */
 export async function readRepairs(database: pg.Pool, { onlyLasting = false } = {}): Promise<Repairs> {
   const rows = await chainsToRepair(database, [onlyLasting]);
-  return new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock]));
+  const fromBlocks = new Map(rows.map(({ chainId, fromBlock }) => [chainId, fromBlock]));
+  return { fromBlocks, attempt: Math.max(1, ...rows.map(({ attempt }) => attempt)) };
 }
 
 /**
@@ -40,8 +47,8 @@ export async function readRepairs(database: pg.Pool, { onlyLasting = false } = {
 export async function readRepairedLogs(
   database: pg.Pool,
   { before, after }: { readonly before: string; readonly after: string },
-  repairs: Repairs,
+  fromBlocks: ReadonlyMap<number, number>,
 ): Promise<readonly RepairedLog[]> {
-  const values = [[...repairs.keys()], [...repairs.values()]];
+  const values = [[...fromBlocks.keys()], [...fromBlocks.values()]];
   return repairedLogs(database, values, { before, after });
 }

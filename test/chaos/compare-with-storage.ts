@@ -27,17 +27,21 @@ export async function compareWithStorage({
 }
 
 /**
- * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none.
+ * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none. With the number
+ * of pools and factories that it compared: none would show nothing.
  */
-export async function differencesOfIndex({ databaseUrl }: World): Promise<string[]> {
+export async function differencesOfIndex({ databaseUrl }: World): Promise<{ audited: number; violations: string[] }> {
   const client = await connectExact(databaseUrl);
   try {
-    const { rows } = await client.query<{ pool: string; facts: readonly string[] }>(
-      'SELECT address AS pool, differences AS facts FROM operator.index_audit WHERE last_difference_at IS NOT NULL',
+    const { rows } = await client.query<{ pool: string; facts: readonly string[]; differed: boolean }>(
+      `SELECT address AS pool, differences AS facts, last_difference_at IS NOT NULL AS differed
+       FROM operator.index_audit WHERE audited_block IS NOT NULL`,
     );
-    return rows.map(
-      ({ pool, facts }) => `the index of ${pool} was taken for another one than the chain's (${facts.join()})`,
-    );
+    const violations = rows
+      .filter(({ differed }) => differed)
+      .map(({ pool, facts }) => `the index of ${pool} was taken for another one than the chain's (${facts.join()})`);
+    if (rows.length === 0) violations.push('no pool of the index was compared with the chain');
+    return { audited: rows.length, violations };
   } finally {
     await client.end();
   }

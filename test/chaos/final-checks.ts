@@ -58,7 +58,9 @@ export async function runFinalChecks(
     say(`${quotes} quotes compared`);
     const deliveries = checkDeliveries(updates, world.builders);
     const audit = await auditOf(world, updates);
-    const all = [...storage.violations, ...violations, ...deliveries, ...audit, ...(await differencesOfIndex(world))];
+    const index = await differencesOfIndex(world);
+    say(`${index.audited} pools and factories were compared with the chains by capture`);
+    const all = [...storage.violations, ...violations, ...deliveries, ...audit, ...index.violations];
     return { comparison, pools: storage.pools, quotes, violations: all, caughtUpMs };
   } finally {
     await reference.stop();

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Address, toEventSelector } from 'viem';
+import type { Address } from 'viem';
 import { afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { swap } from '../../devnet/actions.ts';
 import { connectDevChain } from '../../devnet/dev-chain.ts';
@@ -14,7 +14,6 @@ import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { buildPool } from '../../devnet/scenario/pool-builder.ts';
 import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
 import type { RepairedLog } from '../../indexer/backfill/repair.ts';
-import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import { startBackfillWorld } from '../backfill/backfill-world.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { ordinaryRecipe } from '../packed/observed-swaps.ts';
@@ -23,6 +22,7 @@ import { readChainPools } from './chain-pools.ts';
 import { inOneBlock } from './in-one-block.ts';
 import { connectExact, readIndexedPools } from './indexed-pools.ts';
 import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { poolsOf, unlikeLogs } from './unlike-logs.ts';
 
 /** Two chains whose first node gives other logs than the chain has. The second chain has another node besides. */
 
@@ -36,12 +36,6 @@ const FOUND_MS = 120_000;
 const COMPARED_MS = 60_000;
 /** As capture does. */
 const RUN_MS = 5_000;
-/** First topics of the events that a report of a repair names. */
-const EVENTS = ['Swap', 'LiquidityAdded', 'LiquidityRemoved', 'ProtocolFeesCollected'];
-const TOPICS = Object.values(eventLayouts).flatMap(({ abi }) =>
-  abi.pool.filter(({ name }) => EVENTS.includes(name)).map((event) => toEventSelector(event)),
-);
-
 const world = openWorld(async (ends) => {
   const started = ends.adopt(await startBackfillWorld(40), ({ stop }) => stop());
   const [one, two] = started.chains;
@@ -185,33 +179,8 @@ async function expectFound(chainId: number, differing: readonly string[]): Promi
   expect(performance.now() - begun + COMPARED_MS).toBeLessThan(FOUND_MS);
 }
 
-/** Logs that the chain or the index alone has: pool, block and log index. */
-async function unlikeLogs(chainId: number): Promise<readonly string[]> {
-  const { url } = chainOf(chainId);
-  const filter = { fromBlock: '0x0', toBlock: 'latest', topics: [TOPICS] };
-  const logs = await request<NodeLog[]>(url, 'eth_getLogs', [filter]);
-  const onChain = new Set(
-    logs.map(({ address, blockNumber, logIndex }) => [address, Number(blockNumber), Number(logIndex)].join(' ')),
-  );
-  const tables = ['swap', 'liquidity_change', 'fee_collection'];
-  const { rows } = await world.database.query<{ name: string }>(
-    tables
-      .map(
-        (table) =>
-          `SELECT concat_ws(' ', pool, block_number, log_index) AS name FROM live.${table} WHERE chain_id = $1`,
-      )
-      .join(' UNION ALL '),
-    [chainId],
-  );
-  const indexed = new Set(rows.map(({ name }) => name));
-  expect(indexed.size).toBe(rows.length);
-  return [...onChain.symmetricDifference(indexed)].sort();
-}
-
-/** The pools of logs that one side alone has. */
-const unlikePools = async (chainId: number): Promise<readonly string[]> => [
-  ...new Set((await unlikeLogs(chainId)).map((name) => name.split(' ')[0] ?? '')),
-];
+const logsUnlike = (chainId: number) => unlikeLogs(world.database, chainOf(chainId));
+const poolsUnlike = async (chainId: number) => poolsOf(await logsUnlike(chainId));
 
 test('history: pools and a factory whose logs the only node left out are found; of two nodes, the other one fills in', {
   timeout: LIMIT_MS,
@@ -238,8 +207,8 @@ test('history: pools and a factory whose logs the only node left out are found; 
   expect(moves).toBe(0);
   found = [...pairOf(ONE_NODE, 0), factory].sort();
   await expectFound(ONE_NODE, found);
-  expect(await unlikePools(ONE_NODE)).toEqual([...pairOf(ONE_NODE, 0), hidden].sort());
-  const unlike = await unlikePools(TWO_NODES);
+  expect(await poolsUnlike(ONE_NODE)).toEqual([...pairOf(ONE_NODE, 0), hidden].sort());
+  const unlike = await poolsUnlike(TWO_NODES);
   expect(await differing(TWO_NODES)).toEqual(unlike);
   const named = async () => (await world.database.query('SELECT chain_id::int4, node FROM operator.log_fault')).rows;
   const liar = { chain_id: TWO_NODES, node: 'rpcUrls[0]' };
@@ -268,7 +237,7 @@ async function becomeFinal(): Promise<void> {
 test('following: logs that come twice, in another order or of another block do no harm', {
   timeout: LIMIT_MS,
 }, async () => {
-  const before = await unlikePools(ONE_NODE);
+  const before = await poolsUnlike(ONE_NODE);
   for (const kind of ['reorders', 'doubles', 'moves'] as const) {
     await tradeDuring(kind, 1);
     behave();
@@ -276,8 +245,8 @@ test('following: logs that come twice, in another order or of another block do n
   }
   await becomeFinal();
   expect(await differing(ONE_NODE)).toEqual(found);
-  expect(await unlikePools(ONE_NODE)).toEqual(before);
-  expect(await differing(TWO_NODES)).toEqual(await unlikePools(TWO_NODES));
+  expect(await poolsUnlike(ONE_NODE)).toEqual(before);
+  expect(await differing(TWO_NODES)).toEqual(await poolsUnlike(TWO_NODES));
 });
 
 test.each([
@@ -293,7 +262,7 @@ test.each([
     await becomeFinal();
     found = [...found, ...pairOf(ONE_NODE, place)].sort();
     await expectFound(ONE_NODE, found);
-    await expectFound(TWO_NODES, await unlikePools(TWO_NODES));
+    await expectFound(TWO_NODES, await poolsUnlike(TWO_NODES));
   },
 );
 
@@ -301,7 +270,7 @@ test('the indexer repairs by itself what lastingly differs, once, and says what 
   timeout: LIMIT_MS,
 }, async () => {
   await indexer.stop();
-  const [missing, others] = [await unlikeLogs(ONE_NODE), await unlikeLogs(TWO_NODES)];
+  const [missing, others] = [await logsUnlike(ONE_NODE), await logsUnlike(TWO_NODES)];
   indexer = await startIndexer(world);
   expect(await indexer.ended).toBe('exit code 75');
   const line = indexer
@@ -324,7 +293,7 @@ test('the indexer repairs by itself what lastingly differs, once, and says what 
   const exact = await connectExact(world.databaseUrl);
   onTestFinished(() => exact.end());
   for (const { chainId } of world.chains) {
-    expect(await unlikeLogs(chainId)).toEqual([]);
+    expect(await logsUnlike(chainId)).toEqual([]);
     expect(await differing(chainId)).toEqual([]);
     const { url, scenario } = chainOf(chainId);
     const onChain = await readChainPools(connectNode(url), scenario.deployment.poolFactory);

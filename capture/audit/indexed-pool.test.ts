@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { readIndexedPool } from './indexed-pool.ts';
+
+const ADDRESS = `0x${'a'.repeat(40)}`;
+const pool = JSON.stringify({
+  address: ADDRESS,
+  factory: ADDRESS,
+  admin: ADDRESS,
+  admin_fee_destination: ADDRESS,
+  protocol_spread_fee_e6: 0,
+  admin_spread_fee_e6: 0,
+  protocol_notional_fee_e8: 0,
+  admin_notional_fee_e8: 0,
+  price_provider: ADDRESS,
+  lowest_bin: 0,
+  highest_bin: 1,
+  token0_scale_multiplier: 1,
+  token1_scale_multiplier: 1_000_000_000_000,
+  bin_lengths_e6: [1, 1],
+  bin_add_fees_buy_e6: [0, 0],
+  bin_add_fees_sell_e6: [0, 0],
+});
+
+/** Facts of the bins of a packed pool, after so many swaps that have moved this. */
+function binFacts(swaps: number, deltas0: readonly number[], deltas1: readonly number[]) {
+  const state = {
+    pause_level: 0,
+    cur_bin_idx: null,
+    cur_pos_in_bin: null,
+    cur_bin_dist_from_provided_price_e6: null,
+    spread_fee_e6: 0,
+    notional_fee_e8: 0,
+    total0_scaled: null,
+    total1_scaled: null,
+    notional_fee0_scaled: null,
+    notional_fee1_scaled: null,
+    bin_balances0_scaled: [5, 5],
+    bin_balances1_scaled: [7, 7],
+    bin_swap_deltas0: deltas0,
+    bin_swap_deltas1: deltas1,
+    bin_shares: [1, 1],
+    activity_totals: [swaps, null],
+  };
+  const { binBalances0, binBalances1 } = readIndexedPool(pool, JSON.stringify(state), []).facts;
+  return [binBalances0, binBalances1];
+}
+
+const LIQUIDITY = ['liquidity'];
+const EQUAL = [...LIQUIDITY, 'swapsOfEqualUnits'];
+const SCALED = [...EQUAL, 'swapsOfScaledUnits'];
+
+it('what bins of packed pools hold shows no more than what was moved, and needs no less than swaps may have moved', () => {
+  expect(binFacts(0, [0, 0], [0, 0])).toEqual([
+    { value: '5,5', shows: LIQUIDITY, needs: 'liquidity' },
+    { value: '7,7', shows: LIQUIDITY, needs: 'liquidity' },
+  ]);
+  expect(binFacts(2, [-1, 0], [3, 0])).toEqual([
+    { value: '4,5', shows: EQUAL, needs: 'swapsOfEqualUnits' },
+    { value: '10,7', shows: SCALED, needs: 'swapsOfScaledUnits' },
+  ]);
+  // Less than a raw unit of token1 came in, for which a factory that logs raw units logs 0.
+  expect(binFacts(1, [-1, 0], [0, 0])[1]).toEqual({ value: '7,7', shows: LIQUIDITY, needs: 'swapsOfScaledUnits' });
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
+import { createOnchainTables, ONCHAIN_SCHEMA } from '../../test/harness/onchain-tables.ts';
+import { planBackfill, recordServed } from './plan.ts';
+import { readRepairs } from './repair.ts';
+
+const [CHAIN, OTHER] = [1, 56];
+const database = migratedDatabase();
+
+/** A pool of each chain that differs since three comparisons; `agreed` is the last block at which it did not. */
+async function differ(chainId: number, agreed: number | null): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO operator.index_audit VALUES ($1, $2, $2, $3, now(), 90, $4, NULL, now() - interval '1 minute', now(), '{totals}', '{}')
+     ON CONFLICT (chain_id, address) DO UPDATE SET agreed_block = excluded.agreed_block`,
+    [chainId, `0x${'a'.repeat(40)}`, ONCHAIN_SCHEMA, agreed],
+  );
+}
+
+/** Ends a repair of what is due for one, begun so many minutes ago. @returns its number in a row */
+async function repair(minutesAgo: number): Promise<number> {
+  const { fromBlocks, attempt } = await readRepairs(database.pool, { onlyLasting: true });
+  const refetch = [...fromBlocks.keys()];
+  const plan = await planBackfill(database.pool, { refetch, attempt, fresh: false });
+  await recordServed(database.pool, plan);
+  const begun = `now() - interval '${minutesAgo} minutes'`;
+  await database.pool.query(`UPDATE operator.backfill SET begun_at = ${begun} WHERE schema = $1`, [plan.schema]);
+  // The index that it filled is the one that serves: its name is that of these tests.
+  await database.pool.query('UPDATE operator.backfill SET schema = gen_random_uuid() WHERE schema = $1', [plan.schema]);
+  return plan.attempt;
+}
+
+const due = async (onlyLasting = true) => [...(await readRepairs(database.pool, { onlyLasting })).fromBlocks];
+
+/** Lets this time pass. */
+const pass = (minutes: number) =>
+  database.pool.query('UPDATE operator.backfill SET begun_at = begun_at - make_interval(mins => $1)', [minutes]);
+
+test('what a repair does not end waits twice as long for each further one, a week at most; the rest does not', async () => {
+  await createOnchainTables(database.pool);
+  await database.pool.query(`CREATE SCHEMA ponder_sync; CREATE TABLE ponder_sync.logs (chain_id int8, block_number int8);
+    CREATE TABLE ponder_sync.intervals (chain_id int8, fragment_id text, blocks nummultirange)`);
+  await differ(CHAIN, 50);
+  expect(await due()).toEqual([[CHAIN, 51]]);
+  expect(await repair(0)).toBe(1);
+  // In its index, no comparison has agreed.
+  await differ(CHAIN, null);
+  await pass(19);
+  expect(await due()).toEqual([]);
+  expect(await due(false)).toEqual([[CHAIN, 0]]);
+  await differ(OTHER, 70);
+  expect(await due()).toEqual([[OTHER, 71]]);
+  await pass(2);
+  expect(await due()).toEqual([
+    [CHAIN, 0],
+    [OTHER, 71],
+  ]);
+  expect(await repair(0)).toBe(2);
+  await pass(39);
+  expect(await due()).toEqual([[OTHER, 71]]);
+  await pass(2);
+  expect((await due()).length).toBe(2);
+  await pass(20_000);
+  for (const attempt of [3, 4, 5, 6, 7, 8, 9, 10]) {
+    expect(await repair(10_081)).toBe(attempt);
+    await pass(1);
+  }
+  expect((await due()).length).toBe(2);
+  await database.pool.query(
+    `UPDATE operator.backfill SET begun_at = begun_at + interval '3 minutes' WHERE attempt = 10`,
+  );
+  expect(await due()).toEqual([[OTHER, 71]]);
+  // A comparison has agreed since: what differs now is another difference.
+  await differ(CHAIN, 80);
+  expect(await readRepairs(database.pool, { onlyLasting: true })).toMatchObject({ attempt: 1 });
+});

@@ -1,0 +1,152 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { fundAccounts, swap } from '../../devnet/actions.ts';
+import { type Deployment, deployProtocol } from '../../devnet/deploy.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { setFeedPrice } from '../../devnet/providers.ts';
+import { toX64 } from '../../devnet/scenario/market.ts';
+import { buildPool } from '../../devnet/scenario/pool-builder.ts';
+import { TRADING_POOLS } from '../../devnet/scenario/trading-pools.ts';
+import { backfill, startBackfillWorld } from '../backfill/backfill-world.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import { auditPools, differencesOf } from './audit-pools.ts';
+import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer-process.ts';
+import { poolsOf, unlikeLogs } from './unlike-logs.ts';
+
+/**
+ * An index of a younger factory, then of an older one besides: the logs in the database are carried over. Of some ranges
+ * they say that all was read, where it was not.
+ */
+
+const LIMIT_MS = 120_000;
+/** More blocks than an index may undo, twice. */
+const FINAL = '0x46';
+const CHAIN = 31_337;
+
+const world = startedWorld(() => startBackfillWorld(40));
+const startIndexer = indexerStarter();
+let younger: Deployment;
+let pools: readonly string[] = [];
+let indexer: RunningIndexer;
+/** The chains file with both factories. */
+let both: string;
+
+const chainOf = (chainId: number) => {
+  const chain = world.chains.find((each) => each.chainId === chainId);
+  if (chain === undefined) throw new Error('no such chain');
+  return chain;
+};
+const mine = (blocks: string) => request(chainOf(CHAIN).url, 'anvil_mine', [blocks]);
+
+beforeAll(async () => {
+  const { url, scenario } = chainOf(CHAIN);
+  const chain = await connectDevChain(url);
+  younger = await deployProtocol(url, CHAIN);
+  for (const { address } of scenario.tokens)
+    await fundAccounts(chain, younger, address, {
+      accounts: [chain.roles.provider, chain.roles.trader],
+      amount: 10n ** 30n,
+    });
+  for (const { id, usd } of scenario.feeds) await setFeedPrice(chain, younger, { feedId: id, priceX64: toX64(usd) });
+  const [plan] = TRADING_POOLS;
+  if (plan === undefined) throw new Error('no plan');
+  const { finish: _, ...quiet } = plan;
+  const made: string[] = [];
+  for (const salt of [800, 801]) {
+    const { address } = await buildPool({ chain, deployment: younger, tokens: scenario.tokens }, quiet, salt);
+    for (let times = 0; times < 3; times += 1)
+      await swap(chain, younger, { pool: address, zeroForOne: true, amountSpecified: 10n ** 12n });
+    made.push(address.toLowerCase());
+  }
+  pools = made;
+  for (const each of world.chains) await request(each.url, 'anvil_mine', [FINAL]);
+  both = await writeChainsFiles();
+}, LIMIT_MS);
+
+/** Leaves the younger factory alone in the file of the first chain. @returns the file with both */
+async function writeChainsFiles(): Promise<string> {
+  const file = JSON.parse(await readFile(world.chainsFile, 'utf8'));
+  const withDeployments = (of: (older: { layout: string }[]) => object[]) => ({
+    ...file,
+    chains: file.chains.map((chain: { chainId: number; deployments: { layout: string }[] }) =>
+      chain.chainId === CHAIN ? { ...chain, deployments: of(chain.deployments) } : chain,
+    ),
+  });
+  const { poolFactory, stopLoss, priceVelocityGuard, fromBlock } = younger;
+  const added = { contractVersion: 'v9', layout: 'flat', poolFactory, stopLoss, priceVelocityGuard, fromBlock };
+  const path = world.chainsFile.replace('.json', '-both.json');
+  await writeFile(path, JSON.stringify(withDeployments((older) => [...older, added])));
+  await writeFile(world.chainsFile, JSON.stringify(withDeployments(() => [added])));
+  return path;
+}
+
+async function start(chainsFile: string): Promise<void> {
+  // One that was given its schema repairs nothing.
+  const { rows } = await world.database.query<{ schema: string | null }>('SELECT read_model.served_schema() AS schema');
+  indexer = await startIndexer({ ...world, chainsFile, schema: rows[0]?.schema ?? 'onchain_1' });
+  await catchUp();
+}
+
+async function catchUp(): Promise<void> {
+  const heads = await Promise.all(world.chains.map(async ({ chainId, head }) => [chainId, await head()] as const));
+  await waitUntilIndexed(indexer, new Map(heads), LIMIT_MS);
+}
+
+async function differing(chainsFile: string): Promise<readonly string[]> {
+  const audit = () => auditPools(world.database, chainsFile, CHAIN);
+  for (let times = 0; times < 2; times += 1) {
+    await audit();
+    await mine('0x1');
+    await catchUp();
+  }
+  return [...differencesOf(await audit()).keys()].sort();
+}
+
+/** Fills another index, with both factories. @returns how the command ended */
+async function refill(...parameters: readonly string[]): Promise<number | null> {
+  const command = backfill({ ...world, chainsFile: both }, [...parameters, '--json']);
+  const exitCode = await command.ended;
+  expect(exitCode, command.stderr()).toBe(0);
+  await indexer.stop();
+  await start(both);
+  return exitCode;
+}
+
+const unlike = (chainId: number) => unlikeLogs(world.database, chainOf(chainId));
+
+test('an index of the younger factory has its pools alone', { timeout: LIMIT_MS }, async () => {
+  await start(world.chainsFile);
+  const { rows } = await world.database.query('SELECT address FROM live.pool WHERE chain_id = $1 ORDER BY 1', [CHAIN]);
+  expect(rows.map(({ address }) => address)).toEqual(pools.toSorted());
+  expect(await differing(world.chainsFile)).toEqual([]);
+});
+
+test('a factory that is added with an older block has all its history, from before the younger one', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const older = chainOf(CHAIN).scenario.deployment;
+  expect(older.fromBlock).toBeLessThan(younger.fromBlock);
+  await refill();
+  for (const { chainId } of world.chains) expect(await unlike(chainId)).toEqual([]);
+  expect(await differing(both)).toEqual([]);
+});
+
+test('of logs that a carried cache lacks in ranges that it says were read, pools are found, and repaired past it', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const [pool = ''] = pools;
+  const { rowCount } = await world.database.query(
+    `DELETE FROM ponder_sync.logs WHERE chain_id = $1 AND address = $2 AND block_number =
+       (SELECT max(block_number) FROM live.swap WHERE chain_id = $1 AND pool = $2)`,
+    [CHAIN, pool],
+  );
+  expect(rowCount).toBeGreaterThan(0);
+  await refill();
+  expect(poolsOf(await unlike(CHAIN))).toEqual([pool]);
+  expect(await differing(both)).toEqual([pool]);
+  await world.database.query(`UPDATE operator.backfill SET begun_at = begun_at - interval '11 minutes'`);
+  await refill('--repair');
+  expect(await unlike(CHAIN)).toEqual([]);
+  expect(await differing(both)).toEqual([]);
+});
