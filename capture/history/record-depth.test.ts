@@ -1,19 +1,19 @@
 import pg from 'pg';
 import type { Address } from 'viem';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
-import { type ChainConfig, DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
-import { migrate } from '../../db/migrate.ts';
+import { DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
 import { actAs } from '../../db/process-roles.ts';
 import { swap, swapAmounts } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { poolExtension } from '../../indexer/ponder.schema.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
-import { FACTORY, openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { openWorld, startedWorld } from '../../test/harness/open-world.ts';
+import { FACTORY, openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
 import {
   chainConfig,
@@ -22,9 +22,8 @@ import {
   makePool,
   movePrice,
   type Pair,
-  type QuoteWorld,
+  quoteWorld,
   SHARES_OF_ONE,
-  startQuoteWorld,
   type WorldPool,
 } from '../../test/quotes/quote-world.ts';
 import { servedPool } from '../../test/quotes/served-pool.ts';
@@ -39,45 +38,30 @@ const SIDES = [
   { name: 'asks', zeroForOne: false },
 ] as const;
 
-let world: QuoteWorld;
-let testDatabase: TestDatabase;
-let owner: pg.Pool;
-/** With the rights of the process alone. */
-let database: pg.Pool;
-let seeder: Seeder;
-let pairs: readonly [Pair, Pair];
-let proxy: RpcProxy;
-let config: ChainConfig;
-
-beforeAll(async () => {
-  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
-  pairs = [await world.pair(18, 6), await world.pair(8, 18)];
-  owner = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  await migrate(testDatabase.url);
-  await createOnchainTables(owner);
-  database = new pg.Pool({ connectionString: actAs(testDatabase.url, 'ptd_capture'), max: 2 });
-  seeder = openSeeder(testDatabase.url);
+const world = quoteWorld();
+const home = migratedDatabase();
+const proxy = startedWorld(() => startRpcProxy(world.chain.rpcUrl));
+const seeder = openWorld(async (ends) => ends.adopt(openSeeder(home.url), (opened) => opened.end()));
+/** `database`: with the rights of the process alone. */
+const own = openWorld(async (ends) => {
+  const pairs = [await world.pair(18, 6), await world.pair(8, 18)] as const;
+  await createOnchainTables(home.pool);
   for (const { token0, token1, decimals0, decimals1 } of pairs) {
     await seedToken(seeder.db, { chainId: CHAIN, address: token0, decimals: decimals0 });
     await seedToken(seeder.db, { chainId: CHAIN, address: token1, decimals: decimals1 });
-    await owner.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, token0]);
+    await home.pool.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, token0]);
   }
-  proxy = await startRpcProxy(world.chain.rpcUrl);
+  const database = new pg.Pool({ connectionString: actAs(home.url, 'ptd_capture'), max: 2 });
+  ends.defer(() => database.end());
   const { stopLoss } = world.deployment;
   const release = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss };
-  config = chainConfig(CHAIN, [proxy.url], { deployments: [DeploymentConfig.parse(release)] });
-});
-
-afterAll(async () => {
-  await seeder?.end();
-  await Promise.all([owner?.end(), database?.end()]);
-  await proxy?.stop();
-  await Promise.all([world?.stop(), testDatabase?.drop()]);
+  const config = chainConfig(CHAIN, [proxy.url], { deployments: [DeploymentConfig.parse(release)] });
+  return { pairs, database, config };
 });
 
 beforeEach(async () => {
-  await owner.query('TRUNCATE operator.price_health, history.quote_minute, history.quote_hour');
-  await owner.query(
+  await home.pool.query('TRUNCATE operator.price_health, history.quote_minute, history.quote_hour');
+  await home.pool.query(
     'DELETE FROM onchain_test.pool; DELETE FROM onchain_test.pool_state; DELETE FROM onchain_test.pool_extension',
   );
 });
@@ -111,13 +95,13 @@ async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Prom
 
 /** Reads prices, then samples; without spare calls where the budget says so. */
 async function sample(depthPools = 100, spare = () => true): Promise<void> {
-  const rpc = openChainRpc(config, 5_000);
+  const rpc = openChainRpc(own.config, 5_000);
   const budget = new CallBudget(1_000, CAPTURE_CLASSES, () => 0);
-  const pools = () => readPoolValues(database, config);
+  const pools = () => readPoolValues(own.database, own.config);
   const shared = { chainId: CHAIN, budget, rpcs: { funded: rpc, remaining: rpc }, now: () => performance.now() };
   const capture = createPriceCapture({
     ...shared,
-    database,
+    database: own.database,
     pools,
     closed: [],
     logUnknown: () => undefined,
@@ -125,8 +109,8 @@ async function sample(depthPools = 100, spare = () => true): Promise<void> {
   await capture('funded');
   const logger = { warn: () => undefined, child: () => logger } as never;
   const recordDepth = createDepthRecorder({
-    database,
-    chain: config,
+    database: own.database,
+    chain: own.config,
     rpc,
     reserve: spare,
     wallClock: () => Date.now(),
@@ -134,7 +118,7 @@ async function sample(depthPools = 100, spare = () => true): Promise<void> {
   });
   const { timestamp } = await world.chain.client.getBlock();
   const kept = { ...HistoryConfig.parse({}), depthPools };
-  await recordQuotes({ database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));
+  await recordQuotes({ database: own.database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));
 }
 
 interface Row {
@@ -149,7 +133,7 @@ interface Row {
 
 const rows = async (): Promise<Row[]> =>
   (
-    await database.query<Row>(
+    await own.database.query<Row>(
       `SELECT pool, block_number AS block, status, bid_x64 AS bid, ask_x64 AS ask, bid_depth_raw::text[] AS bids,
               ask_depth_raw::text[] AS asks
        FROM history.quote_minute ORDER BY block_timestamp, pool`,
@@ -175,7 +159,7 @@ test.each([
 ] as const)(
   'depth of a pool with %s is to the unit what its own swaps leave within the distance',
   async (_name, which, bins, fee) => {
-    const pair = pairs[which];
+    const pair = own.pairs[which];
     const pool = await tradedPool(pair, [...bins], fee);
     await sample();
     const row = await rowOf(pool);
@@ -192,8 +176,8 @@ test.each([
 );
 
 test('a stop loss ends the depth where it rejects, and what is left still fills', async () => {
-  const pool = await makeCutPool(world, pairs[0], 20, 6);
-  await index(pool, pairs[0]);
+  const pool = await makeCutPool(world, own.pairs[0], 20, 6);
+  await index(pool, own.pairs[0]);
   await sample();
   const depths = ((await rowOf(pool)).bids ?? []).map(BigInt);
   const found: bigint[] = [];
@@ -209,9 +193,14 @@ test('a stop loss ends the depth where it rejects, and what is left still fills'
 });
 
 test('depth is read once a minute, of the most valuable pools; the others are sampled without', async () => {
-  const spec = { pair: pairs[0], price: 2_000, bins: evenBins(-3, 3, 1_000), shares: evenShares(-3, 3, SHARES_OF_ONE) };
+  const spec = {
+    pair: own.pairs[0],
+    price: 2_000,
+    bins: evenBins(-3, 3, 1_000),
+    shares: evenShares(-3, 3, SHARES_OF_ONE),
+  };
   const pools = [await makePool(world, spec), await makePool(world, spec), await makePool(world, spec)];
-  for (const [n, pool] of pools.entries()) await index(pool, pairs[0], BigInt(n + 1) * 10n ** 30n);
+  for (const [n, pool] of pools.entries()) await index(pool, own.pairs[0], BigInt(n + 1) * 10n ** 30n);
   const { timestamp } = await world.chain.client.getBlock();
   const minute = timestamp - (timestamp % 60n) + 60n;
   await world.chain.client.setNextBlockTimestamp({ timestamp: minute });
@@ -232,12 +221,12 @@ test('depth is read once a minute, of the most valuable pools; the others are sa
 });
 
 test('without spare calls, or when a node fails, prices are sampled without depth', async () => {
-  const pool = await tradedPool(pairs[0], evenBins(-3, 3, 1_000));
+  const pool = await tradedPool(own.pairs[0], evenBins(-3, 3, 1_000));
   let spare = 2;
   await sample(100, () => spare-- > 0);
   expect(await rowOf(pool)).toMatchObject({ status: 'healthy', bids: null, asks: null });
 
-  await owner.query('TRUNCATE history.quote_minute');
+  await home.pool.query('TRUNCATE history.quote_minute');
   let reads = 0;
   proxy.misbehave({ kind: 'down' }, ({ method }) => method === 'eth_call' && ++reads > 1);
   await expect(sample()).rejects.toThrow();

@@ -1,29 +1,26 @@
-import pg from 'pg';
 import { encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
-import { migrate } from '../../db/migrate.ts';
 import { routerAbi } from '../../devnet/abi.ts';
 import { noPriceLimit, sendSwap } from '../../devnet/actions.ts';
 import { mined, submit, takenBack } from '../../devnet/dev-chain.ts';
 import { evenBins } from '../../devnet/pools.ts';
-import { type RpcProxy, startRpcProxy } from '../../devnet/rpc-proxy.ts';
+import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
 import { swap as swapTable } from '../../indexer/ponder.schema.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { createOnchainTables, ONCHAIN_SCHEMA, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
-import { FACTORY, openSeeder, type Seeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { openWorld, startedWorld } from '../../test/harness/open-world.ts';
+import { FACTORY, openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
 import {
   chainConfig,
   evenShares,
   makePool,
   movePrice,
-  type Pair,
-  type QuoteWorld,
+  quoteWorld,
   SHARES_OF_ONE,
-  startQuoteWorld,
   type WorldPool,
 } from '../../test/quotes/quote-world.ts';
 import { readPoolValues } from '../read-schedule/pool-values.ts';
@@ -32,34 +29,20 @@ import { recordFills } from './record-fills.ts';
 const CHAIN = 31_337;
 const DAY = 86_400;
 
-let world: QuoteWorld;
-let testDatabase: TestDatabase;
-let database: pg.Pool;
-let seeder: Seeder;
-let pair: Pair;
-let proxy: RpcProxy;
+const world = quoteWorld();
+const home = migratedDatabase();
+const pair = openWorld(() => world.pair(18, 6));
+const proxy = startedWorld(() => startRpcProxy(world.chain.rpcUrl));
+const seeder = openWorld(async (ends) => ends.adopt(openSeeder(home.url), (opened) => opened.end()));
 
 beforeAll(async () => {
-  [world, testDatabase] = await Promise.all([startQuoteWorld(), createDatabase()]);
-  pair = await world.pair(18, 6);
-  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  await migrate(testDatabase.url);
-  await createOnchainTables(database);
-  seeder = openSeeder(testDatabase.url);
+  await createOnchainTables(home.pool);
   for (const address of [pair.token0, pair.token1]) await seedToken(seeder.db, { chainId: CHAIN, address });
-  await database.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, pair.token0]);
-  proxy = await startRpcProxy(world.chain.rpcUrl);
-});
-
-afterAll(async () => {
-  await seeder?.end();
-  await database?.end();
-  await proxy?.stop();
-  await Promise.all([world?.stop(), testDatabase?.drop()]);
+  await home.pool.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, pair.token0]);
 });
 
 beforeEach(async () => {
-  await database.query(`TRUNCATE history.fill, history.trade_bar, history.trade_mark, ${ONCHAIN_SCHEMA}.swap`);
+  await home.pool.query(`TRUNCATE history.fill, history.trade_bar, history.trade_mark, ${ONCHAIN_SCHEMA}.swap`);
 });
 
 async function fundedPool(): Promise<WorldPool> {
@@ -88,7 +71,7 @@ async function index(receipts: readonly TransactionReceipt[]): Promise<void> {
 
 async function indexHead(isFinal: boolean): Promise<void> {
   const { number, timestamp } = await world.chain.client.getBlock();
-  await setIndexedBlock(database, { chainId: CHAIN, number: Number(number), timestamp: Number(timestamp), isFinal });
+  await setIndexedBlock(home.pool, { chainId: CHAIN, number: Number(number), timestamp: Number(timestamp), isFinal });
 }
 
 /** Says that all blocks are final, and writes what follows. */
@@ -97,7 +80,7 @@ async function settle(): Promise<void> {
   await world.chain.client.mine({ blocks: 1 });
   await indexHead(true);
   await record();
-  await writeTradeMinutes(database);
+  await writeTradeMinutes(home.pool);
 }
 
 function record(hasSpareCalls = () => true): Promise<number> {
@@ -105,7 +88,13 @@ function record(hasSpareCalls = () => true): Promise<number> {
   const deployments = [DeploymentConfig.parse(release)];
   const config = chainConfig(CHAIN, [proxy.url], { deployments });
   const rpc = openChainRpc(config, 5_000);
-  return recordFills({ database, chainId: CHAIN, rpc, hasSpareCalls, pools: () => readPoolValues(database, config) });
+  return recordFills({
+    database: home.pool,
+    chainId: CHAIN,
+    rpc,
+    hasSpareCalls,
+    pools: () => readPoolValues(home.pool, config),
+  });
 }
 
 const sell = ({ address }: WorldPool, amountSpecified: bigint) =>
@@ -136,21 +125,21 @@ function submitSale({ address }: WorldPool, amount: bigint) {
 }
 
 const fills = async () => {
-  const { rows } = await database.query(
+  const { rows } = await home.pool.query(
     'SELECT quoted_out_raw::text AS quoted, out_raw::text AS got, vs_quote_bps::float8 AS bps, is_final FROM read_model.swap_fills() ORDER BY block_number, log_index',
   );
   return rows;
 };
 
 const inputOf = async (place: number): Promise<bigint> => {
-  const { rows } = await database.query('SELECT in_raw FROM history.fill ORDER BY block_number OFFSET $1 LIMIT 1', [
+  const { rows } = await home.pool.query('SELECT in_raw FROM history.fill ORDER BY block_number OFFSET $1 LIMIT 1', [
     place,
   ]);
   return BigInt(rows[0].in_raw);
 };
 
 const quality = async () => {
-  const { rows } = await database.query('SELECT * FROM read_model.fill_quality ORDER BY pool, day_ts');
+  const { rows } = await home.pool.query('SELECT * FROM read_model.fill_quality ORDER BY pool, day_ts');
   return rows;
 };
 
@@ -220,7 +209,7 @@ test('a pool whose price is moved against each taker, in the block of the swap, 
   await index(await Promise.all(hashes.map((hash) => mined(world.chain, hash))));
   await record();
   await settle();
-  const { rows } = await database.query(
+  const { rows } = await home.pool.query(
     'SELECT quoted_out_raw::text AS quoted FROM history.fill WHERE pool = $1 ORDER BY block_number',
     [moved.address],
   );
@@ -285,14 +274,14 @@ test('a quote at a block that was undone is removed when its place became final,
   await index([await sell(pool, 10n ** 15n)]);
   expect(await record()).toBe(1);
   // The same transaction at the same place, with another input.
-  await database.query(`UPDATE ${ONCHAIN_SCHEMA}.swap SET amount0_raw = amount0_raw * 2`);
+  await home.pool.query(`UPDATE ${ONCHAIN_SCHEMA}.swap SET amount0_raw = amount0_raw * 2`);
   expect(await fills()).toEqual([]);
   expect(await record()).toBe(1);
   expect(await fills()).toHaveLength(1);
-  await database.query('UPDATE history.fill SET parent_hash = $1', [`0x${'ab'.repeat(32)}`]);
+  await home.pool.query('UPDATE history.fill SET parent_hash = $1', [`0x${'ab'.repeat(32)}`]);
   await settle();
   // It is recent still, and read again at the block that is final.
   await record();
-  const { rows } = await database.query('SELECT parent_hash FROM history.fill');
+  const { rows } = await home.pool.query('SELECT parent_hash FROM history.fill');
   expect(rows).not.toContainEqual({ parent_hash: `0x${'ab'.repeat(32)}` });
 });

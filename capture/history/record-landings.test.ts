@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { type Hex, keccak256, numberToHex } from 'viem';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { migrate } from '../../db/migrate.ts';
-import { type Anvil, startAnvil } from '../../devnet/anvil.ts';
-import { connectDevChain, type DevChain, submit } from '../../devnet/dev-chain.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { connectDevChain, submit } from '../../devnet/dev-chain.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
-import { createDatabase, type TestDatabase } from '../../test/harness/database.ts';
+import { migratedDatabase } from '../../test/harness/migrated-database.ts';
 import { createOnchainTables, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
+import { openWorld, startedWorld } from '../../test/harness/open-world.ts';
 import { seedAddress } from '../../test/harness/seed-pools.ts';
 import { chainConfig } from '../../test/quotes/quote-world.ts';
 import { recordLandings } from './record-landings.ts';
@@ -34,35 +33,23 @@ interface Update {
   readonly minutesOld: number;
 }
 
-let anvil: Anvil;
-let chain: DevChain;
-let testDatabase: TestDatabase;
-let database: pg.Pool;
+const anvil = startedWorld(() => startAnvil({ chainId: CHAIN }));
+const home = migratedDatabase();
+const dev = openWorld(async () => ({ chain: await connectDevChain(anvil.url) }));
 
-beforeAll(async () => {
-  [anvil, testDatabase] = await Promise.all([startAnvil({ chainId: CHAIN }), createDatabase()]);
-  chain = await connectDevChain(anvil.url);
-  database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  await migrate(testDatabase.url);
-  await createOnchainTables(database);
-});
+beforeAll(() => createOnchainTables(home.pool));
 
-afterAll(async () => {
-  await database?.end();
-  await Promise.all([anvil?.stop(), testDatabase?.drop()]);
-});
-
-beforeEach(() => database.query('TRUNCATE operator.pamm_submission, history.executability_hour'));
+beforeEach(() => home.pool.query('TRUNCATE operator.pamm_submission, history.executability_hour'));
 
 /** Mines blocks with some transactions each, minutes apart. @returns the transactions by block */
 async function mineBlocks(random: Random): Promise<Map<bigint, Hex[]>> {
-  const { client, roles } = chain;
+  const { client, roles } = dev.chain;
   await client.setAutomine(false);
   const mined = new Map<bigint, Hex[]>();
   for (let block = 0; block < BLOCKS; block++) {
     const sent: Hex[] = [];
     for (let count = random.integer(0, 3); count > 0; count--)
-      sent.push(await submit(chain, { from: roles.trader, to: roles.owner, data: '0x' }));
+      sent.push(await submit(dev.chain, { from: roles.trader, to: roles.owner, data: '0x' }));
     await client.increaseTime({ seconds: 400 });
     await client.mine({ blocks: 1 });
     mined.set(await client.getBlockNumber(), sent);
@@ -85,7 +72,7 @@ function drawUpdate(random: Random, mined: ReadonlyMap<bigint, readonly Hex[]>):
 }
 
 async function audit({ id, block, txHash, pools, minutesOld }: Update): Promise<void> {
-  await database.query(
+  await home.pool.query(
     `INSERT INTO operator.pamm_submission (submission_id, chain_id, received_at, replacement_uuid, replacement_seq_number,
        block_number, is_cancel, tx_hash, pools) VALUES ($1, $2, now() - $3 * interval '1 minute', '0x', 1, $4, $5, $6, $7)`,
     [id, CHAIN, minutesOld, String(block), txHash === null, txHash, pools],
@@ -93,20 +80,20 @@ async function audit({ id, block, txHash, pools, minutesOld }: Update): Promise<
 }
 
 async function timeOf(blockNumber: bigint): Promise<number> {
-  return Number((await chain.client.getBlock({ blockNumber })).timestamp);
+  return Number((await dev.chain.client.getBlock({ blockNumber })).timestamp);
 }
 
 /** Whether the chain has the transaction in the block. */
 async function isIn({ block, txHash }: Update): Promise<boolean> {
-  const receipt = await chain.client.getTransactionReceipt({ hash: txHash as Hex }).catch(() => null);
+  const receipt = await dev.chain.client.getTransactionReceipt({ hash: txHash as Hex }).catch(() => null);
   return receipt?.blockNumber === block;
 }
 
 /** Keeps a sample of each hour for the funded pools, as capture does once a minute. */
 async function keepSamples(fromTs: number, toTs: number): Promise<void> {
   for (let hour = fromTs - (fromTs % HOUR); hour <= toTs; hour += HOUR) {
-    await database.query(`SELECT history.keep_partitions('executability_hour', $1, 0)`, [hour]);
-    await database.query('INSERT INTO history.executability_hour SELECT $1, unnest($2::text[]), $3, 1, 1, 0, 0, $3', [
+    await home.pool.query(`SELECT history.keep_partitions('executability_hour', $1, 0)`, [hour]);
+    await home.pool.query('INSERT INTO history.executability_hour SELECT $1, unnest($2::text[]), $3, 1, 1, 0, 0, $3', [
       CHAIN,
       POOLS,
       hour,
@@ -156,7 +143,7 @@ async function expectShares(counts: ReadonlyMap<string, readonly [number, number
   for (const pool of POOLS) {
     const ofPool = [...counts].filter(([key]) => key.startsWith(pool)).map(([, count]) => count);
     const sum = (index: 0 | 1) => ofPool.reduce((total, count) => total + count[index], 0);
-    const { rows } = await database.query('SELECT * FROM read_model.executability($1, $2, $3, $4)', [
+    const { rows } = await home.pool.query('SELECT * FROM read_model.executability($1, $2, $3, $4)', [
       CHAIN,
       pool,
       0,
@@ -175,16 +162,17 @@ test('updates landed that the chain has in their block, and each block counts on
   const finalBlock = numbers.at(-4) as bigint;
   await keepSamples(await timeOf(numbers[0] as bigint), await timeOf(numbers.at(-1) as bigint));
   const timestamp = await timeOf(finalBlock);
-  await setIndexedBlock(database, { chainId: CHAIN, number: Number(finalBlock), timestamp, isFinal: true });
+  await setIndexedBlock(home.pool, { chainId: CHAIN, number: Number(finalBlock), timestamp, isFinal: true });
   const updates = Array.from({ length: 120 }, () => drawUpdate(random, mined));
   // What the audit trail gets later is counted as if it had come at once.
   const [first, later] = [updates.slice(0, 60), updates.slice(60)];
   for (const update of first) await audit(update);
 
   const rpc = openChainRpc(chainConfig(CHAIN, [anvil.url]), 5_000);
-  const run = (hasSpareCalls = () => true) => recordLandings({ database, chainId: CHAIN, rpc, hasSpareCalls });
+  const run = (hasSpareCalls = () => true) =>
+    recordLandings({ database: home.pool, chainId: CHAIN, rpc, hasSpareCalls });
   await run(() => false);
-  const unread = await database.query('SELECT FROM operator.pamm_submission WHERE has_landed IS NOT NULL');
+  const unread = await home.pool.query('SELECT FROM operator.pamm_submission WHERE has_landed IS NOT NULL');
   expect(unread.rowCount).toBe(0);
   for (let times = 0; times < 4; times++) await run();
   for (const update of later) await audit(update);
@@ -193,12 +181,12 @@ test('updates landed that the chain has in their block, and each block counts on
   const due = dueUpdates([first, later], finalBlock);
   const landed = new Map<string, boolean | null>(updates.map(({ id }) => [id, null]));
   for (const update of due) landed.set(update.id, await isIn(update));
-  const { rows } = await database.query('SELECT submission_id AS id, has_landed FROM read_model.pamm_submission');
+  const { rows } = await home.pool.query('SELECT submission_id AS id, has_landed FROM read_model.pamm_submission');
   expect(new Map(rows.map(({ id, has_landed }) => [id, has_landed]))).toEqual(landed);
   expect(new Set(landed.values())).toEqual(new Set([true, false, null]));
 
   const counts = await countBlocks(due, landed);
-  const stored = await database.query(
+  const stored = await home.pool.query(
     'SELECT pool, hour_ts, own_block_count AS n, own_landed_count AS k FROM history.executability_hour WHERE own_block_count > 0',
   );
   expect(new Map(stored.rows.map(({ pool, hour_ts, n, k }) => [`${pool} ${hour_ts}`, [n, k]]))).toEqual(counts);
