@@ -25,7 +25,11 @@ test('what misses a target is named, and so is what was not measured', () => {
   expect(verdicts.verdict('CPU of a frame/bare broadcast', 2)).toBe('pass');
   expect(verdicts.line('heap afterwards/before', 1.2345)).toBe('target ≤1.1  MISS');
   expect(verdicts.missed).toEqual(['heap afterwards/before: 1.234 (≤1.1)']);
-  expect(verdicts.unmeasured).toEqual(['quotes meanwhile, p99/calm', 'calls to nodes, many without a key/one']);
+  expect(verdicts.unmeasured).toEqual([
+    'CPU of a compressed frame/as it is',
+    'quotes meanwhile, p99/calm',
+    'calls to nodes, many without a key/one',
+  ]);
   expect(verdicts.verdict('quotes meanwhile, p99/calm', Number.NaN)).toBe('MISS');
 });
 

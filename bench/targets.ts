@@ -75,6 +75,7 @@ export const TARGETS = {
   },
   levels: {
     'CPU of a frame/bare broadcast': atMost(2),
+    'CPU of a compressed frame/as it is': atMost(1.2),
     'quotes meanwhile, p99/calm': atMost(3),
     'heap afterwards/before': atMost(1.1),
     'calls to nodes, many without a key/one': atMost(1.1),

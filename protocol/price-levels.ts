@@ -32,7 +32,7 @@ export function priceLevels(levels: readonly DepthLevel[], outputOf: PoolSide['o
   return shown;
 }
 
-/** From this output on, the price of a level says where the smallest input lies to within a millionth. */
+/** From this output on, the price of a level says closely where the smallest input lies. */
 const CLEAR_OUTPUT = 1_000_000n;
 
 /**
@@ -46,16 +46,17 @@ export function smallestInput(levels: readonly PriceLevel[], outputOf: PoolSide[
   if (!outputOf || !clear) return null;
   const fills = (amountIn: bigint) => outputOf(amountIn) > 0n;
   if (fills(1n)) return 1n;
-  // `low` buys less than a unit, `high` at least one. They close in around the price, then by halves.
-  let [low, high] = [1n, clear.amountIn];
-  const within = (amountIn: bigint) => minBigint(maxBigint(amountIn, low), high);
-  const guess = clear.amountIn / clear.amountOut;
-  for (let [reach, isAround] = [1n, false]; !isAround; reach *= 16n) {
-    const [below, above] = [within(guess - reach), within(guess + reach)];
-    const [isBelow, isAbove] = [!fills(below), fills(above)];
-    if (isBelow) low = isAbove ? below : above;
-    if (isAbove) high = isBelow ? above : below;
-    isAround = isBelow && isAbove;
+  const guess = minBigint(maxBigint(clear.amountIn / clear.amountOut, 1n), clear.amountIn);
+  const isEnough = fills(guess);
+  // `low` buys less than a unit, `high` at least one. From the guess it is not far to the other of the two.
+  let [low, high] = isEnough ? [1n, guess] : [guess, clear.amountIn];
+  for (let reach = 1n; ; reach *= 16n) {
+    const amountIn = isEnough ? guess - reach : guess + reach;
+    if (amountIn <= low || amountIn >= high) break;
+    const isFilled = fills(amountIn);
+    if (isFilled) high = amountIn;
+    else low = amountIn;
+    if (isFilled !== isEnough) break;
   }
   while (high - low > 1n) {
     const middle = (low + high) / 2n;

@@ -88,9 +88,7 @@ function pammsOf(format: LevelsFormat) {
     gas: z
       .int()
       .nullable()
-      .describe(
-        'Gas of a swap of the whole side in the pool, simulated each hour; null: not measured yet, or it fails.',
-      ),
+      .describe('Gas of a swap of the whole side in the pool, simulated each hour; null: not yet, or it fails.'),
     ...recentShares,
   });
   const pamm = z.strictObject({

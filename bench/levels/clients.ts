@@ -9,7 +9,7 @@ import { malformedMessage } from '../../test/takers/malformed.ts';
 
 /** Opens WebSockets, says what they got since they were last counted, or sends malformed calls at a pace. */
 export type ClientOrder =
-  | { readonly do: 'open'; readonly url: string; readonly connections: number }
+  | { readonly do: 'open'; readonly url: string; readonly connections: number; readonly isCompressed?: boolean }
   | { readonly do: 'count' }
   | { readonly do: 'close' }
   | { readonly do: 'attack'; readonly url: string; readonly messages: number; readonly perSecond: number };
@@ -30,7 +30,7 @@ let [frames, bytes] = [0, 0];
 runMain(async () => answerOrders<ClientOrder>(obey));
 
 async function obey(order: ClientOrder): Promise<unknown> {
-  if (order.do === 'open') return open(order.url, order.connections);
+  if (order.do === 'open') return open(order);
   if (order.do === 'attack') return attack(order);
   if (order.do === 'close') for (const socket of sockets) socket.terminate();
   const counted: Counted = { frames, bytes };
@@ -38,11 +38,11 @@ async function obey(order: ClientOrder): Promise<unknown> {
   return counted;
 }
 
-async function open(url: string, connections: number): Promise<void> {
+async function open({ url, connections, isCompressed = false }: Extract<ClientOrder, { do: 'open' }>): Promise<void> {
   while (sockets.size < connections) {
     const batch = Array.from(
       { length: Math.min(50, connections - sockets.size) },
-      () => new WebSocket(url, { perMessageDeflate: false }),
+      () => new WebSocket(url, { perMessageDeflate: isCompressed }),
     );
     await Promise.all(batch.map((socket) => once(socket, 'open')));
     for (const socket of batch) {

@@ -30,7 +30,7 @@ interface Run {
 runBench({
   name: 'levels',
   description: `Price levels of 20 live pools, of which 6 change twice a second, to many WebSockets: CPU time of a frame beside that of
-a bare broadcast of the same bytes. Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for the frame that
+a bare broadcast of the same bytes, as it is and compressed. Then quotes while malformed calls of JSON-RPC come, 500 a second. Then calls to nodes for the frame that
 all get who have no key, with one of them and with many.`,
   options: {
     connections: ['WebSockets', 1_000],
@@ -63,10 +63,11 @@ interface FrameCost {
 async function costOf(
   { clients, seconds }: Run,
   { cpuMs }: MeasuredProcess,
-  { url, connections }: { readonly url: string; readonly connections: number },
+  { url, ...opened }: Omit<Extract<ClientOrder, { do: 'open' }>, 'do'>,
   send: () => void = () => undefined,
 ): Promise<FrameCost> {
-  await clients.ask({ do: 'open', url: url.replace('http', 'ws'), connections });
+  const { connections } = opened;
+  await clients.ask({ do: 'open', url: url.replace('http', 'ws'), ...opened });
   await sleep(3_000);
   await clients.ask({ do: 'count' });
   const before = cpuMs();
@@ -90,6 +91,7 @@ async function measureFrames(run: Run): Promise<void> {
   const url = `${server.url}/public/v1/evm/${market.chain.chainId}/price_levels?pools=${pools}`;
   const alone = await costOf(run, server, { url, connections: 1 });
   const crowd = await costOf(run, server, { url, connections });
+  const compressed = await costOf(run, server, { url, connections, isCompressed: true });
   stopChanges();
   const frame = 'x'.repeat(crowd.bytes);
   const broadcast = await costOf(run, bare, { url: bare.url, connections }, () => {
@@ -97,12 +99,14 @@ async function measureFrames(run: Run): Promise<void> {
     const timer = setInterval(() => void fetch(bare.url, { method: 'POST', body: frame }), everyMs);
     setTimeout(() => clearInterval(timer), seconds * 1_000);
   });
-  const ratio = crowd.cpuMs / broadcast.cpuMs;
+  const [ratio, toPlain] = [crowd.cpuMs / broadcast.cpuMs, compressed.cpuMs / crowd.cpuMs];
   const shown = ({ cpuMs, frames }: FrameCost) => `${cpuMs.toFixed(1)} ms, ${(frames / seconds).toFixed(1)} a second`;
   print(`a frame of ${crowd.bytes} bytes to ${connections} connections, CPU: ${shown(crowd)}`);
   print(`  to one connection, reads and levels of all pools included: ${shown(alone)}`);
   print(`  bare broadcast of as many bytes: ${shown(broadcast)}`);
   print(`  ratio ${ratio.toFixed(2)}  ${verdicts.line('CPU of a frame/bare broadcast', ratio)}`);
+  print(`  to as many connections that take it compressed: ${shown(compressed)}`);
+  print(`  ratio ${toPlain.toFixed(2)}  ${verdicts.line('CPU of a compressed frame/as it is', toPlain)}`);
   await Promise.all([server.stop(), bare.stop()]);
 }
 

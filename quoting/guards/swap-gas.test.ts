@@ -55,6 +55,22 @@ test('both directions of each pool are simulated once an hour, whoever asks, and
   expect(state.simulated).toBe(4 * snapshots.length);
 });
 
+test('when the bins of a pool change, it is measured again, once a minute at most', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot] = snapshots as [DepthSnapshot];
+  gas.of(snapshot);
+  await settle();
+  const other = { ...snapshot, depth: { bids: [], asks: snapshot.depth.asks } };
+  state.now = 59_999;
+  gas.of(other);
+  await settle();
+  expect(state.simulated).toBe(2);
+  state.now = 60_000;
+  gas.of(other);
+  await settle();
+  expect([state.simulated, gas.of(other).bids]).toEqual([3, null]);
+});
+
 test('while nodes do not answer, what was measured stays, and they are asked once a minute', async () => {
   const { state, snapshots, gas } = startWorld();
   const [snapshot] = snapshots as [DepthSnapshot];

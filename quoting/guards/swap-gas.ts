@@ -24,13 +24,15 @@ export interface PoolGas {
 
 interface Measured {
   readonly gas: PoolGas;
-  /** When it is measured again. */
-  readonly dueAt: number;
+  readonly triedAt: number;
+  /** How many bins the pool then had on both sides; null: nodes did not answer. */
+  readonly bins: number | null;
 }
 
 const UNKNOWN: PoolGas = { bids: null, asks: null };
-/** Gas changes with bins and extensions, hardly with prices. */
+/** Gas changes with bins and extensions, hardly with prices: while bins are as many, it is kept for so long. */
 const KEEP_MS = 3_600_000;
+/** Otherwise it is measured again after this time. */
 const RETRY_MS = 60_000;
 const MAX_POOLS = 10_000;
 
@@ -40,7 +42,8 @@ export interface SwapGasDeps {
 }
 
 /**
- * Measures what swaps of pools take by simulating them: each pool that is asked for, once an hour, many in one call.
+ * Measures what swaps of pools take by simulating them: each pool that is asked for, once an hour and when its bins
+ * change, many in one call.
  */
 export class SwapGas {
   readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
@@ -53,7 +56,7 @@ export class SwapGas {
   of(snapshot: DepthSnapshot): PoolGas {
     const { address } = snapshot.pool;
     const known = this.#measured.get(address);
-    if (!known || this.deps.now() >= known.dueAt) {
+    if (!known || this.deps.now() >= known.triedAt + (known.bins === binsOf(snapshot) ? KEEP_MS : RETRY_MS)) {
       this.#waiting.set(address, snapshot);
       if (!this.#isMeasuring) void this.#measureAll();
     }
@@ -80,10 +83,12 @@ export class SwapGas {
     const none = { answers: [] as (GroupAnswer | null)[] };
     const send = () => boundedCalls(this.deps.target, { block }, calls);
     const { answers } = calls.flat().length > 0 ? await send().catch(() => none) : none;
-    for (const [index, { pool }] of snapshots.entries()) {
+    const triedAt = this.deps.now();
+    for (const [index, snapshot] of snapshots.entries()) {
+      const { address } = snapshot.pool;
       const answer = answers[index];
-      const gas = answer ? gasOf(swaps[index] ?? [], answer) : (this.#measured.get(pool.address)?.gas ?? UNKNOWN);
-      this.#measured.set(pool.address, { gas, dueAt: this.deps.now() + (answer ? KEEP_MS : RETRY_MS) });
+      const gas = answer ? gasOf(swaps[index] ?? [], answer) : (this.#measured.get(address)?.gas ?? UNKNOWN);
+      this.#measured.set(address, { gas, triedAt, bins: answer ? binsOf(snapshot) : null });
     }
   }
 }
@@ -100,6 +105,8 @@ const gasOf = (sides: readonly WholeSide[], { results }: GroupAnswer): PoolGas =
     sides.map(({ kind, side }, index) => [kind, filledSwap(side, results[index]) ? results[index]?.gasUsed : null]),
   ),
 });
+
+const binsOf = ({ depth: { bids, asks } }: DepthSnapshot): number => bids.length + asks.length;
 
 /** Swaps of all that each side of a pool offers. */
 function wholeSides({ pool, depth, curve }: DepthSnapshot): WholeSide[] {
