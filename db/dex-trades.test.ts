@@ -159,6 +159,7 @@ async function seed(list: readonly Trade[]): Promise<void> {
       pool: poolAddress(pool),
       sender: seedAddress(0x500 + n),
       recipient: seedAddress(0x600 + n),
+      transactionIndex: n,
       transactionFrom: seedAddress(0x700 + n),
       transactionTo: n % 4 === 0 ? null : seedAddress(0x800 + n),
       zeroForOne,
@@ -221,7 +222,7 @@ test('of an index of before release 0.3, views show all but who sent the transac
   const list = fc.sample(trades, 1)[0] ?? [];
   await seed(list);
   await client.query(`DROP VIEW live.swap;
-    ALTER TABLE ${ONCHAIN_SCHEMA}.swap DROP COLUMN transaction_from, DROP COLUMN transaction_to`);
+    ALTER TABLE ${ONCHAIN_SCHEMA}.swap DROP COLUMN transaction_index, DROP COLUMN transaction_from, DROP COLUMN transaction_to`);
   await publishLiveViews(client);
   expect(await tradesAsAnalyst()).toEqual(list.map((trade, n) => expected(trade, n, true, false)));
 });

@@ -111,10 +111,10 @@ export async function insertSwaps(
   const rows = `generate_series(${swaps[0]}::int8, ${swaps[1]}) k, generate_series(${pools}) n`;
   await database.query(`
     INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
-      transaction_from, transaction_to, zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
+      transaction_index, transaction_from, transaction_to, zero_for_one, exact_input, amount0_raw, amount1_raw, lp_fee_scaled, protocol_fee_scaled, notional_fee_scaled,
       cur_bin_idx, cur_pos_in_bin, parts)
     SELECT ${chainId}, ${firstBlock} + k, ${second}, n, '0x' || md5(k || ':' || n) || md5(n || ':' || k), ${addressOf('1000000 + n')},
-      ${addressOf('5')}, ${addressOf('6')}, ${addressOf('7')}, ${addressOf('5')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
+      ${addressOf('5')}, ${addressOf('6')}, 0, ${addressOf('7')}, ${addressOf('5')}, true, true, 1000000, -990000, 3000000000000, 300000000000, 100000000000, 0, 12345678901234567890,
       '{{0,0,1000000000000000000,-990000000000000000,3000000000000}}'
     FROM ${rows}`);
   await database.query(`

@@ -93,8 +93,8 @@ async function seedActivity(totals: Partial<Record<TotalName, bigint>>, blockTim
 async function seedSwaps(count: number): Promise<void> {
   await database.query(
     `INSERT INTO ${ONCHAIN_SCHEMA}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender,
-       recipient, transaction_from, zero_for_one, amount0_raw, amount1_raw, parts)
-     SELECT $1, 1 + n + (SELECT count(*) FROM ${ONCHAIN_SCHEMA}.swap), 1000, 0, '0x', $2, '0x', '0x', '0x', true, 1, -1, '{}'
+       recipient, transaction_from, transaction_index, zero_for_one, amount0_raw, amount1_raw, parts)
+     SELECT $1, 1 + n + (SELECT count(*) FROM ${ONCHAIN_SCHEMA}.swap), 1000, 0, '0x', $2, '0x', '0x', '0x', 0, true, 1, -1, '{}'
      FROM generate_series(1, $3) n`,
     [CHAIN, packedPool.address, count],
   );

@@ -58,8 +58,8 @@ async function index({ address, stopLoss }: GuardedPool): Promise<void> {
   await seeder.end();
   await database.query(
     `INSERT INTO ${ONCHAIN_SCHEMA}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender,
-       recipient, transaction_from, zero_for_one, amount0_raw, amount1_raw, parts)
-     SELECT $1, n, 1000, 0, '0x', $2, '0x', '0x', '0x', true, 1, -1, '{}' FROM generate_series(1, 5) n`,
+       recipient, transaction_from, transaction_index, zero_for_one, amount0_raw, amount1_raw, parts)
+     SELECT $1, n, 1000, 0, '0x', $2, '0x', '0x', '0x', 0, true, 1, -1, '{}' FROM generate_series(1, 5) n`,
     [CHAIN, address],
   );
 }

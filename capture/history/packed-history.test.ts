@@ -84,13 +84,14 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
 
   async function index(receipts: readonly TransactionReceipt[]): Promise<void> {
     const { chain } = market.setup;
-    for (const { logs, blockNumber, transactionHash, from: transactionFrom } of receipts) {
+    for (const { logs, blockNumber, transactionHash, transactionIndex, from: transactionFrom } of receipts) {
       const { timestamp } = await chain.client.getBlock({ blockNumber });
       for (const { args, address, logIndex } of parseEventLogs({ abi: packedPoolEvents, eventName: 'Swap', logs })) {
         const { amount0Delta: amount0Raw, amount1Delta: amount1Raw } = amountsOf(args.amountDeltas);
         const place = { chainId: chain.chainId, blockNumber: Number(blockNumber), blockTimestamp: Number(timestamp) };
         const pool = address.toLowerCase() as Hex;
-        const who = { sender: args.sender, recipient: args.recipient, transactionFrom, exactInput: true };
+        const sent = { sender: args.sender, recipient: args.recipient, transactionIndex, transactionFrom };
+        const who = { ...sent, exactInput: true };
         const moved = { zeroForOne: amount0Raw > 0n, amount0Raw, amount1Raw, parts: '{}' };
         await seeder.db.insert(swapTable).values({ ...place, logIndex, transactionHash, pool, ...who, ...moved });
       }

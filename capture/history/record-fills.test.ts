@@ -55,13 +55,14 @@ async function fundedPool(): Promise<WorldPool> {
 
 /** Indexes the swaps of these transactions, as they are logged, up to the head. */
 async function index(receipts: readonly TransactionReceipt[]): Promise<void> {
-  for (const { logs, blockNumber, transactionHash, from: transactionFrom } of receipts) {
+  for (const { logs, blockNumber, transactionHash, transactionIndex, from: transactionFrom } of receipts) {
     const block = await world.chain.client.getBlock({ blockNumber });
     for (const { args, address, logIndex } of parseEventLogs({ abi: flatPoolEvents, eventName: 'Swap', logs })) {
       const { amount0Delta: amount0Raw, amount1Delta: amount1Raw } = args;
       const place = { chainId: CHAIN, blockNumber: Number(blockNumber), blockTimestamp: Number(block.timestamp) };
       const pool = address.toLowerCase() as typeof address;
-      const who = { sender: args.sender, recipient: args.recipient, transactionFrom, exactInput: args.exactInput };
+      const sent = { sender: args.sender, recipient: args.recipient, transactionIndex, transactionFrom };
+      const who = { ...sent, exactInput: args.exactInput };
       const moved = { zeroForOne: amount0Raw > 0n, amount0Raw, amount1Raw, parts: '{}' };
       await seeder.db.insert(swapTable).values({ ...place, logIndex, transactionHash, pool, ...who, ...moved });
     }

@@ -72,12 +72,12 @@ async function index(logged: readonly Logged[], headTs: number): Promise<void> {
   for (const [n, { ts, isSwap, amounts, lpFee, totals }] of logged.entries()) {
     const [amount0Raw, amount1Raw] = amounts;
     const transactionHash = `0x${n.toString(16).padStart(64, '0')}` as const;
-    const place = { chainId: CHAIN, blockNumber: n, blockTimestamp: ts, logIndex: 0, transactionHash, pool: POOL };
+    const sent = { transactionIndex: 0, transactionFrom: seedAddress(7) };
+    const place = { chainId: CHAIN, blockNumber: n, blockTimestamp: ts, logIndex: 0, transactionHash, pool: POOL, ...sent };
     if (isSwap) {
       const who = {
         sender: seedAddress(n % 3),
         recipient: seedAddress(6),
-        transactionFrom: seedAddress(7),
         exactInput: true,
         zeroForOne: amount0Raw > 0n,
       };

@@ -51,8 +51,8 @@ async function reset(): Promise<void> {
 async function insert(swaps: readonly Swap[], schema = ONCHAIN_SCHEMA): Promise<void> {
   await database.client.query(
     `INSERT INTO ${schema}.swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
-       transaction_from, zero_for_one, exact_input, amount0_raw, amount1_raw, parts)
-     SELECT ${CHAIN}, block, ts, log_index, '0x', pool, '0x', '0x', '0x',
+       transaction_from, transaction_index, zero_for_one, exact_input, amount0_raw, amount1_raw, parts)
+     SELECT ${CHAIN}, block, ts, log_index, '0x', pool, '0x', '0x', '0x', 0,
        CASE WHEN amount0 > 0 OR amount1 < 0 THEN true WHEN amount1 > 0 OR amount0 < 0 THEN false END, true, amount0, amount1, '{}'
      FROM json_to_recordset($1) AS s (block int8, ts int8, log_index int4, pool text, amount0 numeric, amount1 numeric)`,
     [

@@ -17,8 +17,9 @@ export interface LogPlace extends LogReference {
   readonly blockTimestamp: number;
 }
 
-/** The place of a swap: with the sender of its transaction, and to whom it was sent. */
-export interface SwapPlace extends LogPlace {
+/** The place of a log of trading: with its transaction's place in the block, its sender, and to whom it was sent. */
+export interface SentPlace extends LogPlace {
+  readonly transactionIndex: number;
   readonly transactionFrom: Address;
   /** Null when the transaction created a contract. */
   readonly transactionTo: Address | null;
@@ -31,7 +32,12 @@ interface PlacedEvent {
 }
 
 interface SentEvent extends PlacedEvent {
-  readonly transaction: { readonly hash: Hex; readonly from: Address; readonly to: Address | null };
+  readonly transaction: {
+    readonly hash: Hex;
+    readonly transactionIndex: number;
+    readonly from: Address;
+    readonly to: Address | null;
+  };
 }
 
 /** What Ponder calls a handler with. */
@@ -58,9 +64,9 @@ export function placeOf(event: PlacedEvent, { chain }: Pick<HandlerContext, 'cha
   };
 }
 
-export function swapPlaceOf(event: SentEvent, context: Pick<HandlerContext, 'chain'>): SwapPlace {
-  const { from: transactionFrom, to: transactionTo } = event.transaction;
-  return { transactionFrom, transactionTo, ...placeOf(event, context) };
+export function sentPlaceOf(event: SentEvent, context: Pick<HandlerContext, 'chain'>): SentPlace {
+  const { transactionIndex, from: transactionFrom, to: transactionTo } = event.transaction;
+  return { transactionIndex, transactionFrom, transactionTo, ...placeOf(event, context) };
 }
 
 /** The block columns that every row of state has. */

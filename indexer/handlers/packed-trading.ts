@@ -6,7 +6,7 @@ import { isZeroForOne } from '../reducers/swap.ts';
 import { arrayLiteral } from '../schema/number-list.ts';
 import { swap } from '../schema/pool-events.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, SwapPlace } from './context.ts';
+import type { HandlerContext, SentPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 
 /** Bin parts of swaps whose `Swap` log is still to come. */
@@ -15,7 +15,7 @@ export const openPackedSwaps = new OpenSwaps<PackedBinSwapped>();
 /** Adds a swap with its packed words. Calibration decides later what the words mean. */
 export async function recordPackedSwap(
   context: HandlerContext,
-  place: SwapPlace,
+  place: SentPlace,
   pool: Address,
   event: PackedSwapped,
 ): Promise<void> {

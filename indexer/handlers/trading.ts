@@ -9,7 +9,7 @@ import { feeCollection, liquidityChange, liquidityChangeBin, swap } from '../sch
 import { pool as poolTable } from '../schema/pools.ts';
 import { required } from '../schema/required.ts';
 import { advancePool } from './activity.ts';
-import type { HandlerContext, LogPlace, SwapPlace } from './context.ts';
+import type { HandlerContext, LogPlace, SentPlace } from './context.ts';
 import { OpenSwaps } from './open-swaps.ts';
 
 /*
@@ -24,7 +24,7 @@ export const openSwaps = new OpenSwaps<BinSwapped>();
 /** Adds a swap with the parts of its bins. */
 export async function recordSwap(
   context: HandlerContext,
-  place: SwapPlace,
+  place: SentPlace,
   pool: Address,
   event: Swapped,
 ): Promise<void> {
@@ -60,12 +60,12 @@ export async function recordSwap(
 /** Adds a deposit or withdrawal with its bins. */
 export async function recordLiquidityChange(
   context: HandlerContext,
-  place: LogPlace,
+  place: SentPlace,
   pool: Address,
   event: LiquidityChanged,
 ): Promise<void> {
   const { db } = context;
-  const { chainId } = place;
+  const { chainId, blockNumber, blockTimestamp, logIndex, transactionHash } = place;
   const { direction, provider, salt, changes } = event;
   const sums = sumLiquidityChange(event, required(await db.find(poolTable, { chainId, address: pool }), 'pool', pool));
   await advancePool(context, place, pool, (state) => ({
@@ -80,7 +80,8 @@ export async function recordLiquidityChange(
     gain: liquidityGain(direction, sums),
   }));
   await db.insert(liquidityChange).values({ pool, direction, provider, salt, ...sums, ...place });
-  const rows = changes.map(({ bin: binIdx, ...deltas }) => ({ pool, binIdx, ...deltas, ...place }));
+  const at = { chainId, blockNumber, blockTimestamp, logIndex, transactionHash };
+  const rows = changes.map(({ bin: binIdx, ...deltas }) => ({ pool, binIdx, ...deltas, ...at }));
   if (rows.length > 0) await db.insert(liquidityChangeBin).values(rows);
 }
 

@@ -2,7 +2,7 @@ import { type Context, type Event, ponder } from 'ponder:registry';
 import type { EventLayout } from '../../protocol/layout.ts';
 import { eventLayouts } from '../../protocol/layouts/event-layouts.ts';
 import type { PoolEvent } from '../../protocol/pool-events.ts';
-import { placeOf, referenceOf, swapPlaceOf } from '../handlers/context.ts';
+import { placeOf, referenceOf, sentPlaceOf } from '../handlers/context.ts';
 import { openPackedSwaps, recordPackedSwap } from '../handlers/packed-trading.ts';
 import { updatePool, updatePoolState } from '../handlers/pool-settings.ts';
 import { openSwaps, recordFeeCollection, recordLiquidityChange, recordSwap } from '../handlers/trading.ts';
@@ -26,12 +26,12 @@ function record({ event, context }: PoolLog, change: PoolEvent): Promise<void> |
   const pool = event.log.address;
   if (change.kind === 'binSwapped') return openSwaps.add(referenceOf(event, context), pool, change);
   if (change.kind === 'packedBinSwapped') return openPackedSwaps.add(referenceOf(event, context), pool, change);
-  if (change.kind === 'swapped') return recordSwap(context, swapPlaceOf(event, context), pool, change);
-  if (change.kind === 'packedSwapped') return recordPackedSwap(context, swapPlaceOf(event, context), pool, change);
+  if (change.kind === 'swapped') return recordSwap(context, sentPlaceOf(event, context), pool, change);
+  if (change.kind === 'packedSwapped') return recordPackedSwap(context, sentPlaceOf(event, context), pool, change);
+  if (change.kind === 'liquidityChanged')
+    return recordLiquidityChange(context, sentPlaceOf(event, context), pool, change);
   const place = placeOf(event, context);
   switch (change.kind) {
-    case 'liquidityChanged':
-      return recordLiquidityChange(context, place, pool, change);
     case 'feesCollected':
       return recordFeeCollection(context, place, pool, change);
     case 'spreadFeeUpdated':

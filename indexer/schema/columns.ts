@@ -26,6 +26,13 @@ export const logPlace = () => ({
   transactionHash: hex().notNull(),
 });
 
+/** The transaction of a log: its place in the block, who sent it, and the contract that it called; null: it made one. */
+export const sentBy = () => ({
+  transactionIndex: integer().notNull(),
+  transactionFrom: hex().notNull(),
+  transactionTo: hex(),
+});
+
 /** Primary key of a table, made of these columns. */
 export const keyOf =
   <Name extends string>(...columns: readonly Name[]) =>

@@ -1,5 +1,5 @@
 import { bigint, boolean, hex, integer, onchainTable, text } from 'ponder';
-import { byPlaceAndPool, keyOf, list, logPlace } from './columns.ts';
+import { byPlaceAndPool, keyOf, list, logPlace, sentBy } from './columns.ts';
 
 /**
  * Every swap. Fees are scaled. The bin fee is in the input token; the notional fee is in the output token of an exact
@@ -12,9 +12,7 @@ export const swap = onchainTable(
     pool: hex().notNull(),
     sender: hex().notNull(),
     recipient: hex().notNull(),
-    /** Who sent the transaction, and the contract that it called; null when it created one. */
-    transactionFrom: hex().notNull(),
-    transactionTo: hex(),
+    ...sentBy(),
     /** True when token0 went in; null when nothing moved. */
     zeroForOne: boolean(),
     exactInput: boolean(),
@@ -49,6 +47,7 @@ export const liquidityChange = onchainTable(
     /** `added` or `removed`. */
     direction: text().notNull(),
     provider: hex().notNull(),
+    ...sentBy(),
     salt: bigint().notNull(),
     delta0Scaled: bigint().notNull(),
     delta1Scaled: bigint().notNull(),

@@ -185,6 +185,7 @@ export async function addTrade({ db }: Listing, pool: Address, blockNumber: numb
     logIndex: 0,
     transactionHash: `0x${blockNumber.toString(16).padStart(64, 'b')}`,
     sender: seedAddress(5),
+    transactionIndex: 0,
     transactionFrom: seedAddress(7),
     recipient: seedAddress(6),
     zeroForOne: false,

@@ -45,8 +45,8 @@ export async function openHistory(): Promise<SeededHistory> {
        FROM unnest(ARRAY[${CHAINS}]) chain_id, generate_series(0, 120) n,
             unnest(ARRAY['${POOLS.join("','")}'], ARRAY[1, 10::numeric ^ 20, 10::numeric ^ 36]) AS p (pool, unit);
      INSERT INTO swap (chain_id, block_number, block_timestamp, log_index, transaction_hash, pool, sender, recipient,
-         transaction_from, zero_for_one, exact_input, amount0_raw, amount1_raw, parts)
-       SELECT chain_id, block_number, ts, right(pool, 1)::int, '0x', pool, '0x' || block_number % 7, '0x', '0x', sale, true,
+         transaction_from, transaction_index, zero_for_one, exact_input, amount0_raw, amount1_raw, parts)
+       SELECT chain_id, block_number, ts, right(pool, 1)::int, '0x', pool, '0x' || block_number % 7, '0x', '0x', 0, sale, true,
               CASE WHEN sale THEN amount0 ELSE -amount0 END, CASE WHEN sale THEN -amount1 ELSE amount1 END, '{}'
        FROM seeded;
      INSERT INTO pool_activity (chain_id, pool, block_number, block_timestamp, totals)

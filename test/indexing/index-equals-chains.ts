@@ -159,17 +159,21 @@ export function testIndex(world: IndexedWorld): void {
       }
     });
 
-    test('who sent the transaction of every swap, and to which contract', async () => {
+    test('the transaction of every swap and liquidity change: its place, who sent it, to which contract', async () => {
       for (const { chainId, client } of world.chains) {
         const rows = await select(
-          `SELECT DISTINCT transaction_hash AS hash, transaction_from, transaction_to
-           FROM read_model.swap WHERE chain_id = $1 ORDER BY 1`,
+          `SELECT transaction_hash AS hash, transaction_from, transaction_to, transaction_index
+           FROM read_model.swap WHERE chain_id = $1
+           UNION
+           SELECT transaction_hash, transaction_from, transaction_to, transaction_index
+           FROM read_model.liquidity_change WHERE chain_id = $1 ORDER BY 1`,
           [chainId],
         );
         expect(rows.length).toBeGreaterThan(10);
-        for (const { hash, transaction_from, transaction_to } of rows) {
-          const { from, to } = await client.getTransaction({ hash });
-          expect([transaction_from, transaction_to], hash).toEqual([from.toLowerCase(), to?.toLowerCase() ?? null]);
+        for (const { hash, transaction_from, transaction_to, transaction_index } of rows) {
+          const { from, to, transactionIndex } = await client.getTransaction({ hash });
+          const sent = [from.toLowerCase(), to?.toLowerCase() ?? null, transactionIndex];
+          expect([transaction_from, transaction_to, transaction_index], hash).toEqual(sent);
         }
       }
     });

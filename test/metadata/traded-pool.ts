@@ -28,6 +28,7 @@ export const swapRow = (traded: Pick<SwapRow, Traded | 'zeroForOne'>): SwapRow =
   chainId: CHAIN_A,
   sender: seedAddress(5),
   recipient: seedAddress(6),
+  transactionIndex: 0,
   transactionFrom: seedAddress(7),
   transactionTo: seedAddress(5),
   exactInput: true,
