@@ -18,7 +18,7 @@ import { createHttpMetrics } from './observability/http-metrics.ts';
 import { asyncApiDocument } from './reference/asyncapi-document.ts';
 import { openApiDocument } from './reference/openapi-document.ts';
 import { mountReference } from './reference/reference.ts';
-import { PUBLIC_PREFIX, RPC_PREFIX } from './request.ts';
+import { ADAPTERS_PREFIX, PUBLIC_PREFIX, RPC_PREFIX } from './request.ts';
 import { AnswerCache } from './serving/answer-cache.ts';
 import { createAnswerFront } from './serving/answer-front.ts';
 import { mountRoutes } from './serving/mount-routes.ts';
@@ -50,7 +50,8 @@ export function createApp(routes: readonly BoundRoute[], deps: AppDeps): Hono & 
   app.use(rejectDotSegments);
   app.use(limitBody);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, methods) => sendError(c, wrongMethod(methods)) }));
-  for (const prefix of [PUBLIC_PREFIX, RPC_PREFIX]) app.use(`${prefix}*`, authenticate(verifyKey, trustedProxies));
+  for (const prefix of [PUBLIC_PREFIX, RPC_PREFIX, ADAPTERS_PREFIX])
+    app.use(`${prefix}*`, authenticate(verifyKey, trustedProxies));
   const { limitOf, countEarly } = createLimits(rateLimit);
   mountRoutes(app, routes, limitOf, answers);
   if (webSockets) {

@@ -13,6 +13,8 @@ import { parseAddress } from './hex.ts';
 export const PUBLIC_PREFIX = '/public/';
 /** JSON-RPC lies below it, with a chain. */
 export const RPC_PREFIX = '/rpc/';
+/** What listing sites read lies below it. */
+export const ADAPTERS_PREFIX = '/adapters/';
 
 const TAKERS_PATH = /^\/(?:rpc\/|public\/v1\/evm\/[^/]+\/(?:price_levels|ws\/pamm_\w+)$)/;
 /** Whether takers read a path with the programs of other services, where a key that is not valid is as none. */

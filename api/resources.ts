@@ -1,3 +1,4 @@
+import { adaptersResource } from './adapters/adapters.ts';
 import { chainsResource } from './chains/chains.ts';
 import { type BoundRoute, bindRoutes, type Resource } from './declaration/api-route.ts';
 import { statusResource } from './explorer/status.ts';
@@ -25,6 +26,7 @@ const RESOURCES = [
   udfResource,
   routeResource,
   pammResource,
+  adaptersResource,
   statusResource,
 ] as const;
 

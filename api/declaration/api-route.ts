@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { Handler } from 'hono';
 import type { LimitClass } from '../../config/limits-schema.ts';
-import type { PUBLIC_PREFIX, RPC_PREFIX } from '../request.ts';
+import type { ADAPTERS_PREFIX, PUBLIC_PREFIX, RPC_PREFIX } from '../request.ts';
 import type { Failures } from './responses.ts';
 
 /**
@@ -13,13 +13,13 @@ export type ApiRoute = {
   readonly operationId: string;
   readonly method: 'get' | 'post';
   /** With parameters as `{name}`. */
-  readonly path: `${typeof PUBLIC_PREFIX | typeof RPC_PREFIX}${string}`;
+  readonly path: `${typeof PUBLIC_PREFIX | typeof RPC_PREFIX | typeof ADAPTERS_PREFIX}${string}`;
   /** The class whose quota its requests count in. */
   readonly limit: LimitClass;
   /** Use of a Trading API key: `required` (401 without it), `optional` (it raises the limit), `none`. */
   readonly key: 'required' | 'optional' | 'none';
   /** Heading in the document under which it stands. */
-  readonly tag: 'Listing' | 'Quotes' | 'Charts' | 'Routing' | 'Quote updates' | 'Service';
+  readonly tag: 'Listing' | 'Quotes' | 'Charts' | 'Routing' | 'Quote updates' | 'Listing sites' | 'Service';
   readonly summary: string;
   readonly description: string;
   readonly request?: {

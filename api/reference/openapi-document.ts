@@ -25,6 +25,7 @@ const DOCUMENT = {
     { name: 'Charts', description: "The data feed of TradingView's charting library." },
     { name: 'Routing', description: 'The best way from one token to another.' },
     { name: 'Quote updates', description: "Market makers' quotes for block builders." },
+    { name: 'Listing sites', description: 'What DEX Screener, GeckoTerminal, CoinGecko, DEXTools and DefiLlama read.' },
     { name: 'Service', description: 'How current the data is.' },
   ] satisfies { name: ApiRoute['tag']; description: string }[],
 };

@@ -6,6 +6,7 @@ import { openApiDocument } from '../../api/reference/openapi-document.ts';
 import { ROUTES } from '../../api/resources.ts';
 import { parseJson, stringifyJson } from '../../runtime/json.ts';
 import { startedWorld } from '../harness/open-world.ts';
+import { FACTORY } from '../harness/seed-pools.ts';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { openExampleApp } from './example-app.ts';
 
@@ -29,6 +30,7 @@ function replacement(text: string): string {
   return [
     [String(EXAMPLE.chainId), String(CHAIN_A)],
     [EXAMPLE.pool, pool.address],
+    [EXAMPLE.factory, FACTORY],
     [EXAMPLE.weth, pool.token0.address],
     [EXAMPLE.usdc, pool.token1.address],
   ].reduce((changed, [example = '', own = '']) => changed.replaceAll(example, own), text);

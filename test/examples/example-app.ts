@@ -7,13 +7,15 @@ import { startPamm } from '../../api/pamm/start-pamm.ts';
 import { bindResources } from '../../api/resources.ts';
 import { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
+import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { NO_AUDIT } from '../../quoting/pools/chain-catalog.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
+import { setIndexedBlock } from '../harness/onchain-tables.ts';
 import { createRedisDatabase } from '../harness/redis.ts';
 import { seedPools, seedToken } from '../harness/seed-pools.ts';
-import { CHAIN_A, CHAINS_FILE, type Listing, openListing } from '../metadata/listing-fixture.ts';
+import { CHAIN_A, CHAINS_FILE, type Listing, NOW, openListing } from '../metadata/listing-fixture.ts';
 import { chainConfig, evenShares, makePool, SHARES_OF_ONE, startQuoteWorld } from '../quotes/quote-world.ts';
 import { quotedChains } from '../quotes/quoted-chains.ts';
 import { fixedDirectory, servedPool } from '../quotes/served-pool.ts';
@@ -40,6 +42,9 @@ export async function openExampleApp() {
   const { address } = await makePool(world, { pair, price: 3_000, bins: evenBins(-2, 2, 1_000), shares });
   const pool = await servedPool(world.chain, world.deployment, address);
   await seedListing(listing, pool.address, pool.token0.address, pool.token1.address);
+  // Examples name blocks and a day that sites ask for once they are final.
+  await setIndexedBlock(listing.pool, { chainId: CHAIN_A, number: 40_050_000, timestamp: NOW, isFinal: true });
+  await writeTradeMinutes(listing.pool);
   const logger = createLogger('test', 'silent');
   const metrics = createMetrics('test');
   const chains = new Map(
@@ -67,6 +72,7 @@ export async function openExampleApp() {
       directory,
       database,
       logger,
+      metrics,
       statusMaxAgeSecs: 60,
       now: () => performance.now(),
       wallClock: Date.now,

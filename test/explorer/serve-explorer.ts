@@ -43,6 +43,7 @@ export async function serveExplorer({ configs, directory, listing, lags }: Serve
       endpoints: new Map(),
       ...sockets,
       logger,
+      metrics,
       trustedProxies: 0,
       submit: () => Promise.reject(new Error('not for this test')),
       lags: () => lags,

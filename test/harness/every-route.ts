@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import type { BoundRoute } from '../../api/declaration/api-route.ts';
 import type { ServedChains } from '../../api/request.ts';
 import { bindResources } from '../../api/resources.ts';
@@ -14,6 +15,7 @@ export const everyRoute = (chains: ServedChains = new Map()): BoundRoute[] =>
     ...unusedStreams(),
     takers: unused(),
     logger: unused(),
+    metrics: new Registry(),
     statusMaxAgeSecs: 0,
     now: () => 0,
     wallClock: () => 0,

@@ -73,7 +73,8 @@ function move(
   }
 }
 
-function rawAmount(
+/** Raw amount of a liquidity change in one token: rounded up into the pool, down out of it. */
+export function rawAmount(
   deltas: readonly { readonly delta0Scaled: bigint; readonly delta1Scaled: bigint }[],
   token: 0 | 1,
   pool: IndexedPool,

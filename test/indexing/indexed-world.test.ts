@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { testSites } from '../adapters/sites-equal-chains.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { testListing } from '../metadata/listing-equals-chains.ts';
 import { testIndex } from './index-equals-chains.ts';
@@ -16,3 +17,4 @@ const world = startedWorld(() => startIndexedWorld(ACTIONS_BEFORE));
 
 describe('index', () => testIndex(world));
 describe('listing', () => testListing(world));
+describe('listing sites', () => testSites(world));

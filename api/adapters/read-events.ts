@@ -1,0 +1,49 @@
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { loadStatement } from '../../db/load-statement.ts';
+import type { Queryable } from '../../db/transaction.ts';
+import { ApiError, badRequest, unavailable } from '../errors.ts';
+import { ReadyBody } from '../http/ready-body.ts';
+import type { SiteBlock } from './messages.ts';
+import { type EventRow, type LeftOut, type SitePool, toSiteEvents } from './site-events.ts';
+
+/** More rows of a range than this are not served: they would take the memory of the process. */
+const MAX_EVENTS = 50_000;
+
+type Served = SiteBlock & { readonly hasTransactions: boolean };
+const servedUntil = loadStatement<Served>('./select-served.sql', import.meta.url, 'site-served');
+const eventsBetween = loadStatement<EventRow>('./select-events.sql', import.meta.url, 'site-events');
+/** Values: chain, addresses of pools, factories. */
+export const poolsOf = loadStatement<SitePool>('./select-pools.sql', import.meta.url, 'site-pools');
+
+/** The events of a range as a body, and how many are left out. Makes the body in its turn, as that takes time too. */
+export async function readEvents(
+  client: Queryable,
+  chain: ChainConfig,
+  { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
+): Promise<{ readonly body: ReadyBody; readonly leftOut: ReadonlyMap<LeftOut, number> }> {
+  const { blockNumber } = await readServed(client, chain.chainId);
+  // An empty response would say that the blocks have no events.
+  if (toBlock > blockNumber) throw new ApiError(404, { error: `Block ${toBlock} is not served yet: see latest-block` });
+  const rows = await eventsBetween(client, [chain.chainId, fromBlock, toBlock, MAX_EVENTS + 1]);
+  if ((rows[0]?.total ?? 0) > MAX_EVENTS) throw badRequest(`more than ${MAX_EVENTS} events: ask for fewer blocks`);
+  const addresses = [...new Set(rows.map(({ pool }) => pool))];
+  const pools = await poolsOf(client, [chain.chainId, addresses, factoriesOf(chain)]);
+  const { events, leftOut } = toSiteEvents(rows, new Map(pools.map((pool) => [pool.address, pool])));
+  return { body: new ReadyBody(JSON.stringify({ events })), leftOut };
+}
+
+/**
+ * Reads the newest block whose events are served.
+ *
+ * @throws ApiError 503 when the chain has no index, or one of an older release, which lacks the order of transactions
+ */
+export async function readServed(client: Queryable, chainId: number): Promise<Served> {
+  const [served] = await servedUntil(client, [chainId]);
+  if (!served) throw unavailable(new Error(`chain ${chainId} has no index`));
+  if (!served.hasTransactions)
+    throw new ApiError(503, { error: 'The index needs a backfill: it lacks the order of transactions' });
+  return served;
+}
+
+export const enabledOf = ({ deployments }: ChainConfig) => deployments.filter(({ enabled }) => enabled);
+export const factoriesOf = (chain: ChainConfig) => enabledOf(chain).map(({ poolFactory }) => poolFactory);

@@ -1,0 +1,153 @@
+import { Hono } from 'hono';
+import pg from 'pg';
+import { Registry } from 'prom-client';
+import { type Address, parseEventLogs } from 'viem';
+import { expect, test } from 'vitest';
+import { adaptersResource } from '../../api/adapters/adapters.ts';
+import { bindRoutes } from '../../api/declaration/api-route.ts';
+import { DeploymentConfig } from '../../config/chains-schema.ts';
+import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
+import { mountHandlers } from '../harness/mount-handlers.ts';
+import { openWorld } from '../harness/open-world.ts';
+import { rawAmount } from '../indexing/activity-from-logs.ts';
+import { connectExact, type IndexedPool, readIndexedPools } from '../indexing/indexed-pools.ts';
+import type { IndexedWorld, WorldChain } from '../indexing/indexed-world.ts';
+import { chainConfig } from '../quotes/quote-world.ts';
+import { type KeptChain, type KeptEvent, walkSite } from './walk-site.ts';
+
+/** More than the finality windows of both chains. */
+const BLOCKS_TO_FINALITY = 70;
+/** The newest block that sites get is this much older than the index. */
+const SETTLED_SECS = 60;
+
+/** A log that moved tokens of a pool: an event for sites, unless it is a collection of fees or moved too little. */
+type Moved = Omit<KeptEvent, 'maker' | 'transactionIndex' | 'timestamp' | 'type'> & { readonly isShown: boolean };
+
+/** Tests of what listing sites have after a walk: all of it is compared with what the chains logged. */
+export function testSites(world: IndexedWorld): void {
+  const opened = openWorld(async (ends) => {
+    const database = ends.adopt(new pg.Pool({ connectionString: world.databaseUrl, max: 4 }), (pool) => pool.end());
+    // Dropping the database ends its sessions.
+    database.on('error', () => undefined);
+    const exact = ends.adopt(await connectExact(world.databaseUrl), (client) => client.end());
+    const chains = new Map(
+      world.chains.map(({ chainId, anvil, scenario }) => {
+        const { poolFactory } = scenario.deployment;
+        const deployment = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory };
+        return [chainId, chainConfig(chainId, [anvil.url], { deployments: [DeploymentConfig.parse(deployment)] })];
+      }),
+    );
+    const app = new Hono();
+    mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics: new Registry() }));
+    return { app, exact };
+  });
+
+  const walk = ({ chainId, scenario }: WorldChain): Promise<KeptChain> => {
+    const tokens = new Map(scenario.tokens.map(({ address, decimals }) => [address as string, decimals]));
+    const ask = async (path: string) => {
+      const response = await opened.app.request(`/adapters/dexscreener/${chainId}/${path}`);
+      return { status: response.status, json: await response.json() };
+    };
+    return walkSite(ask, async (token) => tokens.get(token) ?? Number.NaN);
+  };
+
+  test('a walk from the first to the last block has every trade and change of liquidity that the chain logged', async () => {
+    for (const { client } of world.chains) {
+      const secs = Math.ceil(SETTLED_SECS / BLOCKS_TO_FINALITY) + 1;
+      await client.request({ method: 'anvil_mine', params: [BLOCKS_TO_FINALITY, secs] } as never);
+      await client.request({ method: 'anvil_mine', params: [BLOCKS_TO_FINALITY, secs] } as never);
+    }
+    await world.catchUp();
+    for (const chain of world.chains) {
+      // A block is final a little after it is indexed.
+      const newest = Number(await chain.client.getBlockNumber());
+      await expect
+        .poll(async () => (await walk(chain)).until.blockNumber, { timeout: 30_000 })
+        .toBeGreaterThan(newest - 2 * BLOCKS_TO_FINALITY);
+      const { until, pairs } = await walk(chain);
+      const pools = await readIndexedPools(opened.exact, chain.chainId);
+      let shown = 0;
+      for (const [address, pool] of pools) {
+        const events = pairs.get(address);
+        if (!events) continue;
+        const moved = await movedBy(chain, address, pool, until.blockNumber);
+        expect(events.map(({ maker, transactionIndex, timestamp, type, ...event }) => event)).toEqual(
+          moved.filter(({ isShown }) => isShown).map(({ isShown: _, ...event }) => event),
+        );
+        shown += events.length;
+        await expectTotals(chain.chainId, address, moved);
+      }
+      expect(shown).toBeGreaterThan(50);
+      await expectMakers(chain, pairs);
+      await expectOthersAreOdd(chain, pairs, until.blockNumber);
+    }
+  });
+
+  /** What SQL sums up of the pool is the sum of its logs. */
+  async function expectTotals(chainId: number, pool: Address, moved: readonly Moved[]): Promise<void> {
+    const { rows } = await opened.exact.query(
+      'SELECT balance0_raw, balance1_raw FROM read_model.pool_state WHERE chain_id = $1 AND pool = $2',
+      [chainId, pool],
+    );
+    const sums = [0, 1].map((token) => moved.reduce((sum, { amounts }) => sum + (amounts[token] ?? 0n), 0n));
+    expect([rows[0]?.balance0_raw, rows[0]?.balance1_raw]).toEqual(sums);
+  }
+}
+
+/** The logs of a pool that moved tokens, straight from the node, with what the pool held after each. */
+async function movedBy({ client }: WorldChain, address: Address, pool: IndexedPool, until: number): Promise<Moved[]> {
+  const logs = await client.getLogs({ address, fromBlock: 0n, toBlock: BigInt(until) });
+  let held: readonly [bigint, bigint] = [0n, 0n];
+  return parseEventLogs({ abi: flatPoolEvents, logs }).flatMap((log) => {
+    const amounts = amountsOf(log, pool);
+    if (amounts === null) return [];
+    held = [held[0] + amounts[0], held[1] + amounts[1]];
+    const isSwap = log.eventName === 'Swap';
+    const isNothing = isSwap ? amounts.includes(0n) : amounts.every((amount) => amount === 0n);
+    const reserves = [held[0] > 0n ? held[0] : 0n, held[1] > 0n ? held[1] : 0n] as const;
+    return {
+      block: Number(log.blockNumber),
+      transaction: log.transactionHash,
+      index: log.logIndex,
+      amounts,
+      reserves,
+      isShown: !isNothing && log.eventName !== 'ProtocolFeesCollected',
+    };
+  });
+}
+
+type PoolLog = ReturnType<typeof parseEventLogs<typeof flatPoolEvents, true>>[number];
+
+function amountsOf(log: PoolLog, pool: IndexedPool): readonly [bigint, bigint] | null {
+  if (log.eventName === 'Swap') return [log.args.amount0Delta, log.args.amount1Delta];
+  if (log.eventName === 'LiquidityAdded' || log.eventName === 'LiquidityRemoved')
+    return [rawAmount(log.args.binBalanceDeltas, 0, pool), rawAmount(log.args.binBalanceDeltas, 1, pool)];
+  if (log.eventName !== 'ProtocolFeesCollected') return null;
+  const { amount0ToProtocol, amount1ToProtocol, amount0ToAdmin, amount1ToAdmin } = log.args;
+  return [-amount0ToProtocol - amount0ToAdmin, -amount1ToProtocol - amount1ToAdmin];
+}
+
+/** Makers, places of transactions and times are those of the chain. */
+async function expectMakers({ client }: WorldChain, pairs: KeptChain['pairs']): Promise<void> {
+  for (const { transaction, transactionIndex, maker, block, timestamp } of [...pairs.values()].flat()) {
+    const sent = await client.getTransaction({ hash: transaction as Address });
+    const { timestamp: ofBlock } = await client.getBlock({ blockNumber: BigInt(block) });
+    expect([maker, transactionIndex, timestamp]).toEqual([
+      sent.from.toLowerCase(),
+      sent.transactionIndex,
+      Number(ofBlock),
+    ]);
+  }
+}
+
+/** Pools that a site never met traded nothing, or have a token that would stop it. */
+async function expectOthersAreOdd({ client, scenario }: WorldChain, pairs: KeptChain['pairs'], until: number) {
+  const tokens = new Map(scenario.tokens.map((token) => [token.address, token]));
+  for (const { address, token0, token1, name } of scenario.pools) {
+    if (pairs.has(address)) continue;
+    const logs = await client.getLogs({ address, fromBlock: 0n, toBlock: BigInt(until) });
+    const traded = parseEventLogs({ abi: flatPoolEvents, logs }).some(({ eventName }) => eventName === 'Swap');
+    const isOdd = [token0, token1].some((token) => !tokens.get(token)?.symbol || tokens.get(token)?.decimals === null);
+    expect([name, traded && !isOdd]).toEqual([name, false]);
+  }
+}
