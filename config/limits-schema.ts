@@ -27,7 +27,7 @@ export const LimitsConfig = z.strictObject({
   quote: ClassQuotas.default(quotas(300, 3_000)).describe('Quotes of one pool; opening a stream.'),
   batch: ClassQuotas.default(quotas(50, 500)).describe('Batch quotes, price levels, calls of takers.'),
   route: ClassQuotas.default(quotas(100, 1_000)).describe('Routes.'),
-  history: ClassQuotas.default(quotas(60, 600)).describe('Bars and days of a pool.'),
+  history: ClassQuotas.default(quotas(60, 600)).describe('Bars and days of a pool; what listing sites read.'),
   pamm: ClassQuotas.default(quotas(2_000, 2_000)).describe('Quote updates.'),
 });
 

@@ -394,15 +394,16 @@ test('a range reads its rows alone, along keys and indexes', async () => {
   for (const [table, block] of Object.entries({ swap: 301, liquidity_change: 310, fee_collection: 302 }))
     await client.query(`INSERT INTO ${ONCHAIN_SCHEMA}.${table}
       SELECT (jsonb_populate_record(t, jsonb_build_object('block_number', n, 'block_timestamp', ${DAY + 10_000} + n))).*
-      FROM ${ONCHAIN_SCHEMA}.${table} t, generate_series(10001, 20000) n WHERE block_number = ${block}`);
+      FROM ${ONCHAIN_SCHEMA}.${table} t, generate_series(10001, 13000) n WHERE block_number = ${block}`);
   await client.query('ANALYZE');
   const { rows } =
-    await client.query(`EXPLAIN SELECT 1 FROM read_model.swap WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 11299
-    UNION ALL SELECT 1 FROM read_model.liquidity_change WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 11299
-    UNION ALL SELECT 1 FROM read_model.fee_collection WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 11299`);
+    await client.query(`EXPLAIN SELECT 1 FROM read_model.swap WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 10399
+    UNION ALL SELECT 1 FROM read_model.liquidity_change WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 10399
+    UNION ALL SELECT 1 FROM read_model.fee_collection WHERE chain_id = ${CHAIN_A} AND block_number BETWEEN 10300 AND 10399`);
   client.release(true);
   const plan = JSON.stringify(rows);
-  for (const table of ['swap', 'liquidity_change', 'fee_collection']) expect(plan).toContain(`using ${table}_pkey`);
+  for (const table of ['swap', 'liquidity_change', 'fee_collection'])
+    expect(plan).toMatch(new RegExp(`(using|on) ${table}_pkey`));
   expect(plan).not.toContain('Seq Scan');
 });
 

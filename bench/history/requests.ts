@@ -39,5 +39,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     paths: ['1m', '1h'].map((interval) => `${at}/depth_history?interval=${interval}&limit=${MAX_BARS}`),
     most: `${MAX_BARS} samples`,
   },
+  {
+    name: 'site events',
+    // A thousand blocks with a swap each of one pool, and a block with a swap of each pool of the chain.
+    paths: [
+      [905_000, 905_999],
+      [1_000_009, 1_000_009],
+    ].map(([from, to]) => `/adapters/dexscreener/${CHAIN}/events?fromBlock=${from}&toBlock=${to}`),
+    most: '1,000 blocks',
+  },
   { name: 'ohlcv', paths: [...bars('trade'), ...bars('mid')], most: `${MAX_BARS} bars` },
 ];
