@@ -38,7 +38,7 @@ const FactoryPair = documented('SiteFactoryPair', 'A pool with its factory.', {
 });
 
 const Event = documented('SiteEvent', 'A swap, or a change of liquidity. Amounts are in whole tokens.', {
-  block: Block.describe('Its block.'),
+  block: Block,
   eventType: z.enum(['swap', 'join', 'exit']).describe('`join` adds liquidity, `exit` removes it.'),
   txnId: Hash.describe('Its transaction.'),
   txnIndex: z.int().describe('Place of the transaction in its block.'),
@@ -61,12 +61,12 @@ const Event = documented('SiteEvent', 'A swap, or a change of liquidity. Amounts
 });
 export type SiteEvent = z.output<typeof Event>;
 
-export const BlockAnswer = documented('SiteBlockAnswer', 'A block.', { block: Block.describe('The block.') });
-export const AssetAnswer = documented('SiteAssetAnswer', 'A token.', { asset: Asset.describe('The token.') });
-export const PairAnswer = documented('SitePairAnswer', 'A pool.', { pair: Pair.describe('The pool.') });
+export const BlockAnswer = documented('SiteBlockAnswer', 'A block.', { block: Block });
+export const AssetAnswer = documented('SiteAssetAnswer', 'A token.', { asset: Asset });
+export const PairAnswer = documented('SitePairAnswer', 'A pool.', { pair: Pair });
 export type PairAnswer = z.output<typeof PairAnswer>;
 export const FactoryPairAnswer = documented('SiteFactoryPairAnswer', 'A pool.', {
-  pair: FactoryPair.describe('The pool.'),
+  pair: FactoryPair,
 });
 export const EventsAnswer = documented('SiteEvents', 'Events of a range of blocks.', {
   events: z.array(Event).describe('By block, transaction and log.'),
