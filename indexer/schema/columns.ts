@@ -26,7 +26,7 @@ export const logPlace = () => ({
   transactionHash: hex().notNull(),
 });
 
-/** The transaction of a log: its place in the block, who sent it, and the contract that it called; null: it made one. */
+/** The transaction of a log: its place in the block, who sent it, and the contract that it called, or null. */
 export const sentBy = () => ({
   transactionIndex: integer().notNull(),
   transactionFrom: hex().notNull(),

@@ -142,7 +142,7 @@ async function expectMakers({ client }: WorldChain, pairs: KeptChain['pairs']): 
   }
 }
 
-/** Pools that a site did not meet, of those that are not delisted, traded nothing, or have a token that would stop it. */
+/** Pools that a site did not meet, and that are not delisted, traded nothing or have a token that would stop it. */
 async function expectOthersAreOdd({ client, scenario }: WorldChain, known: ReadonlySet<string>, until: number) {
   const tokens = new Map(scenario.tokens.map((token) => [token.address, token]));
   for (const { address, token0, token1, name } of scenario.pools) {
