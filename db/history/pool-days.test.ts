@@ -73,7 +73,15 @@ async function index(logged: readonly Logged[], headTs: number): Promise<void> {
     const [amount0Raw, amount1Raw] = amounts;
     const transactionHash = `0x${n.toString(16).padStart(64, '0')}` as const;
     const sent = { transactionIndex: 0, transactionFrom: seedAddress(7) };
-    const place = { chainId: CHAIN, blockNumber: n, blockTimestamp: ts, logIndex: 0, transactionHash, pool: POOL, ...sent };
+    const place = {
+      chainId: CHAIN,
+      blockNumber: n,
+      blockTimestamp: ts,
+      logIndex: 0,
+      transactionHash,
+      pool: POOL,
+      ...sent,
+    };
     if (isSwap) {
       const who = {
         sender: seedAddress(n % 3),
