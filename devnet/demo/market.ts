@@ -7,17 +7,20 @@ import { type PackedVariant, packedVariant } from '../packed/variants.ts';
 import { runScenario, type Scenario } from '../scenario.ts';
 import { createTraffic } from '../traffic.ts';
 
-const BLOCK_TIME_SECS = 1;
 /** Of a builder, which has time to show several prices for each of its blocks. */
 const SLOT_SECS = 4;
+/** Of a sequencer, which shows a part of a block each tenth of it. */
+const SEQUENCED_SECS = 2;
 /** Ten minutes, for the indexer's reads of the past: a demo that runs for days must not grow with every block. */
 const KEPT_STATES = 600;
 
 /** A devnet chain before it runs, and what its packed pools are like. */
 export type DemoChain = Pick<ServedChain, 'chainId' | 'name' | 'kind' | 'readBudget'> & {
   readonly packed: PackedVariant;
-  /** A builder builds its blocks, this many seconds apart. Default: the node mines. */
-  readonly slotSecs?: number;
+  /** Seconds between its blocks. */
+  readonly slotSecs: number;
+  /** Who shows its prices before they land: a builder, or a sequencer that shows blocks in parts. */
+  readonly builtBy: 'builder' | 'sequencer';
 };
 
 /** Local nodes are free: what happened before the start is read at once. */
@@ -30,9 +33,18 @@ export const DEMO_CHAINS: readonly DemoChain[] = [
     kind: 'ethereum',
     packed: packedVariant('sumOnEdges'),
     slotSecs: SLOT_SECS,
+    builtBy: 'builder',
     readBudget,
   },
-  { chainId: 31_338, name: 'devnet-b', kind: 'bsc', packed: packedVariant('quotient'), readBudget },
+  {
+    chainId: 31_338,
+    name: 'devnet-b',
+    kind: 'bsc',
+    packed: packedVariant('quotient'),
+    slotSecs: SEQUENCED_SECS,
+    builtBy: 'sequencer',
+    readBudget,
+  },
 ];
 
 export interface ChainPart extends Part {
@@ -50,8 +62,8 @@ const SETUP_SECS = 600;
 const unixNow = () => Math.floor(Date.now() / 1_000);
 
 /** A local chain that begins in the past and mines at once, for a quick scenario. */
-export async function startChain({ chainId, slotSecs }: DemoChain): Promise<ChainPart> {
-  const args = ['--timestamp', String(unixNow() - PAST.secs - SETUP_SECS), ...(slotSecs ? BUILT_ARGS : [])];
+export async function startChain({ chainId }: DemoChain): Promise<ChainPart> {
+  const args = ['--timestamp', String(unixNow() - PAST.secs - SETUP_SECS), ...BUILT_ARGS];
   const anvil: Anvil = await startAnvil({ chainId, keptStates: KEPT_STATES, args });
   return { ...anvil, note: anvil.url };
 }
@@ -61,10 +73,9 @@ export async function startChain({ chainId, slotSecs }: DemoChain): Promise<Chai
  * chain mine a block every second unless a builder will.
  */
 export async function openMarket(
-  { chainId, packed, slotSecs }: DemoChain,
+  { chainId, packed }: DemoChain,
   rpcUrl: string,
 ): Promise<Part & Pick<ServedChain, 'scenario'>> {
-  const blockTimeSecs = slotSecs ? 0 : BLOCK_TIME_SECS;
   const scenario = await runScenario({ rpcUrl, chainId, packed });
   const chain = await connectDevChain(rpcUrl);
   await chain.client.setAutomine(false);
@@ -72,7 +83,7 @@ export async function openMarket(
   for (let at = unixNow() - PAST.secs; at < unixNow(); at += PAST.blockSecs) await traffic.mineAt(at, PAST.actions);
   // The chain's clock is the real one from here on.
   await traffic.mineAt(unixNow(), 0);
-  await setBlockTime(chain, blockTimeSecs);
+  await setBlockTime(chain, 0);
   return { scenario, note: `${scenario.pools.length} pools`, stop: async () => undefined };
 }
 

@@ -17,6 +17,7 @@ import { startDatabase, startQueueStore } from './infrastructure.ts';
 import { startLivePrices } from './live-prices.ts';
 import { DEMO_CHAINS, type DemoChain, openMarket, startChain, startTraffic } from './market.ts';
 import type { DemoOptions } from './options.ts';
+import { startPartPrices } from './part-prices.ts';
 import { signQuoteUpdate } from './quote-update.ts';
 import { welcome } from './welcome.ts';
 
@@ -63,17 +64,15 @@ type DemoMarket = ServedChain & { readonly livePools: readonly LivePool[] };
 async function startMarket(supervisor: Supervisor, chain: DemoChain, options: DemoOptions): Promise<DemoMarket> {
   const { url } = await supervisor.start(chain.name, () => startChain(chain));
   const { scenario } = await supervisor.start(`pools of ${chain.name}`, () => openMarket(chain, url));
-  const { slotSecs } = chain;
-  const builder =
-    slotSecs === undefined
-      ? undefined
-      : await supervisor.start(`builder of ${chain.name}`, () =>
-          startLivePrices(url, scenario, { ...options, slotSecs }),
-        );
+  const { slotSecs, builtBy } = chain;
+  const prices = await supervisor.start(`${builtBy} of ${chain.name}`, () =>
+    builtBy === 'builder'
+      ? startLivePrices(url, scenario, { ...options, slotSecs })
+      : startPartPrices(url, scenario, { ...options, blockSecs: slotSecs }),
+  );
   await supervisor.start(`traffic of ${chain.name}`, () => startTraffic(url, scenario, options));
   const served = { ...chain, url, hasSocket: true };
-  if (slotSecs === undefined || builder === undefined) return { ...served, scenario, livePools: [] };
-  const { live, tokens, pools: livePools } = builder;
+  const { live, tokens, pools: livePools } = prices;
   const market = { ...scenario, tokens: [...scenario.tokens, ...tokens] };
   return { ...served, blockTimeMs: slotSecs * 1_000, live, scenario: market, livePools };
 }

@@ -17,6 +17,10 @@ export interface PartNodeOptions {
   readonly form?: PartForm;
   /** Parts of block N + 1 come this long before block N. Default: 0 ms. */
   readonly earlyMs?: number;
+  /** Whether a block that begins late has the time of the clock. Default: no. */
+  readonly followsClock?: boolean;
+  /** False: requests are not kept, for nodes that stand for long. */
+  readonly record?: boolean;
 }
 
 /** A node that follows the parts of a sequencer: it stands before a local one. */
@@ -50,9 +54,9 @@ export interface PartNode {
  * and shows the first part.
  */
 export async function startPartNode(chain: DevChain, options: PartNodeOptions = {}): Promise<PartNode> {
-  const { partsPerBlock = 10, blockSecs = 2, form = 'block', earlyMs = 0 } = options;
-  const sequencer = await Sequencer.open(chain, { partsPerBlock, blockSecs });
-  const proxy = await startRpcProxy(chain.rpcUrl);
+  const { partsPerBlock = 10, blockSecs = 2, form = 'block', earlyMs = 0, followsClock, record } = options;
+  const sequencer = await Sequencer.open(chain, { partsPerBlock, blockSecs, followsClock: followsClock ?? false });
+  const proxy = await startRpcProxy(chain.rpcUrl, record);
   const sockets = await startPartSockets(chain.chainId, form);
   let traps: readonly PartTrap[] = [];
   /** The head that is reported, while parts come before their parent. */
@@ -115,11 +119,12 @@ function runParts(
 ): () => Promise<void> {
   const ended = new AbortController();
   const run = async () => {
-    let part = await nextPart();
-    for (let dueAt = performance.now() + partMs; !ended.signal.aborted; dueAt += partMs) {
-      await before(part);
-      await new Promise((resolve) => setTimeout(resolve, dueAt - performance.now()));
-      if (!ended.signal.aborted) part = await nextPart();
+    for (let dueAt = performance.now(); !ended.signal.aborted; dueAt = Math.max(dueAt + partMs, performance.now())) {
+      // The end of the node is noticed by who started it, and what others do to the chain fails no later part.
+      await nextPart()
+        .then(before)
+        .catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt + partMs - performance.now())));
     }
   };
   const running = run();

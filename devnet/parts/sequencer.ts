@@ -6,6 +6,8 @@ import type { Part } from './part.ts';
 export interface BlockPace {
   readonly partsPerBlock: number;
   readonly blockSecs: number;
+  /** Whether a block that begins late has the time of the clock. Default: blocks have the same time between them. */
+  readonly followsClock?: boolean;
 }
 
 /** The last sealed block. */
@@ -22,6 +24,7 @@ export class Sequencer {
   readonly #pace: BlockPace;
   readonly #queue: Hex[] = [];
   #head: Head;
+  #timeSecs = 0n;
   #part: Part;
 
   private constructor(chain: DevChain, pace: BlockPace, head: Head) {
@@ -53,8 +56,14 @@ export class Sequencer {
     this.#queue.push(transaction);
   }
 
-  /** Makes the next part, with what was submitted; after the last one of a block, seals this before. */
+  /** Makes the next part, with what was submitted; after the last one of a block, seals this before. On another head, the first one. */
   async next(): Promise<Part> {
+    const head = await this.#chain.client.getBlock();
+    if (head.hash !== this.#head.hash) {
+      // Somebody else mined, or took blocks back.
+      this.#head = head;
+      return this.#begin();
+    }
     const index = this.#part.index + 1;
     if (index >= this.#pace.partsPerBlock) {
       await this.#seal();
@@ -73,8 +82,11 @@ export class Sequencer {
   }
 
   async #begin(): Promise<Part> {
-    const timeSecs = Number(this.#head.timestamp) + this.#pace.blockSecs;
+    const { blockSecs, followsClock = false } = this.#pace;
+    const earliest = Number(this.#head.timestamp) + blockSecs;
+    const timeSecs = followsClock ? Math.max(earliest, Math.floor(Date.now() / 1_000)) : earliest;
     await request(this.#chain.rpcUrl, 'evm_setNextBlockTimestamp', [timeSecs]);
+    this.#timeSecs = BigInt(timeSecs);
     return this.#show(0);
   }
 
@@ -86,8 +98,7 @@ export class Sequencer {
   }
 
   #partOf(index: number, transactions: readonly Hex[]): Part {
-    const { number, timestamp, hash } = this.#head;
-    const timeSecs = timestamp + BigInt(this.#pace.blockSecs);
-    return { number: number + 1n, timeSecs, parentHash: hash, index, transactions };
+    const { number, hash } = this.#head;
+    return { number: number + 1n, timeSecs: this.#timeSecs, parentHash: hash, index, transactions };
   }
 }
