@@ -5,8 +5,9 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { ChainConfig, DeploymentConfig } from '../../config/chains-schema.ts';
-import { hasOwnSource } from '../../config/live-schema.ts';
+import { hasOwnSource, partSource } from '../../config/live-schema.ts';
 import { type FactoryLayout, factoryLayouts } from '../factory-layouts.ts';
+import { checkParts } from './check-parts.ts';
 import { type Finding, hasErrors } from './finding.ts';
 
 type Problem = Pick<Finding, 'level' | 'problem' | 'isSilent'>;
@@ -29,6 +30,7 @@ export async function checkNodes(
   const factories = await factoryLayouts(rpc, chain);
   const url = new URL(chain.rpcUrls[0] ?? 'http://localhost').origin;
   const problems = [...factories.flatMap(layoutProblems), ...(await traceProblems(rpc, chain))];
+  findings.push(...(await checkParts(chain)));
   return { findings: [...findings, ...problems.map((it) => ({ ...it, chainId: chain.chainId, url }))], factories };
 }
 
@@ -83,6 +85,7 @@ async function overrideProblems(rpc: ChainRpc, { live }: ChainConfig): Promise<P
   ]);
   const problems = state ? [] : [warning('applies no state overrides: prices are inverted')];
   if (stateAndBlock) return problems;
+  if (partSource(live)) return problems;
   if (live) return [...problems, warning('applies no state and block overrides together: no live quotes from it')];
   return state ? [note('applies no block overrides, which live quotes would need')] : problems;
 }

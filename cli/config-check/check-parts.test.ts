@@ -1,0 +1,40 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ChainConfig } from '../../config/chains-schema.ts';
+import { startAnvil } from '../../devnet/anvil.ts';
+import { deployProtocol } from '../../devnet/deploy.ts';
+import { connectDevChain } from '../../devnet/dev-chain.ts';
+import { startPartNode } from '../../devnet/parts/part-node.ts';
+import { checkParts } from './check-parts.ts';
+
+const CHAIN_ID = 31_337;
+
+test('nodes of a live source follow the parts of blocks, or it is said what they do', { timeout: 60_000 }, async () => {
+  const anvil = await startAnvil({ chainId: CHAIN_ID, args: ['--order', 'fifo'] });
+  onTestFinished(anvil.stop);
+  const { multicall3 } = await deployProtocol(anvil.url, CHAIN_ID);
+  const node = await startPartNode(await connectDevChain(anvil.url));
+  onTestFinished(node.stop);
+  const base = {
+    chainId: CHAIN_ID,
+    name: 'devnet',
+    rpcUrls: [node.url],
+    blockTimeMs: 2_000,
+    multicall3,
+    deployments: [],
+  };
+  const sources = [{ kind: 'preconfirmed', rpcUrls: [node.url], wsUrls: [node.wsUrl] }];
+  const chain = ChainConfig.parse({ ...base, live: { sources } });
+  const problems = async () => (await checkParts(chain)).map(({ level, problem }) => `${level}: ${problem}`);
+  const stop = node.run();
+  expect(await problems()).toEqual([]);
+  await stop();
+  node.trap({ kind: 'allBehind', blocks: 0n });
+  const { number } = await (await connectDevChain(anvil.url)).client.getBlock();
+  expect(await problems()).toEqual([
+    `error: follows no parts of blocks: a call at the tag pending runs at block ${number}, the head is ${number}`,
+    'warning: pushed 0 parts of blocks in three seconds: parts are polled',
+  ]);
+  node.trap({ kind: 'null' });
+  expect((await problems())[0]).toMatch(/^error: shows no parts of blocks: /);
+  expect(await checkParts(ChainConfig.parse(base))).toEqual([]);
+});

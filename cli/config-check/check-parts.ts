@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openRetryingRpc } from '../../chain/discovery/retrying-rpc.ts';
+import { readPart } from '../../chain/read-part.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import type { ChainConfig } from '../../config/chains-schema.ts';
+import { partSource } from '../../config/live-schema.ts';
+import type { Finding } from './finding.ts';
+
+/** Parts come each 200 ms. */
+const WATCH_MS = 3_000;
+const MIN_PUSHES = 3;
+const CALL_MS = 5_000;
+
+/** Finds out whether the nodes of a live source follow the parts of blocks: two calls to each, and a subscription of three seconds. */
+export async function checkParts(chain: ChainConfig): Promise<Finding[]> {
+  const source = partSource(chain.live);
+  if (!source) return [];
+  const findings = await Promise.all([
+    ...source.rpcUrls.map(async (url) => findingOf(chain, url, 'error', await callProblem(chain, url))),
+    ...source.wsUrls.map(async (url) => findingOf(chain, url, 'warning', await socketProblem(url))),
+  ]);
+  return findings.flat();
+}
+
+const findingOf = (
+  { chainId }: ChainConfig,
+  url: string,
+  level: Finding['level'],
+  problem: string | null,
+): Finding[] => (problem ? [{ chainId, url: new URL(url).origin, level, problem }] : []);
+
+/** Why calls at the tag `pending` show no part of a block; null where they do. */
+async function callProblem({ chainId, multicall3 }: ChainConfig, url: string): Promise<string | null> {
+  const rpc = openRetryingRpc([url]);
+  try {
+    const { block } = await rpc.head();
+    const { blockNumber } = await readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(CALL_MS));
+    if (blockNumber > block.number) return null;
+    return `follows no parts of blocks: a call at the tag pending runs at block ${blockNumber}, the head is ${block.number}`;
+  } catch (error) {
+    return `shows no parts of blocks: ${error instanceof RpcFailure ? error.reason : 'unknown error'}`;
+  }
+}
+
+/** Why a socket pushes no parts; null where it does. */
+async function socketProblem(url: string): Promise<string | null> {
+  const socket = new WebSocket(url);
+  let pushes = 0;
+  socket.onopen = () =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newFlashblocks'] }));
+  socket.onmessage = ({ data }) => {
+    if (String(data).includes('"eth_subscription"')) pushes += 1;
+  };
+  await sleep(WATCH_MS);
+  socket.close();
+  return pushes >= MIN_PUSHES ? null : `pushed ${pushes} parts of blocks in three seconds: parts are polled`;
+}
