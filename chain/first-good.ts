@@ -1,6 +1,7 @@
 import type { OutageLog } from '../runtime/outage-log.ts';
 import type { AbleNodes } from './able-nodes.ts';
 import { throughBreaker } from './checked-request.ts';
+import { isLaterView, OtherPart } from './part-view.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { MissingAbility, RpcFailure } from './rpc-failure.ts';
 
@@ -15,8 +16,8 @@ export const allPaused = () => new RpcFailure('paused', 'every node of the chain
 /**
  * Asks nodes in their order, until one gives a usable answer.
  *
- * @throws RpcFailure of the last node that refused, or of the last one asked when none did; MissingAbility where nodes
- * are down and another one lacks what is needed
+ * @throws RpcFailure of the last node that refused, or of the last one asked when none did; OtherPart with the latest
+ * part that any of them is at; MissingAbility where nodes are down and another one lacks what is needed
  */
 export async function firstGood<T>(
   { endpoints, missing }: AbleNodes,
@@ -32,8 +33,7 @@ export async function firstGood<T>(
       return result;
     } catch (error) {
       if (!(error instanceof RpcFailure)) throw error;
-      if (error.code === 'paused' || (error.isNodeFault && last.isAnswer)) continue;
-      last = error;
+      last = moreTelling(last, error);
     }
   }
   const isLate = isTimeout(signal) && performance.now() - startedAt >= MIN_WAIT_MS;
@@ -41,6 +41,13 @@ export async function firstGood<T>(
   if (isDown || isLate) outage?.failed(last);
   if (missing === undefined || !isDown) throw last;
   throw new MissingAbility(missing, `${last.message}; another node lacks ${missing}`, last.code);
+}
+
+/** Of the failures of two nodes, asked one after the other, the one to pass on. */
+function moreTelling(last: RpcFailure, next: RpcFailure): RpcFailure {
+  if (next.code === 'paused') return last;
+  if (last instanceof OtherPart) return next instanceof OtherPart && isLaterView(next.view, last.view) ? next : last;
+  return next.isNodeFault && last.isAnswer ? last : next;
 }
 
 /** Whether a deadline of the caller passed. */

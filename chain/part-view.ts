@@ -48,6 +48,10 @@ export const isSameView = (one: PartView, other: PartView): boolean =>
   one.feesWei === other.feesWei &&
   (one.parentHash === other.parentHash || one.parentHash === null || other.parentHash === null);
 
+/** Whether a part surely comes after another one, unless the chain went back or fees were taken out. */
+export const isLaterView = (one: PartView, other: PartView): boolean =>
+  one.blockNumber === other.blockNumber ? one.feesWei > other.feesWei : one.blockNumber > other.blockNumber;
+
 /** Says that a call ran on another part than was asked for. */
 export class OtherPart extends RpcFailure {
   /** What the call shows. */

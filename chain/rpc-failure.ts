@@ -64,7 +64,7 @@ export class RpcFailure extends AppError {
 
   /** Whether a node that works answered so, which another one that is down does not change. */
   get isAnswer(): boolean {
-    return this.code === 'refused' || this.code === 'ignored';
+    return this.code === 'refused' || this.code === 'ignored' || this.code === 'moved';
   }
 
   /** Whether a node refused any request, not what was asked. */

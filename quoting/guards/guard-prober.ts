@@ -70,7 +70,7 @@ export class GuardProber {
    * Finds, in shared calls, how far pools trade whose guards are all known.
    *
    * @returns the sides in the order of the pools; an error for a pool whose own swaps could not be simulated
-   * @throws RpcFailure when the nodes did not give the state of the guards
+   * @throws RpcFailure when the nodes did not give the state of the guards, or simulated swaps on another part
    */
   async evaluate(context: ReadContext, pools: readonly GuardedCurve[]): Promise<(TradingSides | SnapshotError)[]> {
     const claims = await this.#claims(context, pools);
@@ -98,7 +98,7 @@ export class GuardProber {
     );
   }
 
-  /** Probes a pool with an unknown extension. @throws SnapshotError */
+  /** Probes a pool with an unknown extension. @throws SnapshotError, OtherPart */
   probe(context: ReadContext, guarded: GuardedCurve): Promise<TradingSides> {
     return this.#unknown.probe(context, guarded);
   }

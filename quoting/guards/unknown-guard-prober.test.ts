@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { OtherPart } from '../../chain/part-view.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { PoolCurve, SwapAmounts } from '../../protocol/curve.ts';
 import type { DepthLevel, TradingSides } from '../../protocol/depth.ts';
 import { flatSimulation } from '../../protocol/layouts/flat/adapter.ts';
@@ -12,7 +14,7 @@ import { fillCurve, foundAt } from '../../protocol/routing/fill-curve.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { flatPool } from '../pools/served-pool.fixture.ts';
 import { modelChain, type SimulateSwap } from './model-node.fixture.ts';
-import { UnknownGuardProber } from './unknown-guard-prober.ts';
+import { asProbeError, UnknownGuardProber } from './unknown-guard-prober.ts';
 
 const BLOCK: BlockRef = { number: 1n, hash: `0x${'11'.repeat(32)}`, timestamp: 1n };
 const ROUNDED = 2n;
@@ -66,6 +68,12 @@ test('a pool that pays less from some input on is promised no more than it gives
     { numRuns: runs(200) },
   );
   expect(cut).toBeGreaterThan(runs(200));
+});
+
+test('probes that ran on another part of the block say so: all pools are read on that one', () => {
+  const other = new OtherPart({ blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei: 1n });
+  expect(() => asProbeError(other)).toThrow(other);
+  expect(asProbeError(new RpcFailure('timeout', 'late'))).toMatchObject({ code: 'read_failed' });
 });
 
 /** Inputs of at least `from` pay 1% less than the pool would; those beyond `cap` are refused. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { boundedCallsOnce, type ChainTarget } from '../../chain/isolated-calls.ts';
+import { OtherPart } from '../../chain/part-view.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { isRejection, type PoolCurve, type PoolSide } from '../../protocol/curve.ts';
@@ -45,7 +46,7 @@ export class UnknownGuardProber {
    * Probes a pool: one call a side, whatever the extension does, and two more for a side that it cuts, unless that ends
    * where it did.
    *
-   * @throws SnapshotError
+   * @throws SnapshotError; OtherPart when calls ran on another part of the block being built
    */
   async probe(context: ReadContext, { pool: { address }, curve }: GuardedCurve): Promise<TradingSides> {
     if (this.#burnedOut.has(address)) return CLOSED;
@@ -90,9 +91,13 @@ function kept(side: PoolSide, promises: FillCurve, probed: ProbedInput): ProbedI
 const isBurnedOut = (probed: readonly ProbedInput[]): boolean =>
   isRejection(probed[0]?.outcome) && probed.some(({ outcome }) => outcome === null);
 
-/** Makes failed probes an error of their pool alone. Throws any other error: it is a defect. */
+/**
+ * Makes failed probes an error of their pool alone.
+ *
+ * @throws OtherPart, which concerns all pools; any other error: it is a defect
+ */
 export function asProbeError(error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
-  if (!(error instanceof RpcFailure)) throw error;
+  if (!(error instanceof RpcFailure) || error instanceof OtherPart) throw error;
   return new SnapshotError('read_failed', 'swaps of a guarded pool were not simulated', { cause: error });
 }

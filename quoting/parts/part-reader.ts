@@ -30,6 +30,8 @@ type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: PartReaderDeps;
   readonly #committed: ReadCommitted;
+  /** Pools that share calls share their error. */
+  readonly #noted = new WeakSet<OtherPart>();
 
   constructor(deps: PartReaderDeps) {
     this.#deps = deps;
@@ -70,7 +72,10 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   async #again<S>({ reserve, ...head }: HeadContext, error: unknown, read: ReadAt<S>): Promise<S> {
     if (!(error instanceof OtherPart)) throw error;
     const { heads, note } = this.#deps;
-    note(error.view);
+    if (!this.#noted.has(error)) {
+      this.#noted.add(error);
+      note(error.view);
+    }
     const next = await heads.head();
     const { pending } = next.block;
     if (!pending || pending.digest === head.block.pending?.digest) throw error;

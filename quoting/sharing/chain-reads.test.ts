@@ -1,5 +1,6 @@
 import type { Address } from 'viem';
 import { expect, test, vi } from 'vitest';
+import { OtherPart } from '../../chain/part-view.ts';
 import type { BlockHeader } from '../../chain/read-context.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
 import { RequestedPools } from '../requested/requested-pools.ts';
@@ -57,6 +58,27 @@ test('a read that fails at once fails where it is awaited, and is not waited for
   const failing = Promise.reject(new Error('refused'));
   await expect(reader.share({ kind: 'answers', block, pools: [POOL] }, failing, String)).rejects.toThrow('refused');
   expect(await found).toBeUndefined();
+});
+
+test.each([
+  ['that failed', new Error('down'), []],
+  [
+    'that came to another part of the block',
+    new OtherPart({ ...block, blockNumber: 2n, parentHash: null, feesWei: 1n }),
+    ['0x02'],
+  ],
+])('a process with nodes %s claims the next block later, or at once', async (_, error, claimed) => {
+  const taken: string[] = [];
+  const [reader, other] = processes(2, async (state) => {
+    taken.push(state);
+    return 'taken';
+  }) as [ChainReads, ChainReads];
+  for (const each of [reader, other]) await each.tick();
+  await reader.claim(block);
+  await reader.share({ kind: 'answers', block, pools: [POOL] }, Promise.reject(error), String).catch(() => undefined);
+  void reader.claim({ ...block, number: 2n, hash: '0x02', parents: [block.hash] });
+  await new Promise(setImmediate);
+  expect(taken.slice(1)).toEqual(claimed);
 });
 
 test('what one process reads is found by the others, and what it will not read is not waited for', async () => {

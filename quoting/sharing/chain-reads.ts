@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { OtherPart } from '../../chain/part-view.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 import type { SharedKind, SharedPools, SharedReads } from '../reads/shared-reads.ts';
@@ -60,7 +61,8 @@ export class ChainReads implements SharedReads {
       this.#note(of, (index) => write(read[index] as T));
       return read;
     } catch (error) {
-      void this.#claims.take({ kind: 'nodesFailed' });
+      // The nodes work that came to another part of the block.
+      if (!(error instanceof OtherPart)) void this.#claims.take({ kind: 'nodesFailed' });
       this.#note(of, () => null);
       throw error;
     }
