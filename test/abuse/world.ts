@@ -43,13 +43,13 @@ export interface AbuseWorld {
 }
 
 export async function startAbuseWorld(): Promise<AbuseWorld> {
-  const [world, database, redis, folder] = await Promise.all([
-    startQuoteWorld(CHAIN),
-    createDatabase(),
-    createRedisDatabase('pamm'),
-    createTempFolder('abuse'),
-  ]);
-  const client = new pg.Pool({ connectionString: database.url, max: 2 });
+  // What is open ends, the last one first, also where something after it does not start.
+  await using opened = new AsyncDisposableStack();
+  const world = opened.adopt(await startQuoteWorld(CHAIN), ({ stop }) => stop());
+  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const redis = opened.adopt(await createRedisDatabase('pamm'), ({ drop }) => drop());
+  const folder = opened.adopt(await createTempFolder('abuse'), ({ remove }) => remove());
+  const client = opened.adopt(new pg.Pool({ connectionString: database.url, max: 2 }), (pool) => pool.end());
   client.on('error', () => undefined); // Dropping the database ends its sessions.
   await migrate(database.url);
   await createOnchainTables(client);
@@ -63,7 +63,8 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
   await writeFile(chainsFile, JSON.stringify(chainsConfig(world, market)));
   const env = { CHAINS_CONFIG: chainsFile, DATABASE_URL: database.url, REDIS_URL: redis.url, PAMM_SIMULATION: 'off' };
   await list(env, client);
-  const api = await startAbusedApi(env);
+  const api = opened.adopt(await startAbusedApi(env), ({ stop }) => stop());
+  const ends = opened.move();
   return {
     api,
     key,
@@ -72,11 +73,7 @@ export async function startAbuseWorld(): Promise<AbuseWorld> {
     tokens: market.tokens,
     database: client,
     secrets: [...[database.url, redis.url, world.anvil.url].map((url) => new URL(url).host), PROJECT_ROOT],
-    stop: async () => {
-      await api.stop();
-      await client.end();
-      await Promise.all([world.stop(), database.drop(), redis.drop(), folder.remove()]);
-    },
+    stop: () => ends.disposeAsync(),
   };
 }
 

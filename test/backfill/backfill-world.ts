@@ -35,26 +35,29 @@ export interface BackfillWorld {
 }
 
 export async function startBackfillWorld(actions: number): Promise<BackfillWorld> {
-  const [chains, home, folder] = await Promise.all([
-    Promise.all(CHAINS.map((chain) => startChain(chain, actions))),
-    createDatabase(),
-    createTempFolder('backfill'),
-  ]);
+  // What is open ends, the last one first, also where something after it does not start.
+  await using opened = new AsyncDisposableStack();
+  const home = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const folder = opened.adopt(await createTempFolder('backfill'), ({ remove }) => remove());
+  const chains = await Promise.all(CHAINS.map((chain) => startChain(opened, chain, actions)));
   await migrate(home.url);
   const [first, second] = chains;
   if (first === undefined || second === undefined) throw new Error('no chains');
-  const secondNode = await startRpcProxy(second.url);
+  const secondNode = opened.adopt(await startRpcProxy(second.url), ({ stop }) => stop());
   const file = buildChainsFile([first, { ...second, url: secondNode.url }]);
   const write = async (name: string, content: object) => {
     const path = join(folder.path, name);
     await writeFile(path, JSON.stringify(content));
     return path;
   };
-  const database = new pg.Pool({ connectionString: home.url, max: 6 });
+  const database = opened.adopt(new pg.Pool({ connectionString: home.url, max: 6 }), (pool) => pool.end());
+  opened.defer(killLeftCommands);
+  const chainsFile = await write('chains.json', file);
+  const ends = opened.move();
   return {
     chains,
     secondNode,
-    chainsFile: await write('chains.json', file),
+    chainsFile,
     writeLateChainsFile: (fromBlock) =>
       write(`from-${fromBlock}.json`, {
         ...file,
@@ -64,17 +67,12 @@ export async function startBackfillWorld(actions: number): Promise<BackfillWorld
       }),
     databaseUrl: home.url,
     database,
-    stop: async () => {
-      killLeftCommands();
-      await database.end();
-      await Promise.all([secondNode.stop(), ...chains.map(({ anvil }) => anvil.stop())]);
-      await Promise.all([home.drop(), folder.remove()]);
-    },
+    stop: () => ends.disposeAsync(),
   };
 }
 
-async function startChain(chain: (typeof CHAINS)[number], actions: number) {
-  const anvil = await startAnvil({ chainId: chain.chainId });
+async function startChain(opened: AsyncDisposableStack, chain: (typeof CHAINS)[number], actions: number) {
+  const anvil = opened.adopt(await startAnvil({ chainId: chain.chainId }), ({ stop }) => stop());
   const scenario = await runScenario({
     rpcUrl: anvil.url,
     chainId: chain.chainId,

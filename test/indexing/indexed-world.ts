@@ -42,11 +42,11 @@ const CHAINS = [
 
 /** @param actionsBefore random actions per chain before the indexer starts, so that it meets them as history */
 export async function startIndexedWorld(actionsBefore: number): Promise<IndexedWorld> {
-  const [chains, database, folder] = await Promise.all([
-    Promise.all(CHAINS.map(({ chainId }) => startChain(chainId))),
-    createDatabase(),
-    createTempFolder('indexed-world'),
-  ]);
+  // What is open ends, the last one first, also where something after it does not start.
+  await using opened = new AsyncDisposableStack();
+  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const folder = opened.adopt(await createTempFolder('indexed-world'), ({ remove }) => remove());
+  const chains = await Promise.all(CHAINS.map(({ chainId }) => startChain(opened, chainId)));
   await migrate(database.url);
   const act = async (actions: number) => {
     await Promise.all(chains.map(({ traffic }) => actOn(traffic, actions)));
@@ -60,8 +60,11 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
   const proxy = await startTcpProxy(postgres.hostname, Number(postgres.port), (data) => {
     return toLose > 0 && data.includes('COMMIT\0') && toLose-- > 0;
   });
+  opened.defer(proxy.stop);
   const proxied = Object.assign(new URL(postgres), { port: String(proxy.port) });
   const indexer = await startIndexer({ databaseUrl: proxied.href, chainsFile });
+  opened.defer(indexer.stop);
+  const ends = opened.move();
   return {
     chains,
     databaseUrl: database.url,
@@ -76,16 +79,12 @@ export async function startIndexedWorld(actionsBefore: number): Promise<IndexedW
       );
       await waitUntilIndexed(indexer, new Map(heads));
     },
-    stop: async () => {
-      await indexer.stop();
-      await proxy.stop();
-      await Promise.all([...chains.map(({ anvil }) => anvil.stop()), database.drop(), folder.remove()]);
-    },
+    stop: () => ends.disposeAsync(),
   };
 }
 
-async function startChain(chainId: number): Promise<WorldChain> {
-  const anvil = await startAnvil({ chainId });
+async function startChain(opened: AsyncDisposableStack, chainId: number): Promise<WorldChain> {
+  const anvil = opened.adopt(await startAnvil({ chainId }), ({ stop }) => stop());
   const client = connectNode(anvil.url);
   const scenario = await runScenario({ rpcUrl: anvil.url, chainId });
   const traffic = await createTraffic({ rpcUrl: anvil.url, scenario, seed: chainId });

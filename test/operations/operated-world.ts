@@ -49,27 +49,30 @@ const KINDS = { 31337: 'ethereum', 31338: 'bsc' } as const;
 
 /** @param settings environment of every process */
 export async function startOperatedWorld(settings: Readonly<Record<string, string>>): Promise<OperatedWorld> {
-  const [first, second, builder, database, redis, folder] = await Promise.all([
-    startChain(31337),
-    startChain(31338),
-    startMockBuilder(),
-    createDatabase(),
-    createRedisDatabase('pamm'),
-    createTempFolder('operated-world'),
-  ]);
+  // What is open ends, the last one first, also where something after it does not start.
+  await using opened = new AsyncDisposableStack();
+  const database = opened.adopt(await createDatabase(), ({ drop }) => drop());
+  const redis = opened.adopt(await createRedisDatabase('pamm'), ({ drop }) => drop());
+  const folder = opened.adopt(await createTempFolder('operated-world'), ({ remove }) => remove());
+  const builder = opened.adopt(await startMockBuilder(), ({ stop }) => stop());
+  const [first, second] = await Promise.all([startChain(opened, 31337), startChain(opened, 31338)]);
   await migrate(database.url);
   const chainsFile = join(folder.path, 'chains.json');
   await writeFile(chainsFile, JSON.stringify(chainsOf([first, second], builder)));
   const env = { ...settings, CHAINS_CONFIG: chainsFile, DATABASE_URL: database.url, REDIS_URL: redis.url };
   const envOf = (name: ProcessName) => (name === 'capture' ? { ...env, REDIS_URL: redis.captureUrl } : env);
   const started = await Promise.all(
-    PROCESSES.map(async (name) => [name, await startProcess(name, envOf(name))] as const),
+    PROCESSES.map(async (name) => {
+      const process = opened.adopt(await startProcess(name, envOf(name)), ({ stop }) => stop());
+      return [name, process] as const;
+    }),
   );
-  const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  const pool = opened.adopt(new pg.Pool({ connectionString: database.url, max: 2 }), (it) => it.end());
   pool.on('error', () => undefined); // Dropping the database ends its sessions.
   const endpoints = loadChainsFile(chainsFile).chains.flatMap((chain) => chainEndpoints(chain, env));
   const endpointId = (builder: string) =>
     endpoints.find(({ provider }) => provider.startsWith(`${builder}:`))?.id ?? '';
+  const ends = opened.move();
   return {
     chains: [first, second],
     providers: {
@@ -81,16 +84,15 @@ export async function startOperatedWorld(settings: Readonly<Record<string, strin
     databaseUrl: database.url,
     captureRedisUrl: redis.captureUrl,
     database: pool,
-    stop: async () => {
-      await Promise.all(started.map(([, process]) => process.stop()));
-      await Promise.all([first.anvil.stop(), second.anvil.stop(), builder.stop(), pool.end()]);
-      await Promise.all([database.drop(), redis.drop(), folder.remove()]);
-    },
+    stop: () => ends.disposeAsync(),
   };
 }
 
-async function startChain(chainId: keyof typeof KINDS): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
-  const anvil = await startAnvil({ chainId });
+async function startChain(
+  opened: AsyncDisposableStack,
+  chainId: keyof typeof KINDS,
+): Promise<OperatedChain & { readonly kind: 'ethereum' | 'bsc' }> {
+  const anvil = opened.adopt(await startAnvil({ chainId }), ({ stop }) => stop());
   const client = connectNode(anvil.url);
   return {
     chainId,
