@@ -11,7 +11,10 @@ const WATCH_MS = 3_000;
 const MIN_PUSHES = 3;
 const CALL_MS = 5_000;
 
-/** Finds out whether the nodes of a live source follow the parts of blocks: two calls to each, and a subscription of three seconds. */
+/**
+ * Finds out whether the nodes of a live source follow the parts of blocks: two calls to each,
+ * and a subscription of three seconds.
+ */
 export async function checkParts(chain: ChainConfig): Promise<Finding[]> {
   const source = partSource(chain.live);
   if (!source) return [];

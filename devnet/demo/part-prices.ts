@@ -18,8 +18,9 @@ const PARTS_PER_BLOCK = 10;
 const BETTER_E6 = 60n;
 
 /**
- * Makes pools whose makers move prices in each part of a block, and lets a sequencer show the chain's blocks in parts from
- * now on. The first pool shows a better price in the last part of a block, and withdraws it in the first one of the next.
+ * Makes pools whose makers move prices in each part of a block, and lets a sequencer show the chain's blocks in parts
+ * from now on. The first pool shows a better price in the last part of a block,
+ * and withdraws it in the first one of the next.
  */
 export async function startPartPrices(
   rpcUrl: string,

@@ -56,7 +56,10 @@ export class Sequencer {
     this.#queue.push(transaction);
   }
 
-  /** Makes the next part, with what was submitted; after the last one of a block, seals this before. On another head, the first one. */
+  /**
+   * Makes the next part, with what was submitted; after the last one of a block, seals this before.
+   * On another head, the first one.
+   */
   async next(): Promise<Part> {
     const head = await this.#chain.client.getBlock();
     if (head.hash !== this.#head.hash) {

@@ -27,8 +27,8 @@ export async function compareWithStorage({
 }
 
 /**
- * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none. With the number
- * of pools and factories that it compared: none would show nothing.
+ * Differences that capture took for those of the index and the chain, at any time: whatever happened, there are none.
+ * With the number of pools and factories that it compared: none would show nothing.
  */
 export async function differencesOfIndex({ databaseUrl }: World): Promise<{ audited: number; violations: string[] }> {
   const client = await connectExact(databaseUrl);

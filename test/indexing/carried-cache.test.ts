@@ -15,8 +15,8 @@ import { indexerStarter, type RunningIndexer, waitUntilIndexed } from './indexer
 import { poolsOf, unlikeLogs } from './unlike-logs.ts';
 
 /**
- * An index of a younger factory, then of an older one besides: the logs in the database are carried over. Of some ranges
- * they say that all was read, where it was not.
+ * An index of a younger factory, then of an older one besides: the logs in the database are carried over. Of some
+ * ranges they say that all was read, where it was not.
  */
 
 const LIMIT_MS = 120_000;

@@ -12,7 +12,9 @@ export type Accounts = Readonly<Record<string, Readonly<Record<string, string>>>
 /** Whether a block is the one that is being built. */
 type IsTarget = (blockNumber: number) => boolean;
 
-/** As a client of Rust: a frame needs its fields, hex is prefixed, and the time may not go back, nor be old or ahead. */
+/**
+ * As a client of Rust: a frame needs its fields, hex is prefixed, and the time may not go back, nor be old or ahead.
+ */
 export function strictReader(isTarget: IsTarget) {
   let [newest, highest] = [0n, 0n];
   return (text: string): Book | null => {
