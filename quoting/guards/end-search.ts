@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
-import { type ChainTarget, runProgram } from '../../chain/isolated-calls.ts';
+import { boundedCallsOnce, type ChainTarget, runProgram } from '../../chain/isolated-calls.ts';
 import type { ReadContext } from '../../chain/read-context.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../../protocol/curve.ts';
 import { minBigint } from '../../protocol/fixed-point.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
-import { simulatedResult, swapAmounts } from '../../protocol/pool-errors.ts';
+import { simulatedAmounts, simulatedResult, swapAmounts } from '../../protocol/pool-errors.ts';
 import { fillCurve } from '../../protocol/routing/fill-curve.ts';
 import { decodeWalk, encodeWalk, type WalkRecord } from '../../protocol/simulated-walk/simulated-walk.ts';
 import { isShort } from './short-fill.ts';
@@ -30,12 +30,27 @@ interface KnownEnd {
 
 /** With both amounts that it starts from, a search takes 20 simulations. */
 const HALVINGS = 18;
+/** After a part of a block: the points that are tried between two amounts, in millionths of the way, the last one first. */
+const POINTS_E6 = [
+  999_990n,
+  999_000n,
+  990_000n,
+  950_000n,
+  875_000n,
+  750_000n,
+  625_000n,
+  500_000n,
+  375_000n,
+  250_000n,
+  125_000n,
+];
 /** For how many sides it is remembered where they end: those searched last. */
 const MAX_SIDES = 10_000;
 
 /**
  * Finds where a side ends that an unknown extension cuts: inside the bin behind the last amount that fills, by a call
- * for exact inputs and another for exact outputs. Remembers it as long as the side is the same.
+ * for exact inputs and another for exact outputs. Remembers it as long as the side is the same. After a part of a block
+ * it finds the end among some points: searches do not show which part they ran on.
  */
 export class EndSearch {
   readonly #target: ChainTarget;
@@ -59,7 +74,7 @@ export class EndSearch {
    * The end of a side, within the limit that simulated swaps showed.
    *
    * @param isOutputFilled whether the remembered exact output fills
-   * @throws RpcFailure when no node answered
+   * @throws RpcFailure when no node answered; OtherPart when a call ran on another part
    */
   async find(searched: SearchedSide, limit: SideLimit, isOutputFilled: boolean): Promise<SideLimit> {
     const { pool, side } = searched;
@@ -114,7 +129,27 @@ export class EndSearch {
     return { ...limit, most, beyond: null, filled: simulatedResult(filled) };
   }
 
-  async #simulate(searched: SearchedSide, amounts: readonly bigint[]) {
+  /** Simulates two amounts, and some between them, up to the first that is rejected. */
+  #simulate(searched: SearchedSide, amounts: readonly [bigint, bigint]): Promise<readonly WalkRecord[]> {
+    return searched.block.pending?.part ? this.#tryPoints(searched, amounts) : this.#walk(searched, amounts);
+  }
+
+  /** By a call that shows its part. Where its gas does not reach all points, the last ones have it. */
+  async #tryPoints(searched: SearchedSide, [from, to]: readonly [bigint, bigint]): Promise<readonly WalkRecord[]> {
+    const { pool, side } = searched;
+    const amounts = [to, from, ...POINTS_E6.map((point) => from + ((to - from) * point) / 1_000_000n)];
+    const swaps = amounts.map((amount) => simulatedSwap(pool, side, amount, 'unknown'));
+    const { results } = await boundedCallsOnce(this.#target, searched, swaps);
+    const records = amounts.flatMap((amount, index): WalkRecord[] => {
+      const result = results[index];
+      return result ? [{ amount, outcome: side.swapOutcome(result), fill: simulatedAmounts(result) }] : [];
+    });
+    const ordered = records.sort((a, b) => (magnitude(a.amount) < magnitude(b.amount) ? -1 : 1));
+    const rejected = ordered.findIndex(({ outcome }) => isRejection(outcome));
+    return rejected < 0 ? ordered : ordered.slice(0, rejected + 1);
+  }
+
+  async #walk(searched: SearchedSide, amounts: readonly bigint[]): Promise<readonly WalkRecord[]> {
     const { pool, side } = searched;
     const walk = {
       pool,
@@ -137,4 +172,6 @@ const lastOutput = (side: PoolSide, limit: SideLimit): bigint =>
 
 /** The larger swap of two in one direction. */
 const larger = (a: WalkRecord | null, b: WalkRecord): WalkRecord =>
-  a && (a.amount < 0n ? -a.amount : a.amount) > (b.amount < 0n ? -b.amount : b.amount) ? a : b;
+  a && magnitude(a.amount) > magnitude(b.amount) ? a : b;
+
+const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount);

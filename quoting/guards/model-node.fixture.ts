@@ -10,9 +10,12 @@ import {
   parseAbiParameters,
   size,
   sliceHex,
+  zeroAddress,
 } from 'viem';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { ChainTarget } from '../../chain/isolated-calls.ts';
+import { viewCalls } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
 import { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import type { CallResult } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { BOUNDED_CALLS_CODE } from '../../protocol/bounded-calls/bounded-calls-code.ts';
@@ -33,29 +36,38 @@ const ANSWERED = [1n, 1n, 1n] as const;
 const CALL_HEADER = { bytes: 27, kept: 24, length: 25 };
 const POINT = { bytes: 20, amount: 16 };
 const REVERTED = 1;
+const SUCCEEDED = 2;
 /** A selector and two words. */
 const FILL_BYTES = 68;
 
-/** A chain of one node, which runs programs as `BoundedCalls.sol` and `SimulatedWalk.sol` do. Gas never runs out. */
-export function modelChain(simulate: SimulateSwap): ChainTarget {
-  return { chainId: 1, rpc: new ChainRpc([new ModelNode(simulate)]) };
+/**
+ * A chain of one node, which runs programs as `BoundedCalls.sol` and `SimulatedWalk.sol` do. Gas never runs out.
+ *
+ * @param viewOf what the node shows of the block being built in its next call; asked once a program
+ */
+export function modelChain(simulate: SimulateSwap, viewOf?: () => PartView): ChainTarget {
+  return { chainId: 1, rpc: new ChainRpc([new ModelNode(simulate, viewOf)]) };
 }
 
 class ModelNode extends RpcEndpoint {
   readonly #simulate: SimulateSwap;
+  readonly #viewOf: (() => PartView) | undefined;
 
-  constructor(simulate: SimulateSwap) {
+  constructor(simulate: SimulateSwap, viewOf: (() => PartView) | undefined) {
     super('http://model', { timeoutMs: 1_000, count: () => undefined });
     this.#simulate = simulate;
+    this.#viewOf = viewOf;
   }
 
   override async request(_method: string, [call]: readonly unknown[]): Promise<Hex> {
     const { data } = call as { data: Hex };
-    return data.startsWith(BOUNDED_CALLS_CODE) ? runCalls(data, this.#simulate) : runWalk(data, this.#simulate);
+    const view = this.#viewOf?.();
+    const isCalls = data.startsWith(BOUNDED_CALLS_CODE);
+    return isCalls ? runCalls(data, this.#simulate, view) : runWalk(data, this.#simulate);
   }
 }
 
-function runCalls(data: Hex, simulate: SimulateSwap): Hex {
+function runCalls(data: Hex, simulate: SimulateSwap, view: PartView | undefined): Hex {
   const { args } = decodeDeployData({ abi: BOUNDED_CALLS, bytecode: BOUNDED_CALLS_CODE, data });
   const [, calls] = args as readonly [bigint, Hex];
   const results: Hex[] = [];
@@ -65,15 +77,27 @@ function runCalls(data: Hex, simulate: SimulateSwap): Hex {
       numberAt(calls, offset + CALL_HEADER.length, 2),
     ];
     offset += CALL_HEADER.bytes;
-    const { zeroForOne, amount } = swapOf(sliceHex(calls, offset, offset + length));
-    const result = simulate(zeroForOne, amount).data;
+    const call = sliceHex(calls, offset, offset + length);
+    const shown = view && shownBy(view, call);
+    const result = shown ?? simulated(call, simulate);
     const bytes = Math.min(size(result), kept);
-    results.push(
-      concatHex([numberToHex(1, { size: 2 }), hexByte(REVERTED), hexByte(bytes), sliceHex(result, 0, bytes)]),
-    );
+    const status = hexByte(shown ? SUCCEEDED : REVERTED);
+    results.push(concatHex([numberToHex(1, { size: 2 }), status, hexByte(bytes), sliceHex(result, 0, bytes)]));
     offset += length;
   }
   return encodeAbiParameters(parseAbiParameters('uint256, uint256, uint256, bytes'), [...ANSWERED, concatHex(results)]);
+}
+
+function simulated(call: Hex, simulate: SimulateSwap): Hex {
+  const { zeroForOne, amount } = swapOf(call);
+  return simulate(zeroForOne, amount).data;
+}
+
+/** What the contract returns that shows the block; undefined for another call. */
+function shownBy({ blockNumber, timestamp, parentHash, feesWei }: PartView, call: Hex): Hex | undefined {
+  const words = [blockNumber, timestamp, hexToBigInt(parentHash ?? '0x0'), feesWei, 0n, 0n];
+  const word = words[viewCalls(zeroAddress).findIndex(({ data }) => data === call)];
+  return word === undefined ? undefined : numberToHex(word, { size: 32 });
 }
 
 function runWalk(data: Hex, simulate: SimulateSwap): Hex {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
+import { zeroAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { OtherPart } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { PoolCurve, SwapAmounts } from '../../protocol/curve.ts';
@@ -33,6 +35,20 @@ function openPool(model: ModelPool): { readonly curve: PoolCurve; readonly simul
 
 const probe = (curve: PoolCurve, simulate: SimulateSwap): Promise<TradingSides> =>
   new UnknownGuardProber(modelChain(simulate)).probe({ block: BLOCK }, { pool: flatPool(1), curve });
+
+const viewOf = (feesWei: bigint): PartView => ({ blockNumber: 2n, timestamp: 3n, parentHash: BLOCK.hash, feesWei });
+const part5 = { view: viewOf(5n), index: null, multicall3: zeroAddress };
+const AT_PART: BlockRef = {
+  ...BLOCK,
+  pending: { blockNumber: 2n, timestamp: 3n, overrides: new Map(), digest: '5', receivedAt: 0, part: part5 },
+};
+
+/** Probes after the part with 5 wei of fees, with a node that comes to these parts, one a call; it stays at the last. */
+function probeAtPart(curve: PoolCurve, simulate: SimulateSwap, fees: readonly bigint[]): Promise<TradingSides> {
+  let calls = 0;
+  const target = modelChain(simulate, () => viewOf(fees[Math.min(calls++, fees.length - 1)] ?? 0n));
+  return new UnknownGuardProber(target).probe({ block: AT_PART }, { pool: flatPool(1), curve });
+}
 
 test('an extension that allows all leaves the side whole', async () => {
   await fc.assert(
@@ -68,6 +84,31 @@ test('a pool that pays less from some input on is promised no more than it gives
     { numRuns: runs(200) },
   );
   expect(cut).toBeGreaterThan(runs(200));
+});
+
+test('after a part of a block every call shows that part, and no more is promised than the pool gives', async () => {
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(modelPool, fc.nat(4), part, async (model, drawn, partE6) => {
+      const { curve, simulate } = openPool(model);
+      const side = curve.bids.levels.length > 0 ? curve.bids : curve.asks;
+      const bin = drawn % side.levels.length;
+      const [start, end] = [side.levels[bin - 1]?.cumulativeInput ?? 0n, side.levels[bin]?.cumulativeInput ?? 0n];
+      const paysLess = lessFrom(simulate, start + ((end - start) * partE6) / 1_000_000n, end);
+      const { bids, asks } = await probeAtPart(curve, paysLess, [5n]);
+      const levels = (side.zeroForOne ? bids : asks) ?? [];
+      expect(brokenPromises(levels, (input) => filledSwap(side, paysLess(side.zeroForOne, input)))).toEqual([]);
+      const output = levels.at(-1)?.cumulativeOutput ?? 0n;
+      if (output > 1n) expect(filledSwap(side, paysLess(side.zeroForOne, -output))).not.toBeNull();
+      // Both sides are probed by one call each; a side that ends takes others.
+      const later = await probeAtPart(curve, paysLess, [5n, 5n, 6n]).catch((error: unknown) => error);
+      if (!(later instanceof OtherPart)) return expect(later).toEqual({ bids, asks });
+      expect(later.view).toEqual(viewOf(6n));
+      moved += 1;
+    }),
+    { numRuns: runs(40) },
+  );
+  expect(moved).toBeGreaterThan(runs(10));
 });
 
 test('probes that ran on another part of the block say so: all pools are read on that one', () => {
