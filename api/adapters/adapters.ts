@@ -132,7 +132,8 @@ async function sendBlock(c: Context, deps: AdaptersDeps): Promise<Response> {
   const [by, wanted] = number === undefined ? [blockAt, timestamp] : [blockOf, number];
   if (wanted === undefined) throw badRequest('number or timestamp must be given');
   const block = await readInTurn(deps.database, async (client) => {
-    const { hasTransactions: _, ...newest } = await readServed(client, chain.chainId);
+    const { blockNumber, blockTimestamp } = await readServed(client, chain.chainId);
+    const newest = { blockNumber, blockTimestamp };
     const isNewest = number === undefined ? wanted >= newest.blockTimestamp : wanted === newest.blockNumber;
     return isNewest ? newest : (await by(client, [chain.chainId, wanted, newest.blockNumber]))[0];
   });

@@ -97,7 +97,7 @@ const eventsOf = <const Id extends string, const S extends Site>(operationId: Id
     ...ADAPTER,
     summary: `List the events of blocks for ${SITES[site]}`,
     description:
-      'Swaps and changes of liquidity of final blocks, both bounds included. 404 above `latest-block`. Left out is what ' +
+      'Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what ' +
       "would stop a site's indexing, such as a swap with an amount of zero.",
     request: { params, query: EventsQuery },
     answer: { description: 'The events', schema: EventsAnswer, example: { events: [EVENT_EXAMPLE] } },

@@ -1,6 +1,7 @@
--- The newest block of chain $1 whose events sites may have: final, and a minute older than the index. Ponder takes back
+-- The newest block of chain $1 whose events sites may ask for: final, and a minute older than the index. Ponder takes back
 -- what it wrote after a block that another chain replaces, of final blocks too, until the chain's next block. A reorganisation
--- that is deeper than a minute is not expected of any. Only blocks with an event, and the two of the checkpoint, have a known time.
+-- that is deeper than a minute is not expected of any. Only blocks with an event, and the
+-- two of the checkpoint, have a known time. What was named once stays below `finalBlock`.
 WITH point AS MATERIALIZED (
   SELECT substr(finalized_checkpoint, 27, 16)::int8 AS final_block, substr(finalized_checkpoint, 1, 10)::int8 AS final_ts,
          substr(latest_checkpoint, 1, 10)::int8 - 60 AS settled_ts
@@ -8,6 +9,7 @@ WITH point AS MATERIALIZED (
 )
 SELECT coalesce(older.block_number, final_block)::float8 AS "blockNumber",
        coalesce(older.block_timestamp, final_ts)::float8 AS "blockTimestamp",
+       final_block::float8 AS "finalBlock",
        EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'live.liquidity_change'::regclass AND attname = 'transaction_index'
          AND NOT attisdropped) AS "hasTransactions"
 FROM point

@@ -72,7 +72,7 @@ export interface Operations {
   /** Get a pool for DEX Screener, GeckoTerminal and CoinGecko. A pool whose events are served. The order of its tokens never changes. */
   getDexscreenerPair(request: RequestOf<'getDexscreenerPair'>, options?: CallOptions): Promise<ResponseOf<'getDexscreenerPair'>>;
 
-  /** List the events of blocks for DEX Screener, GeckoTerminal and CoinGecko. Swaps and changes of liquidity of final blocks, both bounds included. 404 above `latest-block`. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
+  /** List the events of blocks for DEX Screener, GeckoTerminal and CoinGecko. Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
   listDexscreenerEvents(request: RequestOf<'listDexscreenerEvents'>, options?: CallOptions): Promise<ResponseOf<'listDexscreenerEvents'>>;
 
   /** Get the newest block for DEXTools. All events until this block can be read. It is final. */
@@ -90,7 +90,7 @@ export interface Operations {
   /** Get a pool for DEXTools. A pool whose events are served. The order of its tokens never changes. */
   getDextoolsPair(request: RequestOf<'getDextoolsPair'>, options?: CallOptions): Promise<ResponseOf<'getDextoolsPair'>>;
 
-  /** List the events of blocks for DEXTools. Swaps and changes of liquidity of final blocks, both bounds included. 404 above `latest-block`. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
+  /** List the events of blocks for DEXTools. Swaps and changes of liquidity of final blocks, both bounds included. 404 above the newest final block. Left out is what would stop a site's indexing, such as a swap with an amount of zero. */
   listDextoolsEvents(request: RequestOf<'listDextoolsEvents'>, options?: CallOptions): Promise<ResponseOf<'listDextoolsEvents'>>;
 
   /** Get volume, fees, revenue and TVL of a day for DefiLlama. Of all pools of enabled deployments but delisted ones. 404 until the whole day is final. */

@@ -21,7 +21,10 @@ const BLOCKS_TO_FINALITY = 70;
 const SETTLED_SECS = 60;
 
 /** A log that moved tokens of a pool: an event for sites, unless it is a collection of fees or moved too little. */
-type Moved = Omit<KeptEvent, 'maker' | 'transactionIndex' | 'timestamp' | 'type'> & { readonly isShown: boolean };
+type Moved = Omit<KeptEvent, 'maker' | 'transactionIndex' | 'timestamp' | 'type'> & {
+  readonly isSwap: boolean;
+  readonly isShown: boolean;
+};
 
 /** Tests of what listing sites have after a walk: all of it is compared with what the chains logged. */
 export function testSites(world: IndexedWorld): void {
@@ -72,10 +75,10 @@ export function testSites(world: IndexedWorld): void {
         if (!events) continue;
         const moved = await movedBy(chain, address, pool, until.blockNumber);
         expect(events.map(({ maker, transactionIndex, timestamp, type, ...event }) => event)).toEqual(
-          moved.filter(({ isShown }) => isShown).map(({ isShown: _, ...event }) => event),
+          moved.filter(({ isShown }) => isShown).map(({ isShown: _, isSwap: _kind, ...event }) => event),
         );
         shown += events.length;
-        await expectTotals(chain.chainId, address, moved);
+        await expectTotals(chain.chainId, address, { moved, events });
       }
       expect(shown).toBeGreaterThan(50);
       await expectMakers(chain, pairs);
@@ -86,13 +89,27 @@ export function testSites(world: IndexedWorld): void {
   });
 
   /** What SQL sums up of the pool is the sum of its logs. */
-  async function expectTotals(chainId: number, pool: Address, moved: readonly Moved[]): Promise<void> {
+  async function expectTotals(
+    chainId: number,
+    pool: Address,
+    { moved, events }: { readonly moved: readonly Moved[]; readonly events: readonly KeptEvent[] },
+  ): Promise<void> {
     const { rows } = await opened.exact.query(
-      'SELECT balance0_raw, balance1_raw FROM read_model.pool_state WHERE chain_id = $1 AND pool = $2',
+      `SELECT s.balance0_raw, s.balance1_raw, a.swap_count, a.swap_in0_raw, a.swap_in1_raw, a.swap_out0_raw, a.swap_out1_raw
+       FROM read_model.pool_state s JOIN read_model.pool_activity a USING (chain_id, pool)
+       WHERE chain_id = $1 AND pool = $2 ORDER BY a.block_timestamp DESC LIMIT 1`,
       [chainId, pool],
     );
     const sums = [0, 1].map((token) => moved.reduce((sum, { amounts }) => sum + (amounts[token] ?? 0n), 0n));
     expect([rows[0]?.balance0_raw, rows[0]?.balance1_raw]).toEqual(sums);
+    // The totals that metadata shows differences of.
+    const swaps = events.filter(({ type }) => type === 'swap');
+    if (moved.filter(({ isSwap, isShown }) => isSwap && !isShown).length > 0) return;
+    const total = (token: 0 | 1, sign: bigint) =>
+      swaps.reduce((sum, { amounts }) => sum + (amounts[token] * sign > 0n ? amounts[token] * sign : 0n), 0n);
+    const [swapIn0, swapIn1, swapOut0, swapOut1] = [total(0, 1n), total(1, 1n), total(0, -1n), total(1, -1n)];
+    expect(rows[0]).toMatchObject({ swap_in0_raw: swapIn0, swap_in1_raw: swapIn1 });
+    expect(rows[0]).toMatchObject({ swap_out0_raw: swapOut0, swap_out1_raw: swapOut1, swap_count: swaps.length });
   }
 }
 
@@ -113,6 +130,7 @@ async function movedBy({ client }: WorldChain, address: Address, pool: IndexedPo
       index: log.logIndex,
       amounts,
       reserves,
+      isSwap,
       isShown: !isNothing && log.eventName !== 'ProtocolFeesCollected',
     };
   });
