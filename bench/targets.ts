@@ -108,6 +108,7 @@ export const TARGETS = {
     'rate/empty handlers': atLeast(0.5),
     'rate/empty handlers, packed': atLeast(0.5),
     'memory, all/half': atMost(1.3),
+    'read and compared/read': atLeast(0.95),
   },
   pamm: {
     'added, p50 ms': atMost(5),

@@ -4,12 +4,11 @@ import { loadChainsFile } from '../../config/load-chains.ts';
 import { openGateway } from '../../indexer/gateway/gateway.ts';
 import { startPostgres } from '../../local/services/postgres.ts';
 import { createTempFolder } from '../../local/services/temp-folder.ts';
-import { createLogger } from '../../runtime/logger.ts';
 import { runBench } from '../run-bench.ts';
-import { openPool } from '../stores.ts';
 import { type IndexRun, type ROOTS, runIndex } from './index-run.ts';
 import { measureLatency } from './latency.ts';
-import { printIndexing, printLatency } from './report.ts';
+import { type BenchChain, dropSchema, measureReading, silentGateway } from './reading.ts';
+import { printIndexing, printLatency, printReading } from './report.ts';
 import { addTraffic, BLOCK_TIME_SECS, isLayout, type LoadedChain, startChain } from './workload.ts';
 
 const CHAIN_IDS = [31337, 31338];
@@ -19,7 +18,8 @@ runBench({
   description:
     'Indexes swaps of many pools on two local chains from a warm log cache into new schemas, by the real handlers and by ' +
     'empty ones in turn: events a second, their ratio, and peak memory at half of the events and at all. Then follows ' +
-    'the chains while single swaps come, and prints how long they take to show.',
+    'the chains while single swaps come, and prints how long they take to show. Last, it reads all from the nodes again: ' +
+    'from one, and from two whose answers are compared.',
   options: {
     layout: ['of the pools: flat or packed', 'flat'],
     events: ['events of pools, on all chains together', 100_000],
@@ -33,15 +33,16 @@ runBench({
     const chains = await Promise.all(CHAIN_IDS.map((chainId) => startChain(chainId, pools / CHAIN_IDS.length, layout)));
     const chainsFile = join(folder.path, 'chains.json');
     await writeFile(chainsFile, JSON.stringify({ chains: chains.map(chainEntry) }));
-    const logger = createLogger('bench', 'silent');
-    const deps = { countCall: () => undefined, countLogs: () => undefined, blame: () => undefined, logger };
-    const { url: gatewayUrl } = await openGateway(loadChainsFile(chainsFile).chains, deps);
+    const { url: gatewayUrl } = await openGateway(loadChainsFile(chainsFile).chains, silentGateway());
     const run = async (root: keyof typeof ROOTS, schema: string) => {
       const result = await runIndex({ root, schema, databaseUrl, chainsFile, gatewayUrl });
       await dropSchema(databaseUrl, schema);
       return result;
     };
-    printIndexing({ layout, ...(await compare(chains, run, events, rounds)) }, verdicts);
+    const compared = await compare(chains, run, events, rounds);
+    printIndexing({ layout, ...compared }, verdicts);
+    const read = { chains: chains.map(chainEntry), folder: folder.path, databaseUrl, rounds };
+    printReading({ events: compared.all, ...(await measureReading(read)) }, verdicts);
     if (swaps > 0) printLatency(await measureLatency(chains, { databaseUrl, chainsFile, swaps }));
   },
 });
@@ -67,13 +68,6 @@ async function compare(
   return { half, all, atHalf, real, empty };
 }
 
-/** What a run wrote would be vacuumed while the next ones are timed. */
-async function dropSchema(databaseUrl: string, schema: string): Promise<void> {
-  const database = openPool(databaseUrl, 1);
-  await database.query(`DROP SCHEMA ${schema} CASCADE`);
-  await database.end();
-}
-
 async function repeat<T>(times: number, run: (round: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let round = 0; round < times; round++) results.push(await run(round));
@@ -85,7 +79,7 @@ async function addToAll(chains: readonly LoadedChain[], events: number): Promise
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChain): object {
+function chainEntry({ anvil, chain, layout, deployment, multicall3 }: LoadedChain): BenchChain {
   const { fromBlock, poolFactory, stopLoss, priceVelocityGuard } = deployment;
   return {
     chainId: chain.chainId,

@@ -4,6 +4,7 @@ import { print } from '../print.ts';
 import type { Verdicts } from '../verdicts.ts';
 import type { IndexRun } from './index-run.ts';
 import type { Latencies } from './latency.ts';
+import type { Reading } from './reading.ts';
 import { BLOCK_TIME_SECS, type Layout } from './workload.ts';
 
 interface IndexingResults {
@@ -35,6 +36,17 @@ export function printIndexing(results: IndexingResults, verdicts: Verdicts<'inde
   const [before, after] = [median(atHalf, 'peakMegabytes'), median(real, 'peakMegabytes')];
   line('peak memory', `${before.toFixed(0)} MB at half, ${after.toFixed(0)} MB at all`);
   line('all / half', `${(after / before).toFixed(2)}  ${verdicts.line('memory, all/half', after / before)}`);
+}
+
+export function printReading(
+  { events, one, two }: Reading & { readonly events: number },
+  verdicts: Verdicts<'indexing'>,
+): void {
+  const secondsOf = (runs: readonly IndexRun[]) => new Samples(runs.map(({ seconds }) => seconds)).median;
+  const [ofOne, ofTwo] = [secondsOf(one), secondsOf(two)];
+  line('read from one node', `${(events / ofOne).toFixed(0)} events/s`);
+  line('compared with two', `${(events / ofTwo).toFixed(0)} events/s`);
+  line('two / one', `${(ofOne / ofTwo).toFixed(2)}  ${verdicts.line('read and compared/read', ofOne / ofTwo)}`);
 }
 
 export function printLatency(latencies: Latencies): void {
