@@ -17,7 +17,7 @@ import { askWs, call, notesOf, until } from './rpc-client.ts';
 import { startedRpcWorld } from './rpc-world.ts';
 
 /*
- * A script for each program of the table in docs/use/takers.md but the last, which reads no URL: it does what the
+ * A script for each program of the table in docs/use/takers.md (router-face.test.ts has the last): it does what the
  * public program does, from the handshake to a swap that fills on the node, with nothing but the URL set.
  */
 
