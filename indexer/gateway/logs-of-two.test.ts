@@ -5,6 +5,7 @@ import { COMPARED_SHARE, LogsOfTwo, WATCHED_MS } from './logs-of-two.ts';
 
 const QUESTION = { method: 'eth_getLogs', params: [{ fromBlock: '0x1', toBlock: '0x1' }] };
 const HASH = `0x${'1'.repeat(64)}`;
+const OTHER = `0x${'2'.repeat(64)}`;
 const log = (index: number) => ({
   address: `0x${'a'.repeat(40)}`,
   topics: [],
@@ -22,6 +23,7 @@ function openWorld() {
     random: 1,
     isLossy: false,
     isRefusing: false,
+    hasOthers: false,
     asked: [0, 0] as [number, number],
     leftOut: 0,
     blamed: [] as { readonly node: string; readonly leftOut: number; readonly invented: number }[],
@@ -30,6 +32,7 @@ function openWorld() {
     if (method === 'eth_getTransactionReceipt') return { blockHash: HASH, logs: [log(0), log(1)] };
     world.asked[place] += 1;
     if (world.isRefusing && place === 1) throw new RpcFailure('refused', 'too wide');
+    if (world.hasOthers && place === 1) return [log(0), log(1), { ...log(2), blockHash: OTHER, blockNumber: '0x2' }];
     return world.isLossy && place === 0 ? [log(0)] : [log(0), log(1)];
   };
   const rpc = fakeNodes([node(0), node(1)], () => world.now);
@@ -96,4 +99,11 @@ test('at most two answers at a time are compared with those of a node', async ()
   const { world, ask } = openWorld();
   await Promise.all(Array.from({ length: 10 }, ask));
   expect(world.asked).toEqual([10, 2]);
+});
+
+test('logs of another block than was asked for, of the second node, are no fault of the first', async () => {
+  const { world, rpc, ask } = openWorld();
+  world.hasOthers = true;
+  expect(await ask()).toEqual([log(0), log(1)]);
+  expect([world.leftOut, world.blamed, rpc.endpoints[0]?.isLacking({ ability: 'wholeLogs' })]).toEqual([0, [], false]);
 });

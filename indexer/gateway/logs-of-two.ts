@@ -14,6 +14,7 @@ import {
   Receipt,
   sortByFault,
 } from './compare-logs.ts';
+import { assertLogsAsked } from './logs-asked.ts';
 
 export interface LogsOfTwoDeps {
   /** Counts logs that one of two nodes did not give, or should not have. */
@@ -119,10 +120,15 @@ export class LogsOfTwo {
   }
 }
 
-/** Undefined where the node fails, which says nothing of it. */
-async function requestLogs(node: RpcEndpoint, { method, params }: NodeQuestion): Promise<NodeLog[] | undefined> {
+/** Undefined where the node fails, or gives logs of other blocks: neither says anything of another node. */
+async function requestLogs(node: RpcEndpoint, question: NodeQuestion): Promise<NodeLog[] | undefined> {
+  const { method, params } = question;
   const signal = AbortSignal.timeout(SECOND_MS);
-  return new ChainRpc([node]).requestOptional(method, params, logsOf, signal).catch(() => undefined);
+  const read = (result: unknown) => {
+    assertLogsAsked(question, result);
+    return logsOf(result);
+  };
+  return new ChainRpc([node]).requestOptional(method, params, read, signal).catch(() => undefined);
 }
 
 /**
