@@ -1,5 +1,5 @@
 import { openChainRpc } from '../chain/chain-rpc.ts';
-import type { BlockHeader } from '../chain/read-context.ts';
+import type { BlockHeader, BlockRef } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
@@ -100,7 +100,8 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
-  const swapGas = new SwapGas({ target: { rpc, chainId }, now });
+  const targetAt = ({ pending: state }: BlockRef) => ({ rpc: (state?.part && parts?.rpc) ?? rpc, chainId });
+  const swapGas = new SwapGas({ targetAt, logger, now });
   const liveWarning = () => pending?.warning();
   return { ...config, ...committed, liveQuotes: live, estimates, swapGas, nodes, liveWarning, stop };
 }

@@ -34,7 +34,7 @@ export function openTakers({
         chain,
         latest: servedChain(latest, `${chainId}`),
         choose,
-        shares: new ChainShares({ chainId, database: deps.database, now, wallClock }),
+        shares: new ChainShares({ chainId, database: deps.database, logger, now, wallClock }),
         feeds,
         now,
         wallClock,

@@ -3,6 +3,8 @@ import type { Address } from 'viem';
 import type { Executability } from '../../db/listing/executability.ts';
 import { loadStatement } from '../../db/load-statement.ts';
 import type { Clocks } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { readInTurn } from '../read-in-turn.ts';
 
 /**
@@ -15,6 +17,7 @@ export interface PoolSharesDeps extends Clocks {
   readonly chainId: number;
   /** The replica, if there is one. */
   readonly database: pg.Pool;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 const UNKNOWN: PoolShares = { committedShare: null, liveShare: null };
@@ -33,8 +36,14 @@ export class ChainShares {
   #shares: ReadonlyMap<Address, PoolShares> = new Map();
   #triedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #outage: OutageLog;
 
   constructor(private readonly deps: PoolSharesDeps) {
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'executability is not read: price levels show what it was for ten minutes',
+      end: 'executability is read again',
+      now: deps.now,
+    });
     this.#renew();
   }
 
@@ -46,7 +55,10 @@ export class ChainShares {
 
   #renew(): void {
     this.#triedAt = this.deps.now();
-    this.#read().catch(() => undefined);
+    this.#read().then(
+      () => this.#outage.worked(),
+      (error: unknown) => this.#outage.failed(error),
+    );
   }
 
   async #read(): Promise<void> {

@@ -49,7 +49,7 @@ export async function writeLevels(
   const madeAt = wallClock();
   const head = frameHead(shape.format, chain.chainId, targetOf(block, chain), madeAt);
   const extrasOf = (snapshot: DepthSnapshot): PoolExtras => ({
-    gas: chain.swapGas.of(snapshot),
+    gas: chain.swapGas.of(snapshot, block),
     shares: shares.of(snapshot.pool.address),
   });
   const { json, ...size } = await encodeFrame({ ...shape, extrasOf }, `${head},${parentField(block)}`, snapshots);

@@ -21,7 +21,11 @@ const settle = async () => {
 /** Pools that trade without guards, and the gas of their swaps on a chain that counts what is simulated. */
 function startWorld() {
   const models = fc.sample(modelPool, { numRuns: 5, seed: 7 });
-  const state = { now: 0, simulated: 0, isDown: false };
+  const state = { now: 0, simulated: 0, isDown: false, logged: 0 };
+  const note = () => {
+    state.logged += 1;
+  };
+  const logger = { info: note, warn: note };
   const [model] = models;
   if (!model) throw new Error('there is no pool');
   const pool = { ...model, stopLoss: { ...model.stopLoss, bins: new Map() } };
@@ -35,12 +39,12 @@ function startWorld() {
     const depth = { bids: curve.bids.levels, asks: curve.asks.levels };
     return { ...pricedAt(2n, flatPool(n), BLOCK), curve: curve as never, depth };
   });
-  return { state, snapshots, gas: new SwapGas({ target, now: () => state.now }) };
+  return { state, snapshots, gas: new SwapGas({ targetAt: () => target, logger, now: () => state.now }) };
 }
 
 test('both directions of each pool are simulated once an hour, whoever asks, and at once for all that are asked for', async () => {
   const { state, snapshots, gas } = startWorld();
-  const ask = () => snapshots.map((snapshot) => gas.of(snapshot));
+  const ask = () => snapshots.map((snapshot) => gas.of(snapshot, BLOCK));
   expect(ask()).toEqual(snapshots.map(() => ({ bids: null, asks: null })));
   await settle();
   expect(state.simulated).toBe(2 * snapshots.length);
@@ -55,48 +59,60 @@ test('both directions of each pool are simulated once an hour, whoever asks, and
   expect(state.simulated).toBe(4 * snapshots.length);
 });
 
+test('a pool that is asked for while it is measured is not measured twice', async () => {
+  const { state, snapshots, gas } = startWorld();
+  const [snapshot] = snapshots as [DepthSnapshot];
+  const later = { ...BLOCK, hash: `0x${'22'.repeat(32)}` } as const;
+  gas.of(snapshot, BLOCK);
+  await new Promise(setImmediate);
+  gas.of(snapshot, later);
+  await settle();
+  expect(state.simulated).toBe(2);
+});
+
 test('when the bins of a pool change, it is measured again, once a minute at most', async () => {
   const { state, snapshots, gas } = startWorld();
   const [snapshot] = snapshots as [DepthSnapshot];
-  gas.of(snapshot);
+  gas.of(snapshot, BLOCK);
   await settle();
   const other = { ...snapshot, depth: { bids: [], asks: snapshot.depth.asks } };
   state.now = 59_999;
-  gas.of(other);
+  gas.of(other, BLOCK);
   await settle();
   expect(state.simulated).toBe(2);
   state.now = 60_000;
-  gas.of(other);
+  gas.of(other, BLOCK);
   await settle();
-  expect([state.simulated, gas.of(other).bids]).toEqual([3, null]);
+  expect([state.simulated, gas.of(other, BLOCK).bids]).toEqual([3, null]);
 });
 
 test('while nodes do not answer, what was measured stays, and they are asked once a minute', async () => {
   const { state, snapshots, gas } = startWorld();
   const [snapshot] = snapshots as [DepthSnapshot];
-  gas.of(snapshot);
+  gas.of(snapshot, BLOCK);
   await settle();
-  const measured = gas.of(snapshot);
+  const measured = gas.of(snapshot, BLOCK);
   state.isDown = true;
   state.now = HOUR_MS;
-  gas.of(snapshot);
+  gas.of(snapshot, BLOCK);
   await settle();
   const failed = state.simulated;
+  expect(state.logged).toBe(1);
   state.now += 59_999;
-  expect(gas.of(snapshot)).toEqual(measured);
+  expect(gas.of(snapshot, BLOCK)).toEqual(measured);
   await settle();
   expect(state.simulated).toBe(failed);
   state.isDown = false;
   state.now += 1;
-  gas.of(snapshot);
+  gas.of(snapshot, BLOCK);
   await settle();
-  expect(state.simulated).toBe(failed + 2);
+  expect([state.simulated, state.logged]).toEqual([failed + 2, 2]);
 });
 
 test('a pool whose curve is not known has no gas, and costs no call', async () => {
   const { state, snapshots, gas } = startWorld();
   const [snapshot] = snapshots as [DepthSnapshot];
-  expect(gas.of({ ...snapshot, curve: null })).toEqual({ bids: null, asks: null });
+  expect(gas.of({ ...snapshot, curve: null }, BLOCK)).toEqual({ bids: null, asks: null });
   await settle();
-  expect([state.simulated, gas.of({ ...snapshot, curve: null })]).toEqual([0, { bids: null, asks: null }]);
+  expect([state.simulated, gas.of({ ...snapshot, curve: null }, BLOCK)]).toEqual([0, { bids: null, asks: null }]);
 });

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Address } from 'viem';
 import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { stateOf } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
 import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
@@ -10,6 +11,8 @@ import { minBigint } from '../../protocol/fixed-point.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { OutageLog } from '../../runtime/outage-log.ts';
 import { guardPlan } from '../pools/pool-directory.ts';
 import type { DepthSnapshot } from '../types.ts';
 
@@ -20,6 +23,12 @@ import type { DepthSnapshot } from '../types.ts';
 export interface PoolGas {
   readonly bids: number | null;
   readonly asks: number | null;
+}
+
+/** A pool that is to be measured, and where. */
+interface Asked {
+  readonly snapshot: DepthSnapshot;
+  readonly block: BlockRef;
 }
 
 interface Measured {
@@ -37,7 +46,9 @@ const RETRY_MS = 60_000;
 const MAX_POOLS = 10_000;
 
 export interface SwapGasDeps {
-  readonly target: ChainTarget;
+  /** The nodes to ask at a block. */
+  readonly targetAt: (block: BlockRef) => ChainTarget;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
 }
 
@@ -47,17 +58,28 @@ export interface SwapGasDeps {
  */
 export class SwapGas {
   readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
-  readonly #waiting = new Map<Address, DepthSnapshot>();
+  readonly #outage: OutageLog;
+  readonly #waiting = new Map<Address, Asked>();
   #isMeasuring = false;
 
-  constructor(private readonly deps: SwapGasDeps) {}
+  constructor(private readonly deps: SwapGasDeps) {
+    this.#outage = new OutageLog(deps.logger, {
+      begin: 'gas of swaps is not measured: it stays as it was, or unknown',
+      end: 'gas of swaps is measured again',
+      now: deps.now,
+    });
+  }
 
-  /** What is known; begins to measure at the block of the snapshot what is not. */
-  of(snapshot: DepthSnapshot): PoolGas {
+  /**
+   * What is known; begins to measure what is not.
+   *
+   * @param block a newer one than the snapshot's, if the pool is the same there
+   */
+  of(snapshot: DepthSnapshot, block: BlockRef): PoolGas {
     const { address } = snapshot.pool;
     const known = this.#measured.get(address);
     if (!known || this.deps.now() >= known.triedAt + (known.bins === binsOf(snapshot) ? KEEP_MS : RETRY_MS)) {
-      this.#waiting.set(address, snapshot);
+      this.#waiting.set(address, { snapshot, block });
       if (!this.#isMeasuring) void this.#measureAll();
     }
     return known?.gas ?? UNKNOWN;
@@ -68,27 +90,42 @@ export class SwapGas {
     // More pools of the same frame come meanwhile.
     await new Promise(setImmediate);
     for (let [first] = this.#waiting.values(); first; [first] = this.#waiting.values()) {
-      const state = stateOf(first.block);
-      const together = [...this.#waiting.values()].filter(({ block }) => stateOf(block) === state);
-      for (const { pool } of together) this.#waiting.delete(pool.address);
-      await this.#measure(first.block, together);
+      const { block } = first;
+      const together = [...this.#waiting.values()].filter((each) => stateOf(each.block) === stateOf(block));
+      const snapshots = together.map(({ snapshot }) => snapshot);
+      // Who asks meanwhile waits for this measurement.
+      this.#note(snapshots, []);
+      for (const { pool } of snapshots) this.#waiting.delete(pool.address);
+      await this.#measure(block, snapshots);
     }
     this.#isMeasuring = false;
   }
 
   /** Nodes that do not answer are asked again in a minute. */
-  async #measure(block: DepthSnapshot['block'], snapshots: readonly DepthSnapshot[]): Promise<void> {
+  async #measure(block: BlockRef, snapshots: readonly DepthSnapshot[]): Promise<void> {
     const swaps = snapshots.map(wholeSides);
     const calls = swaps.map((sides) => sides.map(({ call }) => call));
-    const none = { answers: [] as (GroupAnswer | null)[] };
-    const send = () => boundedCalls(this.deps.target, { block }, calls);
-    const { answers } = calls.flat().length > 0 ? await send().catch(() => none) : none;
+    if (calls.flat().length === 0) return;
+    try {
+      const { answers } = await boundedCalls(this.deps.targetAt(block), { block }, calls);
+      this.#note(
+        snapshots,
+        answers.map((answer, index) => answer && gasOf(swaps[index] ?? [], answer)),
+      );
+      this.#outage.worked();
+    } catch (error) {
+      this.#outage.failed(error);
+    }
+  }
+
+  /** @param measured null or absent: not measured */
+  #note(snapshots: readonly DepthSnapshot[], measured: readonly (PoolGas | null)[]): void {
     const triedAt = this.deps.now();
     for (const [index, snapshot] of snapshots.entries()) {
       const { address } = snapshot.pool;
-      const answer = answers[index];
-      const gas = answer ? gasOf(swaps[index] ?? [], answer) : (this.#measured.get(address)?.gas ?? UNKNOWN);
-      this.#measured.set(address, { gas, triedAt, bins: answer ? binsOf(snapshot) : null });
+      const gas = measured[index];
+      const kept = this.#measured.get(address)?.gas ?? UNKNOWN;
+      this.#measured.set(address, { gas: gas ?? kept, triedAt, bins: gas ? binsOf(snapshot) : null });
     }
   }
 }

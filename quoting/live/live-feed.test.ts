@@ -145,7 +145,10 @@ test('a source whose key is not set is off, with a warning that names the variab
 
 test('a feed that rests has the overrides that another process read, and reads on from there when asked to', async () => {
   const server = await startLiveServer();
-  const [reader, { feed, heard }] = [1, 2].map(() => feedOf([{ wsUrls: [server.wsUrl] }])) as [Opened, Opened];
+  const [reader, { feed, heard }] = [
+    feedOf([{ wsUrls: [server.wsUrl] }]),
+    feedOf([{ wsUrls: [server.wsUrl], name: 'east' }]),
+  ];
   feed.rest();
   await vi.waitUntil(() => server.openSockets() === 1);
   server.push(builder(10, 1));
@@ -153,6 +156,8 @@ test('a feed that rests has the overrides that another process read, and reads o
   expect([feed.shared(), feed.state()]).toEqual([undefined, undefined]);
   feed.take(sharedBy(reader));
   expect([feed.shared(), feed.state(), heard]).toEqual([undefined, reader.feed.state(), ['10 1']]);
+  // It is named here alone.
+  expect([namesIn(reader), namesIn({ feed })]).toEqual([['builder-overrides'], ['east']]);
   reader.feed.close();
   await vi.waitUntil(() => server.openSockets() === 0);
   feed.read();
@@ -180,12 +185,17 @@ test('a source that the next reader has not configured holds until its overrides
   feed.take([{ blockNumber: 10n, ageMs: 1_000, aloneMs: 1_000, sources }]);
   feed.read();
   clock.ms = 7_000;
-  expect(wordIn(feed.state())).toBe(2);
+  expect([wordIn(feed.state()), namesIn({ feed })]).toEqual([2, null]);
   clock.ms = 7_001;
   expect(feed.state()).toBeUndefined();
 });
 
 type Opened = ReturnType<typeof feedOf>;
+
+const namesIn = ({ feed }: Pick<Opened, 'feed'>) => {
+  const state = feed.state();
+  return state && feed.holders({ ...state, timestamp: 0n }, null);
+};
 
 function sharedBy({ feed }: Pick<Opened, 'feed'>) {
   const overrides = feed.shared();

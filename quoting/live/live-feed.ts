@@ -149,7 +149,9 @@ export class LiveFeed {
    */
   holders(pending: PendingState, words: readonly StoredWord[] | null): readonly string[] | null {
     const at = { now: this.now(), maxAgeMs: this.#maxAgeMs };
-    return holdersOf(this.#frames, pending, words, at)?.flatMap((id) => this.#names.get(id) ?? []) ?? null;
+    const names = holdersOf(this.#frames, pending, words, at)?.map((id) => this.#names.get(id));
+    // Another process may have a source that this one does not.
+    return names?.every((name) => name !== undefined) ? names : null;
   }
 
   /** What other processes are to take; undefined while this one reads no source, or knows nothing yet. */
@@ -181,6 +183,6 @@ export class LiveFeed {
   }
 }
 
-/** Shows nothing of the source: its URLs may hold keys. */
-const idOf = (config: LiveSourceConfig): string =>
+/** Shows nothing of the source: its URLs may hold keys. It stays the same when the source is renamed. */
+const idOf = ({ name: _, ...config }: LiveSourceConfig & { readonly name?: string | undefined }): string =>
   createHash('sha256').update(JSON.stringify(config)).digest('base64url').slice(0, 11);

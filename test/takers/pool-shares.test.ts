@@ -2,6 +2,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { ChainShares } from '../../api/levels/pool-shares.ts';
 import { migrate } from '../../db/migrate.ts';
+import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase } from '../harness/database.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { seedAddress } from '../harness/seed-pools.ts';
@@ -30,6 +31,15 @@ async function sample(pool: string, hour: number, counts: readonly [number, numb
   ]);
 }
 
+const openShares = (database: pg.Pool, now: () => number) =>
+  new ChainShares({
+    chainId: CHAIN,
+    database,
+    logger: createLogger('test', 'silent'),
+    now,
+    wallClock: () => NOW * 1_000,
+  });
+
 test('shares are those of the samples of this hour and the one before, read once a minute', async () => {
   const [first, second, third] = [1, 2, 3].map((n) => seedAddress(n)) as [`0x${string}`, `0x${string}`, `0x${string}`];
   await sample(first, 500_000 * HOUR, [30, 15, 20, 20]);
@@ -39,7 +49,7 @@ test('shares are those of the samples of this hour and the one before, read once
   await sample(third, 499_998 * HOUR, [60, 60, 60, 60]);
   let now = 0;
   const { database } = world;
-  const shares = new ChainShares({ chainId: CHAIN, database, now: () => now, wallClock: () => NOW * 1_000 });
+  const shares = openShares(database, () => now);
   await expect.poll(() => shares.of(first), { timeout: 10_000 }).toEqual({ committedShare: 0.5, liveShare: 78 / 80 });
   expect(shares.of(second)).toEqual({ committedShare: 0, liveShare: null });
   expect(shares.of(third)).toEqual(UNKNOWN);
@@ -54,7 +64,7 @@ test('shares are those of the samples of this hour and the one before, read once
 test('without the database nothing is known, and what was known is forgotten', async () => {
   let now = 0;
   const closed = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
-  const shares = new ChainShares({ chainId: CHAIN, database: closed, now: () => now, wallClock: () => NOW * 1_000 });
+  const shares = openShares(closed, () => now);
   for (now = 0; now < 1_000_000; now += 100_000) expect(shares.of(seedAddress(1))).toEqual(UNKNOWN);
   await closed.end();
 });
