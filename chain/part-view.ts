@@ -48,6 +48,12 @@ export const isSameView = (one: PartView, other: PartView): boolean =>
   one.feesWei === other.feesWei &&
   (one.parentHash === other.parentHash || one.parentHash === null || other.parentHash === null);
 
+/** Whether a part may be of a block above this one: not where it is on another block of this height. */
+export const mayBeOn = (
+  { blockNumber, parentHash }: PartView,
+  { number, hash }: { readonly number: bigint; readonly hash: Hex },
+): boolean => blockNumber !== number + 1n || parentHash === null || parentHash === hash;
+
 /** Whether a part surely comes after another one, unless the chain went back or fees were taken out. */
 export const isLaterView = (one: PartView, other: PartView): boolean =>
   one.blockNumber === other.blockNumber ? one.feesWei > other.feesWei : one.blockNumber > other.blockNumber;

@@ -85,7 +85,7 @@ export class LiveHeads implements Heads {
     const { pending, hash, number } = block;
     if (!pending) return false;
     if (committed.current?.block.hash !== hash) return true;
-    const on = { number, top: this.top, highest: this.#state.highest };
+    const on = { number, hash, top: this.top, highest: this.#state.highest };
     return !holds({ ...pending, receivedAt: this.#lastReceived(pending) }, on, this.#now(), this.#pace);
   }
 

@@ -36,7 +36,8 @@ const NOTHING: LiveEffects = { announce: null, isSuspended: false };
  *
  * Invariants:
  * 1. The block being built is above all blocks that were seen, and at most two above the committed head. Its number
- *    never goes back unless the chain does.
+ *    never goes back unless the chain does. A part that is one above the committed head is built on it, as far as nodes
+ *    show that.
  * 2. Its overrides are younger than `maxAgeMs`, and none is of a protected account.
  * 3. A new committed head replaces it at once.
  * 4. The same state gives the same object. Of one committed head, the next state is taken after `TAKE_MS`, unless the

@@ -1,4 +1,5 @@
 import type { Address } from 'viem';
+import { mayBeOn } from '../../chain/part-view.ts';
 import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 import { MAX_AHEAD } from './frame-merger.ts';
@@ -8,14 +9,18 @@ import type { PendingOverrides } from './sourced-block.ts';
 /** Shortest time between two states of the same committed block that are taken. */
 const TAKE_MS = 100;
 
-/** Whether a block may be the one that is being built on a committed block, and its overrides are young. */
+/**
+ * Whether a block may be the one that is being built on a committed block, and its overrides are young. A part of a
+ * block on another one, which was reorganised away, is not.
+ */
 export function holds(
-  { blockNumber, receivedAt }: Pick<PendingState, 'blockNumber' | 'receivedAt'>,
-  on: { readonly number: bigint; readonly top: bigint; readonly highest: bigint },
+  { blockNumber, receivedAt, part }: Pick<PendingState, 'blockNumber' | 'receivedAt' | 'part'>,
+  on: Pick<BlockRef, 'number' | 'hash'> & { readonly top: bigint; readonly highest: bigint },
   now: number,
   { maxAgeMs }: LivePace,
 ): boolean {
   const isAhead = blockNumber > on.number && blockNumber > on.top && blockNumber - on.number <= MAX_AHEAD;
+  if (part && !mayBeOn(part.view, on)) return false;
   return isAhead && blockNumber >= on.highest && now - receivedAt < maxAgeMs;
 }
 
@@ -23,11 +28,11 @@ export function holds(
 export function takeHead(before: LiveHeadState, inputs: LiveInputs, now: number, pace: LivePace): LiveHeadState {
   const { committed, top, protectedAccounts } = inputs;
   if (!committed) return before;
-  const { number } = committed.block;
+  const { number, hash } = committed.block;
   const last = before.taken?.committed === committed ? before.taken : undefined;
   const wentBack = !last && before.taken !== undefined && number <= before.taken.committed.block.number;
   const highest = wentBack ? -1n : before.highest;
-  const on = { number, top, highest };
+  const on = { number, hash, top, highest };
   const isUsable = protectedAccounts !== undefined && now >= before.suspendedUntil;
   const overrides =
     isUsable && inputs.overrides && holds(inputs.overrides, on, now, pace) ? inputs.overrides : undefined;

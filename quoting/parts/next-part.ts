@@ -1,4 +1,4 @@
-import { isSameView } from '../../chain/part-view.ts';
+import { isSameView, mayBeOn } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
 
@@ -83,7 +83,7 @@ function refusalOf(
   if (ahead <= 0n) return ahead === 0n ? 'committed' : 'behind';
   if (ahead > MAX_AHEAD || (aheadSince !== null && now - aheadSince > AHEAD_MS)) return 'ahead';
   if (view.timestamp <= head.timestamp) return 'time';
-  if (ahead === 1n && view.parentHash !== null && view.parentHash !== head.hash) return 'parent';
+  if (!mayBeOn(view, head)) return 'parent';
   return used ? refusedAfter(used.view, view, head) : null;
 }
 
