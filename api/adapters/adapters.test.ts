@@ -1,10 +1,13 @@
 import { Hono } from 'hono';
+import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { Address, Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { writeTradeMinutes } from '../../db/history/trade-minutes.ts';
+import { actAs } from '../../db/process-roles.ts';
 import { feeCollection, liquidityChange, poolActivity, swap } from '../../indexer/ponder.schema.ts';
 import { arrayLiteral } from '../../indexer/schema/number-list.ts';
+import { loginUrl } from '../../local/services/process-logins.ts';
 import { TOTAL, TOTAL_NAMES, type TotalName } from '../../protocol/pool-totals.ts';
 import { mountHandlers } from '../../test/harness/mount-handlers.ts';
 import { ONCHAIN_SCHEMA, publishLiveViews, setIndexedBlock } from '../../test/harness/onchain-tables.ts';
@@ -103,18 +106,26 @@ const opened = startedWorld(async () => {
      VALUES ($1, $2, $3, $4, now(), now(), '{total0}', '{}')`,
     [CHAIN_A, POOLS.differing.address, FACTORY, ONCHAIN_SCHEMA],
   );
+  // With the rights of the API alone.
+  const login = actAs(loginUrl(listing.url, 'api'), 'ptd_api');
+  const database = new pg.Pool({ connectionString: login, max: 4 });
+  database.on('error', () => undefined);
   const metrics = new Registry();
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const app = new Hono();
   app.onError((error, c) => sendError(c, error instanceof ApiError ? error : internalError(error)));
-  mountHandlers(app, bindRoutes(adaptersResource, { chains, database: listing.pool, metrics }));
+  mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics }));
   const index = async () => {
     const [final, head] = [FINAL, HEAD].map((number) => ({ chainId: CHAIN_A, number, timestamp: timeOf(number) }));
     if (final) await setIndexedBlock(listing.pool, { ...final, isFinal: true });
     if (head) await setIndexedBlock(listing.pool, head);
   };
   await index();
-  return { listing, app, metrics, index, close: () => listing.close() };
+  const close = async () => {
+    await database.end();
+    await listing.close();
+  };
+  return { listing, app, metrics, index, close };
 });
 
 async function seedLogs({ db }: Awaited<ReturnType<typeof openListing>>, logs: readonly Logged[]): Promise<void> {
