@@ -30,7 +30,7 @@ interface KnownEnd {
 
 /** With both amounts that it starts from, a search takes 20 simulations. */
 const HALVINGS = 18;
-/** After a part of a block: the points that are tried between two amounts, in millionths of the way, the last one first. */
+/** After a part of a block: which points are tried between two amounts, in millionths of the way. */
 const POINTS_E6 = [
   999_990n,
   999_000n,

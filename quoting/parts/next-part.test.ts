@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
+import { isSameView } from '../../chain/part-view.ts';
 import type { PartView } from '../../chain/pending-state.ts';
 import { AHEAD_MS, nextPart, noPart, type PartOutcome, type PartShown, type PartState } from './next-part.ts';
 
@@ -91,9 +92,10 @@ test('after a reorganisation parts on the new head are used', () => {
   expect(outcomesOf([show(viewOf(10n, 7n)), back, lower])).toEqual(['used', 'used', 'used']);
 });
 
-test('the index is kept while the part is shown again without it', () => {
+test('the index is kept while the part is shown again with another one, or without', () => {
   const [first] = nextPart(noPart, { ...show(viewOf(10n, 5n)), index: 3 }, 1);
-  const [again] = nextPart(first, show(viewOf(10n, 5n)), 2);
+  const [same] = nextPart(first, { ...show(viewOf(10n, 5n)), index: 4 }, 2);
+  const [again] = nextPart(same, show(viewOf(10n, 5n)), 2);
   expect(again.used).toMatchObject({ index: 3, shownAt: 2 });
   expect(nextPart(again, show(viewOf(10n, 6n)), 3)[0].used).toMatchObject({ index: null, shownAt: 3 });
 });
@@ -106,6 +108,7 @@ const shownParts = fc.array(
     branch: fc.integer({ min: 0, max: 1 }),
     secs: fc.bigInt({ min: -3n, max: 3n }),
     hasParent: fc.boolean(),
+    index: fc.option(fc.nat(9)),
     head: fc.option(fc.record({ number: fc.bigInt({ min: 7n, max: 12n }), branch: fc.integer({ min: 0, max: 1 }) })),
     afterMs: fc.integer({ min: 0, max: 800 }),
   }),
@@ -116,7 +119,7 @@ test('property: invariants hold whatever nodes show', () => {
   fc.assert(
     fc.property(shownParts, (all) => {
       let [state, now]: [PartState, number] = [noPart, 0];
-      for (const { number, fees, branch, secs, hasParent, head: at, afterMs } of all) {
+      for (const { number, fees, branch, secs, hasParent, index, head: at, afterMs } of all) {
         now += afterMs;
         const honest = viewOf(number, fees, branch);
         const view = {
@@ -125,7 +128,7 @@ test('property: invariants hold whatever nodes show', () => {
           parentHash: hasParent ? honest.parentHash : null,
         };
         const head = at ? headAt(at.number, at.branch) : undefined;
-        const [next, outcome] = nextPart(state, { view, head, index: null }, now);
+        const [next, outcome] = nextPart(state, { view, head, index }, now);
         if (outcome !== 'used') expect(next.used).toBe(state.used);
         else {
           if (!head) throw new Error('a part was used without a head');
@@ -145,7 +148,8 @@ test('property: invariants hold whatever nodes show', () => {
               expect(view.feesWei).toBeGreaterThanOrEqual(last.feesWei);
             }
           }
-          expect(next.used).toMatchObject({ shownAt: now });
+          const known = last && isSameView(last, view) ? state.used?.index : null;
+          expect(next.used).toMatchObject({ shownAt: now, index: known ?? index });
         }
         state = next;
       }

@@ -58,6 +58,7 @@ export const noPart: PartState = { used: undefined, aheadSince: null };
  * 3. None is used after a later one: neither its number goes back, unless the chain does, nor the fees of one block.
  * 4. All parts of one block on one parent have one time.
  * 5. What is refused changes nothing of the part that is used.
+ * 6. The index of a part is that of the first call that showed both.
  */
 export function nextPart(before: PartState, shown: PartShown, now: number): readonly [PartState, PartOutcome] {
   const { view, index, head } = shown;
@@ -69,7 +70,7 @@ export function nextPart(before: PartState, shown: PartShown, now: number): read
   if (refusal) return [state, refusal];
   const { used } = state;
   const isSame = used !== undefined && isSameView(used.view, view);
-  const next = isSame ? { ...used, index: index ?? used.index, shownAt: now } : { view, index, shownAt: now };
+  const next = isSame ? { ...used, index: used.index ?? index, shownAt: now } : { view, index, shownAt: now };
   return [{ ...state, used: next }, 'used'];
 }
 

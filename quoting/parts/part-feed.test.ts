@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { PartView } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { PartFeed, type SharedPart } from './part-feed.ts';
-import { LEFT_MS, PART_MS } from './part-schedule.ts';
+import { LEFT_MS, PART_MS, SILENT_MS } from './part-schedule.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -84,6 +84,25 @@ test('the index is that of the pushed part of this block', async () => {
   feed.push({ blockNumber: 10n, index: 4 });
   await vi.advanceTimersByTimeAsync(1);
   expect(feed.state()?.part?.index).toBe(4);
+});
+
+test('the index is not known where another part was pushed during the call, or none since the last one', async () => {
+  const { feed, calls, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n), viewOf(10n, 6n), viewOf(10n, 7n)]);
+  feed.push({ blockNumber: 10n, index: 3 });
+  feed.want();
+  feed.push({ blockNumber: 10n, index: 4 });
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls).toHaveLength(2);
+  feed.push({ blockNumber: 10n, index: 5 });
+  await vi.advanceTimersByTimeAsync(0);
+  await vi.advanceTimersByTimeAsync(SILENT_MS);
+  expect(feed.state()?.part).toMatchObject({ view: viewOf(10n, 7n), index: null });
+  expect(shared.map(({ view, index }) => [view.feesWei, index])).toEqual([
+    [5n, null],
+    [6n, 4],
+    [6n, 4],
+    [7n, null],
+  ]);
 });
 
 test('of two processes one asks, and the other one takes over when it does not hear of it', async () => {

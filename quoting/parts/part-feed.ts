@@ -48,6 +48,7 @@ export class PartFeed {
   readonly #deps: PartFeedDeps;
   #parts = noPart;
   #schedule = idle;
+  /** The last push that no call began after. */
   #pushed: PushedPart | undefined;
   #outcome: PartOutcome | PartFault | null = null;
   #wantedAt = Number.NEGATIVE_INFINITY;
@@ -114,11 +115,11 @@ export class PartFeed {
     this.#next({ kind: 'heard', comesFirst: from < this.#deps.id });
   }
 
-  /** Notes what a call of this process showed. */
-  note(view: PartView): void {
-    const pushed = this.#pushed?.blockNumber === view.blockNumber ? this.#pushed.index : null;
-    const part = { view, index: pushed };
-    if (this.#judge(part) === 'used') for (const listener of this.#shared) listener(part);
+  /** Notes what a call of this process showed. @param index null where it is not known */
+  note(view: PartView, index: number | null = null): void {
+    if (this.#judge({ view, index }) !== 'used') return;
+    const known = this.#parts.used?.index ?? null;
+    for (const listener of this.#shared) listener({ view, index: known });
   }
 
   close(): void {
@@ -153,14 +154,23 @@ export class PartFeed {
   /** Never rejects. */
   async #read(): Promise<void> {
     const { read, observer } = this.#deps;
+    const pushed = this.#pushed;
+    this.#pushed = undefined;
     await read().then(
-      (view) => this.#isClosed || this.note(view),
+      (view) => this.#isClosed || this.note(view, this.#indexOf(view, pushed)),
       (error) => {
         this.#outcome = faultOf(error);
         observer?.count('preconfirmed', this.#outcome);
       },
     );
     this.#next({ kind: 'ended' });
+  }
+
+  /** The index of what a call showed that began after a push; null where another part was pushed before its end. */
+  #indexOf({ blockNumber }: PartView, pushed: PushedPart | undefined): number | null {
+    const later = this.#pushed;
+    const isLast = !later || (later.blockNumber === pushed?.blockNumber && later.index === pushed.index);
+    return isLast && pushed?.blockNumber === blockNumber ? pushed.index : null;
   }
 }
 
