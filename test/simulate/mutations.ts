@@ -30,10 +30,10 @@ export const MUTATIONS: readonly Mutation[] = [
     replacement: '.filter(([, joinedAt]) => joinedAt <= state.frameAt && now >=',
   },
   {
-    name: 'who joins gets an old frame first',
-    file: 'api/levels/frame-schedule.ts',
-    text: "event.kind === 'joined' && isLast",
-    replacement: "event.kind === 'joined'",
+    name: 'a heartbeat comes before all pools are read',
+    file: 'api/stream/next-messages.ts',
+    text: 'if (state.isBeatDue && due.isWhole)',
+    replacement: 'if (state.isBeatDue)',
   },
   {
     name: 'a process goes on reading sources while another one does',
