@@ -23,6 +23,8 @@ export interface ServedChain {
   readonly blockTimeMs?: number;
   /** Default: that of the file. */
   readonly readBudget?: ChainInput['readBudget'];
+  /** Default: that of the file. */
+  readonly warmBudget?: ChainInput['warmBudget'];
   /** Sources of prices in the block that is being built. */
   readonly live?: ChainInput['live'];
   readonly scenario: Scenario;
@@ -93,6 +95,7 @@ function chainEntry(
     pamm: { kind, builders: builders.map((builder) => ({ ...builder })) },
     ...(chain.live && { live: chain.live }),
     ...(chain.readBudget && { readBudget: chain.readBudget }),
+    ...(chain.warmBudget && { warmBudget: chain.warmBudget }),
   };
 }
 

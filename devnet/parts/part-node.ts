@@ -74,16 +74,16 @@ export async function startPartNode(chain: DevChain, options: PartNodeOptions = 
   };
   const nextPart = async (): Promise<Part> => {
     const { part: before } = sequencer;
+    // No call sees a part before it is pushed.
     const part = await proxy.quietly(async () => {
       const next = await sequencer.next();
       if (next.index === 0 && earlyMs > 0) late = numberToHex(before.number - 1n);
       misbehave();
+      if (next.index === 0 && earlyMs === 0) await showHead();
+      sockets.showPart(next, await blockAt(chain, 'pending'));
       return next;
     });
-    const isSealed = part.index === 0;
-    if (isSealed && earlyMs === 0) await showHead();
-    sockets.showPart(part, await blockAt(chain, 'pending'));
-    if (isSealed && earlyMs > 0) setTimeout(() => void showHead(), earlyMs);
+    if (part.index === 0 && earlyMs > 0) setTimeout(() => void showHead(), earlyMs);
     return part;
   };
 

@@ -7,7 +7,7 @@ import type { LivePool } from '../../devnet/live/live-pools.ts';
 import { type Random, seededRandom } from '../../devnet/traffic/random.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import type { LiveQuote } from './live-world.ts';
-import { quotesAfter } from './part-quotes.ts';
+import { pricedQuotes } from './part-quotes.ts';
 import { startPartWorld } from './part-world.ts';
 import { randomInput } from './random-input.ts';
 
@@ -57,8 +57,7 @@ test(`${FILLS} amounts of quotes after parts fill there`, { timeout: 3_600_000 }
   const random = seededRandom(SEED);
   const { market, node } = world;
   while (seen.fills < FILLS) {
-    const part = await world.price(BigInt(random.integer(195, 200)));
-    const quotes = await quotesAfter(world, part);
+    const { quotes } = await pricedQuotes(world, BigInt(random.integer(195, 200)));
     seen.parts += 1;
     for (const [index, quote] of quotes.entries()) {
       if (quote.priceProviderStatus === 'healthy') seen.healthy += 1;

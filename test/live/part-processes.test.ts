@@ -10,7 +10,7 @@ import { startPartWorld } from './part-world.ts';
 /** Parts of a block are read by one process for all, and by another one when that is gone. */
 
 const world = startedWorld(() =>
-  startPartWorld({ flatPools: 4, packedPools: 4, guards: ['none'], node: { form: 'payload' } }),
+  startPartWorld({ flatPools: 4, packedPools: 4, guards: ['none'], node: { form: 'block' } }),
 );
 beforeAll(() => world.api.stop());
 
@@ -34,7 +34,11 @@ async function showParts(apis: readonly StreamApi[], count: number): Promise<voi
   }
 }
 
-test.each([1, 4])('a part costs three calls with %i processes', { timeout: 60_000 }, async (count) => {
+test.each([
+  [1, 3],
+  // At times one begins to read before it hears that another one does.
+  [4, 4],
+])('with %i processes, a part costs %i calls at most on average', { timeout: 60_000 }, async (count, most) => {
   const apis = await openApis(count);
   // Until it is known of each pool how its depth is found, and how its tokens move.
   await showParts(apis, 5);
@@ -43,7 +47,7 @@ test.each([1, 4])('a part costs three calls with %i processes', { timeout: 60_00
   await showParts(apis, 20);
   // A part that stays for long is shown again each 200 ms by one call.
   const again = (performance.now() - startedAt) / 200;
-  expect(callsAtParts() - before).toBeLessThanOrEqual(3 * 20 + again);
+  expect(callsAtParts() - before).toBeLessThanOrEqual(most * 20 + again);
 });
 
 test('when the process that reads is gone, the others quote after the next parts', { timeout: 60_000 }, async () => {

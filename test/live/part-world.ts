@@ -82,6 +82,8 @@ export async function startPartWorld(
       return JSON.parse(text) as Batch;
     },
     async price(hundredths, priced = pools) {
+      // The next part must be one of the block that prices are signed for.
+      if (node.part().index + 1 === (nodeOptions.partsPerBlock ?? 10)) await node.nextPart();
       const { number, timeSecs } = node.part();
       for (const [index, { maker }] of priced.entries()) {
         const block = { number, timeSecs, slot: 0n };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PartTrap } from '../../devnet/parts/part-traps.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import type { LiveQuote } from './live-world.ts';
-import { quotesAfter, quotesOf } from './part-quotes.ts';
+import { pricedQuotes, quotesAfter, quotesOf } from './part-quotes.ts';
 import { PART_MAX_AGE_MS, startPartWorld } from './part-world.ts';
 
 const world = startedWorld(() => startPartWorld({ node: { form: 'payload' } }));
@@ -19,8 +19,7 @@ test('quotes are those after the newest part of the block being built, part by p
   for (const hundredths of [200n, 201n, 202n, 203n]) {
     // A block without prices between two with them.
     if (hundredths === 202n) for (const _ of [1, 2]) await nextBlock();
-    const part = await world.price(hundredths);
-    const all = await quotesAfter(world, part);
+    const { part, quotes: all } = await pricedQuotes(world, hundredths);
     for (const { basis, priceProviderStatus } of all) {
       expect(['healthy', 'pool_refused']).toContain(priceProviderStatus);
       expect(basis).toMatchObject({
@@ -36,7 +35,7 @@ test('quotes are those after the newest part of the block being built, part by p
 });
 
 test('there are no overrides to give', async () => {
-  await quotesAfter(world, await world.price(205n));
+  await pricedQuotes(world, 205n);
   const { overrides, results } = await world.batch({ include: 'stateOverride' });
   expect(overrides).toBeNull();
   expect(results[0]).toMatchObject({ quote: { basis: { kind: 'live' } } });
@@ -48,8 +47,8 @@ const levelsOf = (all: readonly LiveQuote[]) => all.map(({ bidAdj, askAdj, depth
 test('a node falls into each trap, and into two at once: no quote is of a wrong state, committed ones are as before', async () => {
   const { node } = world;
   for (const _ of [1, 2]) await nextBlock();
-  const part = await world.price(204n);
-  const right = levelsOf(await quotesAfter(world, part));
+  const { part, quotes: before } = await pricedQuotes(world, 204n);
+  const right = levelsOf(before);
   const committed = levelsOf(await quotes({ basis: 'committed' }));
   const traps: readonly (readonly PartTrap[])[] = [
     [{ kind: 'callsBehind', blocks: 3n }],
