@@ -71,6 +71,15 @@ describe('what is not believed', () => {
   });
 });
 
+test('a lower sum of fees is refused however often it is shown, until the next block', () => {
+  const lower = Array.from({ length: 9 }, (_, index) => show(viewOf(10n, 3n), headAt(9n), 200 * index));
+  expect(outcomesOf([show(viewOf(10n, 7n)), ...lower, show(viewOf(11n, 3n), headAt(10n), 2_000)])).toEqual([
+    'used',
+    ...lower.map(() => 'older'),
+    'used',
+  ]);
+});
+
 test('a part may come before its parent block, for a moment', () => {
   const early = viewOf(11n, 1n);
   const outcomes = outcomesOf([

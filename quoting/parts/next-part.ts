@@ -59,6 +59,9 @@ export const noPart: PartState = { used: undefined, aheadSince: null };
  * 4. All parts of one block on one parent have one time.
  * 5. What is refused changes nothing of the part that is used.
  * 6. The index of a part is that of the first call that showed both.
+ *
+ * Where a transaction takes fees out of their accounts, the later parts of its block are refused as `older`: a lower sum
+ * may also be what a node shows that answers half of the calls from an older part, however often it does.
  */
 export function nextPart(before: PartState, shown: PartShown, now: number): readonly [PartState, PartOutcome] {
   const { view, index, head } = shown;

@@ -105,6 +105,33 @@ test('the index is not known where another part was pushed during the call, or n
   ]);
 });
 
+test('a part that was not shown before has the index of a push during the call', async () => {
+  const { feed, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 5n), viewOf(10n, 6n)]);
+  const push = async (index: number) => {
+    feed.push({ blockNumber: 10n, index });
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  feed.want();
+  await push(3);
+  // A pool's call comes to the next part before it is pushed, then one after that.
+  feed.note(viewOf(10n, 6n));
+  await push(4);
+  feed.push({ blockNumber: 10n, index: 5 });
+  feed.note(viewOf(10n, 7n));
+  // Another process tells the index of the part that was pushed, before one is shown that is not pushed yet.
+  feed.push({ blockNumber: 10n, index: 6 });
+  feed.hear('a', { view: viewOf(10n, 8n), index: 6 });
+  feed.note(viewOf(10n, 9n));
+  expect(shared.map(({ view, index }) => [view.feesWei, index])).toEqual([
+    [5n, 3],
+    [5n, 3],
+    [6n, null],
+    [6n, 4],
+    [7n, 5],
+    [9n, null],
+  ]);
+});
+
 test('of two processes one asks, and the other one takes over when it does not hear of it', async () => {
   const { feed, calls, shared } = feedOf([viewOf(10n, 7n)]);
   feed.hear('a', { view: viewOf(10n, 5n), index: 2 });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isSameView } from '../../chain/part-view.ts';
 import type { PartView, PendingPart } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { Alarm } from '../../runtime/alarm.ts';
@@ -48,7 +49,7 @@ export class PartFeed {
   readonly #deps: PartFeedDeps;
   #parts = noPart;
   #schedule = idle;
-  /** The last push that no call began after. */
+  /** The last push, while no part that is used has its index. */
   #pushed: PushedPart | undefined;
   #outcome: PartOutcome | PartFault | null = null;
   #wantedAt = Number.NEGATIVE_INFINITY;
@@ -115,9 +116,11 @@ export class PartFeed {
     this.#next({ kind: 'heard', comesFirst: from < this.#deps.id });
   }
 
-  /** Notes what a call of this process showed. @param index null where it is not known */
-  note(view: PartView, index: number | null = null): void {
+  /** Notes what a call of this process showed. @param before the last push when it began, while no part has its index */
+  note(view: PartView, before?: PushedPart): void {
+    const index = this.#indexOf(view, before);
     if (this.#judge({ view, index }) !== 'used') return;
+    if (index !== null) this.#pushed = undefined;
     const known = this.#parts.used?.index ?? null;
     for (const listener of this.#shared) listener({ view, index: known });
   }
@@ -154,10 +157,9 @@ export class PartFeed {
   /** Never rejects. */
   async #read(): Promise<void> {
     const { read, observer } = this.#deps;
-    const pushed = this.#pushed;
-    this.#pushed = undefined;
+    const before = this.#pushed;
     await read().then(
-      (view) => this.#isClosed || this.note(view, this.#indexOf(view, pushed)),
+      (view) => this.#isClosed || this.note(view, before),
       (error) => {
         this.#outcome = faultOf(error);
         observer?.count('preconfirmed', this.#outcome);
@@ -166,11 +168,17 @@ export class PartFeed {
     this.#next({ kind: 'ended' });
   }
 
-  /** The index of what a call showed that began after a push; null where another part was pushed before its end. */
-  #indexOf({ blockNumber }: PartView, pushed: PushedPart | undefined): number | null {
-    const later = this.#pushed;
-    const isLast = !later || (later.blockNumber === pushed?.blockNumber && later.index === pushed.index);
-    return isLast && pushed?.blockNumber === blockNumber ? pushed.index : null;
+  /** The index of what a call showed: null where it may be of another part than was pushed last. */
+  #indexOf(view: PartView, before: PushedPart | undefined): number | null {
+    const pushed = this.#pushed;
+    if (pushed?.blockNumber !== view.blockNumber) return null;
+    const { used } = this.#parts;
+    const isUsed = used?.view.blockNumber === view.blockNumber && (pushed.index ?? 0) <= (used.index ?? -1);
+    if (isUsed) return null;
+    const isPushed = before?.blockNumber === pushed.blockNumber && before.index === pushed.index;
+    // Of a push during the call, what was not shown before.
+    const isNew = !before && !(used && isSameView(used.view, view));
+    return isPushed || isNew ? pushed.index : null;
   }
 }
 
