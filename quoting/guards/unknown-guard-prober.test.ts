@@ -43,7 +43,7 @@ const AT_PART: BlockRef = {
   pending: { blockNumber: 2n, timestamp: 3n, overrides: new Map(), digest: '5', receivedAt: 0, part: part5 },
 };
 
-/** Probes after the part with 5 wei of fees, with a node that comes to these parts, one a call; it stays at the last. */
+/** Probes after the part with 5 wei of fees, with a node that comes to these parts, one a call, then stays there. */
 function probeAtPart(curve: PoolCurve, simulate: SimulateSwap, fees: readonly bigint[]): Promise<TradingSides> {
   let calls = 0;
   const target = modelChain(simulate, () => viewOf(fees[Math.min(calls++, fees.length - 1)] ?? 0n));
