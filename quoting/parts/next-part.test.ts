@@ -91,6 +91,23 @@ test('a part may come before its parent block, for a moment', () => {
   expect(outcomesOf([show(early, headAt(9n), 0), show(early, headAt(10n), 60)])).toEqual(['used', 'used']);
 });
 
+test('a block before whose parent a part comes may do so after an earlier one did', () => {
+  const early = show(viewOf(11n, 1n), headAt(9n), 0);
+  // Nobody asked while the parent of the first one was the head.
+  const later = show(viewOf(20n, 1n), headAt(18n), 60_000);
+  const stuck = show(viewOf(20n, 2n), headAt(18n), 60_000 + AHEAD_MS + 1);
+  expect(outcomesOf([early, later, stuck])).toEqual(['used', 'used', 'ahead']);
+});
+
+test('a block is early no longer because earlier parts are shown beside it', () => {
+  const early = (at: number) => show(viewOf(11n, 1n), headAt(9n), at);
+  expect(outcomesOf([early(0), show(viewOf(10n, 9n), headAt(9n), 500), early(AHEAD_MS + 1)])).toEqual([
+    'used',
+    'older',
+    'ahead',
+  ]);
+});
+
 test('a node that gives no hash of the parent is judged by number and time', () => {
   const view = { ...viewOf(10n, 5n), parentHash: null };
   expect(outcomesOf([show(view), show({ ...view, feesWei: 4n })])).toEqual(['used', 'older']);
@@ -128,6 +145,7 @@ test('property: invariants hold whatever nodes show', () => {
   fc.assert(
     fc.property(shownParts, (all) => {
       let [state, now]: [PartState, number] = [noPart, 0];
+      let [early, since] = [0n, 0];
       for (const { number, fees, branch, secs, hasParent, index, head: at, afterMs } of all) {
         now += afterMs;
         const honest = viewOf(number, fees, branch);
@@ -137,6 +155,8 @@ test('property: invariants hold whatever nodes show', () => {
           parentHash: hasParent ? honest.parentHash : null,
         };
         const head = at ? headAt(at.number, at.branch) : undefined;
+        if (at && number === at.number + 2n && number !== early) [early, since] = [number, now];
+        if (at && number === at.number + 1n && number === early) early = 0n;
         const [next, outcome] = nextPart(state, { view, head, index }, now);
         if (outcome !== 'used') expect(next.used).toBe(state.used);
         else {
@@ -145,7 +165,7 @@ test('property: invariants hold whatever nodes show', () => {
           expect(ahead === 1n || ahead === 2n).toBe(true);
           expect(view.timestamp).toBeGreaterThan(head.timestamp);
           if (ahead === 1n && view.parentHash) expect(view.parentHash).toBe(head.hash);
-          if (ahead === 2n) expect(now - (next.aheadSince ?? now)).toBeLessThanOrEqual(AHEAD_MS);
+          if (ahead === 2n) expect(now - since).toBeLessThanOrEqual(AHEAD_MS);
           const last = state.used?.view;
           if (last && last.blockNumber <= head.number + 2n) {
             expect(view.blockNumber).toBeGreaterThanOrEqual(last.blockNumber);

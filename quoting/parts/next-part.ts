@@ -27,8 +27,14 @@ export interface UsedPart {
 /** All times are of one clock that never goes back, milliseconds. */
 export interface PartState {
   readonly used: UsedPart | undefined;
-  /** Since when parts are shown whose parent block is not seen yet; null: they are not. */
-  readonly aheadSince: number | null;
+  /** The block whose parts were last shown before its parent was seen; null: since then it was seen. */
+  readonly early: EarlyBlock | null;
+}
+
+export interface EarlyBlock {
+  readonly blockNumber: bigint;
+  /** When its parts were first shown so. */
+  readonly since: number;
 }
 
 /** What happened: a call showed this. `head`: the newest block that was seen, while it is known. */
@@ -46,13 +52,13 @@ export const AHEAD_MS = 1_000;
 /** How far above the head a part may be. */
 const MAX_AHEAD = 2n;
 
-export const noPart: PartState = { used: undefined, aheadSince: null };
+export const noPart: PartState = { used: undefined, early: null };
 
 /**
  * Judges what a call at the tag `pending` shows.
  *
  * Invariants:
- * 1. A part is of the block after the head, or of the one after that for `AHEAD_MS`.
+ * 1. A part is of the block after the head, or, for `AHEAD_MS` per block, of the one after that.
  * 2. Its block is later than the head. Where the head is its parent and the node gives the parent's hash,
  *    it is the head's.
  * 3. None is used after a later one: neither its number goes back, unless the chain does, nor the fees of one block.
@@ -60,15 +66,14 @@ export const noPart: PartState = { used: undefined, aheadSince: null };
  * 5. What is refused changes nothing of the part that is used.
  * 6. The index of a part is that of the first call that showed both.
  *
- * Where a transaction takes fees out of their accounts, the later parts of its block are refused as `older`: a lower sum
- * may also be what a node shows that answers half of the calls from an older part, however often it does.
+ * Where a transaction takes fees out of their accounts, the later parts of its block are refused as `older`: a lower
+ * sum may also be what a node shows that answers half of the calls from an older part, however often it does.
  */
 export function nextPart(before: PartState, shown: PartShown, now: number): readonly [PartState, PartOutcome] {
   const { view, index, head } = shown;
   if (!head) return [before, 'headless'];
   const ahead = view.blockNumber - head.number;
-  const aheadSince = ahead === MAX_AHEAD ? (before.aheadSince ?? now) : ahead === 1n ? null : before.aheadSince;
-  const state = { ...before, aheadSince };
+  const state = { ...before, early: earlyAfter(before.early, view, ahead, now) };
   const refusal = refusalOf(state, { view, head, ahead }, now);
   if (refusal) return [state, refusal];
   const { used } = state;
@@ -77,15 +82,28 @@ export function nextPart(before: PartState, shown: PartShown, now: number): read
   return [{ ...state, used: next }, 'used'];
 }
 
+/** One block may be early for its time, whatever others were before it. */
+function earlyAfter(
+  early: EarlyBlock | null,
+  { blockNumber }: PartView,
+  ahead: bigint,
+  now: number,
+): EarlyBlock | null {
+  const isKnown = early?.blockNumber === blockNumber;
+  if (ahead === MAX_AHEAD) return isKnown ? early : { blockNumber, since: now };
+  return isKnown && ahead === 1n ? null : early;
+}
+
 type KnownHead = NonNullable<PartShown['head']>;
 
 function refusalOf(
-  { used, aheadSince }: PartState,
+  { used, early }: PartState,
   { view, head, ahead }: { readonly view: PartView; readonly head: KnownHead; readonly ahead: bigint },
   now: number,
 ): PartRefusal | null {
   if (ahead <= 0n) return ahead === 0n ? 'committed' : 'behind';
-  if (ahead > MAX_AHEAD || (aheadSince !== null && now - aheadSince > AHEAD_MS)) return 'ahead';
+  if (ahead > MAX_AHEAD) return 'ahead';
+  if (ahead === MAX_AHEAD && early && now - early.since > AHEAD_MS) return 'ahead';
   if (view.timestamp <= head.timestamp) return 'time';
   if (!mayBeOn(view, head)) return 'parent';
   return used ? refusedAfter(used.view, view, head) : null;

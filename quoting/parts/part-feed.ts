@@ -116,7 +116,7 @@ export class PartFeed {
     this.#next({ kind: 'heard', comesFirst: from < this.#deps.id });
   }
 
-  /** Notes what a call of this process showed. @param before the last push when it began, while no part has its index */
+  /** Notes what a call of this process showed. @param before the last push at its start, while no part has its index */
   note(view: PartView, before?: PushedPart): void {
     const index = this.#indexOf(view, before);
     if (this.#judge({ view, index }) !== 'used') return;

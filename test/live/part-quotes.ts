@@ -12,7 +12,7 @@ export async function quotesOf(world: PartWorld, body: object = {}, of?: Batches
   });
 }
 
-/** Asks until all quotes are live after a part. A quote whose part is not known, since a call came before its push, counts. */
+/** Asks until all quotes are live after a part. Where a call came before its push, the index may be unknown. */
 export async function quotesAfter(
   world: PartWorld,
   { number, index }: Part,
