@@ -43,7 +43,7 @@ export class ChainRpc {
   async request<T>(
     method: string,
     params: readonly unknown[],
-    check: (result: unknown) => T,
+    check: CheckedRequest<T>['check'],
     signal?: AbortSignal,
   ): Promise<T> {
     return this.ask({ method, params, check, signal });

@@ -6,7 +6,7 @@ import { MissingAbility, RpcFailure, refusesRequest } from './rpc-failure.ts';
 /** A request, and what reads its result. */
 export interface CheckedRequest<T> extends NodeRequest {
   /** When it throws, the node's answer counts as malformed, unless it throws an `RpcFailure`. */
-  readonly check: (result: unknown) => T;
+  readonly check: (result: unknown, node: RpcEndpoint) => T;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function requestChecked<T>(endpoint: RpcEndpoint, request: CheckedR
 async function requestOnce<T>(endpoint: RpcEndpoint, { method, params, check, signal }: CheckedRequest<T>): Promise<T> {
   const result = await endpoint.request(method, params, signal);
   try {
-    return check(result);
+    return check(result, endpoint);
   } catch (error) {
     if (error instanceof RpcFailure) throw error;
     throw new RpcFailure('malformed', `${endpoint.label} answered ${method} with data that does not decode`);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ChainRpc } from '../../chain/chain-rpc.ts';
+import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { isRefusal, type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 import { pause } from '../../runtime/pause.ts';
 import { assertLogsAsked } from './logs-asked.ts';
@@ -52,13 +53,20 @@ function isWideRange({ method, params }: NodeQuestion): boolean {
  * retry. As a rule, the block was reorganised away. Ponder would retry ten times and stall the chain for a minute.
  *
  * A node that refuses logs of a range is taken to find it too wide, whatever it says: Ponder knows the words of few.
+ *
+ * @param noteNode gets the node that gave the result
  */
-export async function answerRequest(rpc: ChainRpc, question: NodeQuestion): Promise<NodeAnswer> {
+export async function answerRequest(
+  rpc: ChainRpc,
+  question: NodeQuestion,
+  noteNode?: (node: RpcEndpoint) => void,
+): Promise<NodeAnswer> {
   const { method, params } = question;
   const isOfBlock = blockOfLogs(question) !== undefined;
-  const check = (result: unknown) => {
+  const check = (result: unknown, node: RpcEndpoint) => {
     if (result === null && BLOCK_METHODS.includes(method)) throw noSuchBlock;
     assertLogsAsked(question, result);
+    noteNode?.(node);
     return result;
   };
   for (let attempt = 0; ; attempt += 1) {

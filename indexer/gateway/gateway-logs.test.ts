@@ -23,9 +23,9 @@ const moved = chainLogs.map((log) => (log.blockNumber === '0x6' ? { ...log, bloc
 const without = (...places: readonly number[]) => chainLogs.filter((_, place) => !places.includes(place));
 
 /** A node that gives these logs, and receipts of these up to a block. */
-function logNode(logs: () => readonly ChainLog[], highest = 8, receipts: readonly ChainLog[] = chainLogs) {
-  return startNode(({ method, params = [] }) => {
-    if (method === 'eth_getLogs') return ok(logs());
+function logNode(logs: (path: string) => readonly ChainLog[], highest = 8, receipts: readonly ChainLog[] = chainLogs) {
+  return startNode(({ method, params = [] }, path) => {
+    if (method === 'eth_getLogs') return ok(logs(path));
     if (receipts.length === 0) return { status: 403, body: 'no receipts' };
     const all = receipts.filter(({ transactionHash }) => transactionHash === params[0]);
     const [first] = all;
@@ -74,6 +74,13 @@ test('a node that leaves logs out is not asked, also for logs that are not compa
   asked.length = 0;
   expect(await rpc.request(range)).toEqual(chainLogs);
   expect(asked).toEqual(['whole']);
+});
+
+test('of two URLs of one provider the one that was wrong is named', async () => {
+  const url = await logNode((path) => (path.endsWith('/lossy') ? without(4) : chainLogs));
+  const { rpc, blamed } = await openPonder([url, `${url}/lossy`]);
+  for (let n = 0; n < 2; n += 1) expect(await rpc.request(range)).toEqual(chainLogs);
+  expect(blamed).toEqual([{ chainId: 1, node: 'rpcUrls[1]', leftOut: 1, invented: 0 }]);
 });
 
 test.each([

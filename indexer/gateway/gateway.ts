@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { type HeadFeed, openHeadFeed } from '../../chain/head-feed/head-feed.ts';
+import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import type { ChainConfig } from '../../config/chains-schema.ts';
 import type { FaultyLogs } from '../../db/log-faults.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
@@ -64,11 +65,12 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
   const nodesOf = new Map(
     chains.map((chain) => {
       const { chainId } = chain;
-      const lanes = openLanes(chain, deps.askLast?.get(chainId) ?? [], { timeoutMs, countCall });
+      const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
+      const lanes = openLanes(chain, endpoints, deps.askLast?.get(chainId) ?? []);
       const feed = openHeadFeed(chain, { countCall, logger, now, wallClock: Date.now });
       const count = (fault: LogFault, logs: number) => deps.countLogs(chainId, fault, logs);
-      const blame: LogsOfTwoDeps['blame'] = (host, logs) =>
-        deps.blame({ chainId, node: placeOf(chain.rpcUrls.findIndex((url) => hostOf(url) === host)), ...logs });
+      const blame: LogsOfTwoDeps['blame'] = (node, logs) =>
+        deps.blame({ chainId, node: placeOf(endpoints.indexOf(node)), ...logs });
       const logsOfTwo = new LogsOfTwo({ count, blame, logger: logger.child({ chainId }), now, random });
       return [String(chainId), { chain, feed, blocks: new NewBlocks(), logsOfTwo, lanes }] as const;
     }),
@@ -96,18 +98,15 @@ export async function openGateway(chains: readonly ChainConfig[], deps: GatewayD
   };
 }
 
-const hostOf = (url: string): string => new URL(url).host;
-
 /** How a node is named: its host may be secret. */
 const placeOf = (node: number): string => `rpcUrls[${node}]`;
 
 /** The nodes of a chain, for each lane in the order in which it tries them. All lanes share the nodes' breakers. */
 function openLanes(
   chain: ChainConfig,
+  endpoints: readonly RpcEndpoint[],
   askLast: readonly string[],
-  { timeoutMs, countCall }: { readonly timeoutMs: number; readonly countCall: CountChainCall },
-): ChainRpc[] {
-  const { endpoints } = openChainRpc(chain, timeoutMs, countCall);
+): readonly ChainRpc[] {
   const last = new Set(endpoints.filter((_, node) => askLast.includes(placeOf(node))));
   return lanesOf(chain.rpcUrls).map((first) => {
     const inTurn = [...endpoints.slice(first), ...endpoints.slice(0, first)];
@@ -127,9 +126,8 @@ function serve(
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
   const ask = (question: NodeQuestion): Promise<NodeAnswer> => {
-    const asNodesDo = () => answerRequest(rpc, question);
-    if (question.method !== 'eth_getLogs') return asNodesDo();
-    return logsOfTwo.answer(rpc, question, asNodesDo).then(orderLogs);
+    if (question.method !== 'eth_getLogs') return answerRequest(rpc, question);
+    return logsOfTwo.answer(rpc, question, (noteNode) => answerRequest(rpc, question, noteNode)).then(orderLogs);
   };
   const answer = async (question: NodeQuestion) => {
     if (question.method !== 'eth_subscribe') {

@@ -26,7 +26,7 @@ function openWorld() {
     hasOthers: false,
     asked: [0, 0] as [number, number],
     leftOut: 0,
-    blamed: [] as { readonly node: string; readonly leftOut: number; readonly invented: number }[],
+    blamed: [] as { readonly node: number; readonly leftOut: number; readonly invented: number }[],
   };
   const node = (place: 0 | 1) => async (method: string) => {
     if (method === 'eth_getTransactionReceipt') return { blockHash: HASH, logs: [log(0), log(1)] };
@@ -40,12 +40,17 @@ function openWorld() {
     count: (fault, count) => {
       if (fault === 'left out') world.leftOut += count;
     },
-    blame: (node, logs) => world.blamed.push({ node, ...logs }),
+    blame: (node, logs) => world.blamed.push({ node: rpc.endpoints.indexOf(node), ...logs }),
     logger: { warn: () => undefined },
     now: () => world.now,
     random: () => world.random,
   });
-  const asNodesDo = async () => ({ result: await rpc.request(QUESTION.method, QUESTION.params, (result) => result) });
+  const asNodesDo: Parameters<LogsOfTwo['answer']>[2] = async (noteNode) => ({
+    result: await rpc.request(QUESTION.method, QUESTION.params, (result, node) => {
+      noteNode(node);
+      return result;
+    }),
+  });
   return { world, rpc, ask: async () => ((await logs.answer(rpc, QUESTION, asNodesDo)) as { result: unknown }).result };
 }
 
@@ -65,11 +70,11 @@ test('all answers of a node are compared in its first hour, then a share of them
 });
 
 test('a node that left logs out is named, compared for another hour, and not asked for a minute', async () => {
-  const { world, rpc, ask } = openWorld();
+  const { world, ask } = openWorld();
   await ask();
   Object.assign(world, { now: WATCHED_MS, random: 0, isLossy: true });
   expect([await ask(), world.leftOut]).toEqual([[log(0), log(1)], 1]);
-  expect(world.blamed).toEqual([{ node: rpc.endpoints[0]?.label, leftOut: 1, invented: 0 }]);
+  expect(world.blamed).toEqual([{ node: 0, leftOut: 1, invented: 0 }]);
   const [asked] = world.asked;
   await ask();
   expect(world.asked[0]).toBe(asked);

@@ -20,12 +20,15 @@ export interface LogsOfTwoDeps {
   /** Counts logs that one of two nodes did not give, or should not have. */
   readonly count: (fault: LogFault, logs: number) => void;
   /** Takes note of a node that left logs out, or invented some. */
-  readonly blame: (node: string, logs: { readonly leftOut: number; readonly invented: number }) => void;
+  readonly blame: (node: RpcEndpoint, logs: { readonly leftOut: number; readonly invented: number }) => void;
   readonly logger: Pick<Logger, 'warn'>;
   readonly now: Clock;
   /** 0 to 1. */
   readonly random: () => number;
 }
+
+/** Asks nodes until one gives a result. @param noteNode gets that node */
+type AskNodes = (noteNode: (node: RpcEndpoint) => void) => Promise<NodeAnswer>;
 
 /** For so long all answers of a node are compared: from its first one, and from each that was wrong. */
 export const WATCHED_MS = 3_600_000;
@@ -56,28 +59,28 @@ export class LogsOfTwo {
   }
 
   /** Answers `eth_getLogs`. @param ask asks the nodes, in their order */
-  async answer(rpc: ChainRpc, question: NodeQuestion, ask: () => Promise<NodeAnswer>): Promise<NodeAnswer> {
+  async answer(rpc: ChainRpc, question: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
     const nodes = ableNodes(rpc.endpoints, question).endpoints.filter(({ breaker }) => !breaker.isOpen);
     const [first, second] = nodes;
     const comparing = (second && this.#comparing.get(second)) ?? 0;
-    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) return ask();
+    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) return ask(() => undefined);
     this.#comparing.set(second, comparing + 1);
     try {
-      return await this.#compared(first, second, question, ask);
+      return await this.#compared(second, question, ask);
     } finally {
       this.#comparing.set(second, (this.#comparing.get(second) ?? 1) - 1);
     }
   }
 
-  async #compared(
-    first: RpcEndpoint,
-    second: RpcEndpoint,
-    question: NodeQuestion,
-    ask: () => Promise<NodeAnswer>,
-  ): Promise<NodeAnswer> {
-    const [answer, others] = await Promise.all([ask(), requestLogs(second, question)]);
+  async #compared(second: RpcEndpoint, question: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
+    let first = second;
+    const asked = ask((node) => {
+      first = node;
+    });
+    const [answer, others] = await Promise.all([asked, requestLogs(second, question)]);
     const logs = 'result' in answer ? logsOf(answer.result) : undefined;
-    if (!logs || !others) return answer;
+    // The first node may have failed, so that the second one gave both.
+    if (!logs || !others || first === second) return answer;
     const [lacking, surplus] = [missingIn(others, logs), missingIn(logs, others)];
     if (lacking.length + surplus.length === 0) return { result: inOrder(logs) };
     const [found, doubted] = [await judge(lacking, second, first), await judge(surplus, first, second)];
@@ -114,7 +117,7 @@ export class LogsOfTwo {
     this.#watchedUntil.set(node, now() + WATCHED_MS);
     const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
     const counts = { leftOut: leftOut.length, invented: invented.length };
-    blame(node.label, counts);
+    blame(node, counts);
     const found = { node: node.label, ...counts, block: Number(blockNumber) };
     logger.warn(found, 'a node does not give the logs that the chain has: another one is asked first');
   }

@@ -34,9 +34,10 @@ export const ok = (result: unknown): Reply => ({ body: { jsonrpc: '2.0', id: 1, 
 export const failed = (error: object): Reply => ({ body: { jsonrpc: '2.0', id: 1, error } });
 
 /** A node that answers like this; undefined is no answer. */
-export async function startNode(answer: (request: Request) => Reply | undefined): Promise<string> {
+export async function startNode(answer: (request: Request, path: string) => Reply | undefined): Promise<string> {
   const server = createServer(async (incoming, response) => {
-    const reply = answer(JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as Request);
+    const request = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as Request;
+    const reply = answer(request, incoming.url ?? '');
     if (reply) response.writeHead(reply.status ?? 200).end(JSON.stringify(reply.body));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
