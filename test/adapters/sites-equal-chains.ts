@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { type Address, parseEventLogs } from 'viem';
 import { expect, test } from 'vitest';
 import { adaptersResource } from '../../api/adapters/adapters.ts';
+import { ChainDay } from '../../api/adapters/defillama-declaration.ts';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { DeploymentConfig } from '../../config/chains-schema.ts';
 import { flatPoolEvents } from '../../protocol/layouts/flat/pool-abi.ts';
@@ -13,6 +14,7 @@ import { rawAmount } from '../indexing/activity-from-logs.ts';
 import { connectExact, type IndexedPool, readIndexedPools } from '../indexing/indexed-pools.ts';
 import type { IndexedWorld, WorldChain } from '../indexing/indexed-world.ts';
 import { chainConfig } from '../quotes/quote-world.ts';
+import { daysOf, expectDays, priceDays } from './day-equals-logs.ts';
 import { type KeptChain, type KeptEvent, walkSite } from './walk-site.ts';
 
 /** More than the finality windows of both chains. */
@@ -42,7 +44,7 @@ export function testSites(world: IndexedWorld): void {
     );
     const app = new Hono();
     mountHandlers(app, bindRoutes(adaptersResource, { chains, database, metrics: new Registry() }));
-    return { app, exact };
+    return { app, exact, database };
   });
 
   const walk = ({ chainId, scenario }: WorldChain): Promise<KeptChain> => {
@@ -82,9 +84,41 @@ export function testSites(world: IndexedWorld): void {
       }
       expect(shown).toBeGreaterThan(50);
       await expectMakers(chain, pairs);
-      const { rows } = await opened.exact.query('SELECT pool FROM read_model.delisted_pool');
+      const { rows } = await opened.exact.query('SELECT pool FROM read_model.delisted_pool WHERE chain_id = $1', [
+        chain.chainId,
+      ]);
       const delisted = new Set(rows.map(({ pool }) => pool));
       await expectOthersAreOdd(chain, new Set([...pairs.keys(), ...delisted]), until.blockNumber);
+    }
+  });
+
+  test('days for DefiLlama sum up what the chain logged', async () => {
+    for (const { client } of world.chains) {
+      await client.request({ method: 'anvil_mine', params: [3 * BLOCKS_TO_FINALITY, 1_000] } as never);
+    }
+    await world.catchUp();
+    // Other prices, and what was written of trades at them.
+    const tables = ['trade_bar', 'trade_mark', 'fiat_price_minute', 'fiat_price_hour'];
+    await opened.database.query(tables.map((table) => `DELETE FROM history.${table}`).join(';'));
+    for (const chain of world.chains) {
+      const days = await daysOf(chain);
+      const ask = (day: number) => opened.app.request(`/adapters/defillama/${chain.chainId}?timestamp=${day}`);
+      const areFinal = async () => {
+        await priceDays(opened.database, days);
+        return Promise.all(days.map(async (day) => (await ask(day)).status));
+      };
+      await expect.poll(areFinal, { timeout: 30_000 }).toEqual(days.map(() => 200));
+      const answers = await Promise.all(days.map(async (day) => ChainDay.parse(await (await ask(day)).json())));
+      const { rows } = await opened.database.query(
+        `SELECT address, token0_decimals AS decimals0, token1_decimals AS decimals1 FROM read_model.pool
+         WHERE chain_id = $1 AND address NOT IN (SELECT pool FROM read_model.delisted_pool WHERE chain_id = $1)`,
+        [chain.chainId],
+      );
+      const indexed = await readIndexedPools(opened.exact, chain.chainId);
+      const pools = rows.map(
+        ({ address, ...decimals }) => [address, { ...indexed.get(address), ...decimals }] as const,
+      );
+      await expectDays(chain, answers, new Map(pools));
     }
   });
 
