@@ -171,14 +171,14 @@ export class PartFeed {
   /** The index of what a call showed: null where it may be of another part than was pushed last. */
   #indexOf(view: PartView, before: PushedPart | undefined): number | null {
     const pushed = this.#pushed;
-    if (pushed?.blockNumber !== view.blockNumber) return null;
+    if (pushed?.blockNumber !== view.blockNumber || pushed.index === null) return null;
     const { used } = this.#parts;
-    const isUsed = used?.view.blockNumber === view.blockNumber && (pushed.index ?? 0) <= (used.index ?? -1);
-    if (isUsed) return null;
-    const isPushed = before?.blockNumber === pushed.blockNumber && before.index === pushed.index;
-    // Of a push during the call, what was not shown before.
-    const isNew = !before && !(used && isSameView(used.view, view));
-    return isPushed || isNew ? pushed.index : null;
+    const last = used?.view.blockNumber === view.blockNumber ? used.index : -1;
+    if (last !== null && pushed.index <= last) return null;
+    if (before) return before.blockNumber === pushed.blockNumber && before.index === pushed.index ? pushed.index : null;
+    // A push during the call: it shows that part if it shows another one than the part before.
+    const isNext = last !== null && pushed.index === last + 1;
+    return isNext && !(used && isSameView(used.view, view)) ? pushed.index : null;
   }
 }
 
