@@ -94,7 +94,7 @@ test.each([
     await sleep(Math.max(0, startedAt + round * 100 - performance.now()));
   }
   const seconds = (performance.now() - startedAt) / 1_000;
-  expect(sent / seconds).toBeGreaterThan(900);
+  expect(sent).toBeGreaterThanOrEqual(4_000);
   expect(traces() - before).toBeLessThanOrEqual(50 * seconds + 1);
   expect(most()).toBeLessThanOrEqual(4);
   // As many as a node makes in two seconds and a half.

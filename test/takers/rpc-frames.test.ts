@@ -157,7 +157,7 @@ test('state overrides and price levels of a batch are of one state while prices 
     for (let count = 0; !isOver; count += 1) await set(prices[count % prices.length] ?? 0n);
   })();
   const seen = new Set<bigint>();
-  for (let count = 0; count < 20; count += 1) {
+  for (let count = 0; count < 20 || seen.size <= 2; count += 1) {
     for (const [index, { price, levels }] of (await readBoth(count % 2 === 0)).entries()) {
       expect(price).toBeDefined();
       expect(prices.find((each) => levelsAt.get(each)?.[index] === levels)).toBe(price);
@@ -166,7 +166,6 @@ test('state overrides and price levels of a batch are of one state while prices 
   }
   isOver = true;
   await changes;
-  expect(seen.size).toBeGreaterThan(2);
 });
 
 test('a quote for an exact input is that of the levels, of the best pool or of one', async () => {
