@@ -22,7 +22,7 @@ export async function readEvents(
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
 ): Promise<{ readonly body: ReadyBody; readonly leftOut: ReadonlyMap<LeftOut, number> }> {
   const { finalBlock } = await readServed(client, chain.chainId);
-  // An empty response would say that the blocks have no events. Sites ask for blocks that were named: for older ones.
+  // An empty response would say that there are no events. Sites ask for blocks that were named, so for older ones.
   if (toBlock > finalBlock) throw new ApiError(404, { error: `Block ${toBlock} is not served yet: see latest-block` });
   const rows = await eventsBetween(client, [chain.chainId, fromBlock, toBlock, MAX_EVENTS + 1]);
   if ((rows[0]?.total ?? 0) > MAX_EVENTS) throw badRequest(`more than ${MAX_EVENTS} events: ask for fewer blocks`);
