@@ -35,8 +35,11 @@ export interface ScheduleEffects {
 export const PART_MS = 200;
 /** Without a push for so long, parts are polled. */
 export const SILENT_MS = 2 * PART_MS;
-/** A process that leaves calls to another one makes them itself when it did not hear from it for so long. */
-export const LEFT_MS = 1.5 * PART_MS;
+/**
+ * A process that leaves calls to another one makes them itself when it did not hear from it for so long. That one shares
+ * something each `SILENT_MS` at the latest, however slow parts are: the rest is for calls and messages to arrive.
+ */
+export const LEFT_MS = SILENT_MS + PART_MS / 2;
 
 export const idle: ScheduleState = {
   isReading: false,
@@ -54,6 +57,9 @@ export const idle: ScheduleState = {
  * 3. A call begins at a push, at once or after the one in flight: one for all pushes meanwhile.
  * 4. Without a push for `SILENT_MS`, a call begins `PART_MS` after the last one.
  * 5. No call begins within `LEFT_MS` of what a process shared that comes first.
+ *
+ * So one process makes all calls while calls and messages take less than 100 ms together. Others do beside it
+ * at the start, for a moment after it ended or stood still, and while what is shown is not used, so not shared.
  *
  * @param isWanted whether somebody wants quotes now
  */
