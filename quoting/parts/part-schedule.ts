@@ -36,8 +36,8 @@ export const PART_MS = 200;
 /** Without a push for so long, parts are polled. */
 export const SILENT_MS = 2 * PART_MS;
 /**
- * A process that leaves calls to another one makes them itself when it did not hear from it for so long. That one shares
- * something each `SILENT_MS` at the latest, however slow parts are: the rest is for calls and messages to arrive.
+ * A process that leaves calls to another one makes them itself if it heard nothing from it for so long. That one
+ * shares something each `SILENT_MS` at most, however slow parts are: the rest is for calls and messages to arrive.
  */
 export const LEFT_MS = SILENT_MS + PART_MS / 2;
 
