@@ -37,7 +37,7 @@ export const PART_MS = 200;
 export const SILENT_MS = 2 * PART_MS;
 /**
  * A process that leaves calls to another one makes them itself if it heard nothing from it for so long. That one
- * shares something each `SILENT_MS` at most, however slow parts are: the rest is for calls and messages to arrive.
+ * shares something within each `SILENT_MS`, however slow parts are: the rest is for calls and messages to arrive.
  */
 export const LEFT_MS = SILENT_MS + PART_MS / 2;
 
