@@ -3,6 +3,7 @@ import type { BlockHeader, BlockRef } from '../chain/read-context.ts';
 import type { ChainConfig } from '../config/chains-schema.ts';
 import type { Environment } from '../config/read-secret.ts';
 import type { CountChainCall } from '../runtime/chain-calls.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { OutageLog } from '../runtime/outage-log.ts';
 import { type ChainContext, chainBounds, type QuoteOptions } from './chain-bounds.ts';
@@ -34,6 +35,8 @@ export interface ChainDeps {
   readonly logger: Logger;
   /** What reaches nodes, sources and contracts. Default: the network. */
   readonly outside?: Partial<Outside>;
+  /** Default: that of the process. */
+  readonly now?: Clock;
 }
 
 /** What reaches nodes, sources and contracts of a chain: simulations have their own. */
@@ -57,13 +60,23 @@ export interface Chain extends ChainConfig, BasisQuotes {
   stop(): Promise<void>;
 }
 
-export const now = () => performance.now();
+export const processClock: Clock = () => performance.now();
 const wallClock = () => Date.now();
 
 /** Opens a chain: the sockets that push its heads, and the reader of pools, which starts once a client requests any. */
 export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const { chainId } = config;
-  const { quotes, directory, isFunded = () => true, observe, env, observeLive, sharing, countCall } = deps;
+  const {
+    quotes,
+    directory,
+    isFunded = () => true,
+    observe,
+    env,
+    observeLive,
+    sharing,
+    countCall,
+    now = processClock,
+  } = deps;
   const { openRpc = openChainRpc, openSocket, openSource, createReader } = deps.outside ?? {};
   const logger = deps.logger.child({ chainId });
   const bounds = chainBounds(config, quotes);

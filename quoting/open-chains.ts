@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { OnStop } from '../runtime/shutdown.ts';
 import { reportedDepth } from './depth-estimates.ts';
 import { liveMetrics } from './live/live-metrics.ts';
-import { type Chain, now, openChain } from './open-chain.ts';
+import { type Chain, openChain, processClock } from './open-chain.ts';
 import { PoolCatalog } from './pools/pool-catalog.ts';
 import { type RequestedOf, showRequested } from './requested/requested-metrics.ts';
 import { ReadSharing } from './sharing/read-sharing.ts';
@@ -45,9 +45,9 @@ export function openChains(
   const waiting = new AbortController();
   const firstIndex = waitForIndex(database.$client, waiting.signal);
   onStop('wait for the first index', () => waiting.abort());
-  const catalog = new PoolCatalog({ chains: configs, database, firstIndex, logger, now });
+  const catalog = new PoolCatalog({ chains: configs, database, firstIndex, logger, now: processClock });
   onStop('pool catalog', () => catalog.stop());
-  const sharing = new ReadSharing({ redisUrl, prefix: queuePrefix, metrics, logger, now });
+  const sharing = new ReadSharing({ redisUrl, prefix: queuePrefix, metrics, logger, now: processClock });
   onStop('read sharing', () => sharing.stop());
   const deps = {
     quotes,

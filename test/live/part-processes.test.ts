@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { LEFT_MS, PART_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
@@ -9,58 +10,102 @@ import { startPartWorld } from './part-world.ts';
 
 /** Parts of a block are read by one process for all, and by another one when that is gone. */
 
+const PARTS_PER_BLOCK = 10;
+
 const world = startedWorld(() =>
-  startPartWorld({ flatPools: 4, packedPools: 4, guards: ['none'], node: { form: 'block' } }),
+  startPartWorld({
+    flatPools: 4,
+    packedPools: 4,
+    guards: ['none'],
+    node: { form: 'payload', partsPerBlock: PARTS_PER_BLOCK },
+  }),
 );
 beforeAll(() => world.api.stop());
 
-/** Processes that share what they read. */
-async function openApis(count: number): Promise<readonly StreamApi[]> {
+/** How many parts were shown. */
+function partsShown(): number {
+  const { number, index } = world.node.part();
+  return Number(number) * PARTS_PER_BLOCK + index;
+}
+
+/** The clock of all processes. Once it counts parts no load delays them: what they do depends on counts alone. */
+class PartClock {
+  #from: { readonly ms: number; readonly parts: number } | undefined;
+
+  readonly now = (): number =>
+    this.#from ? this.#from.ms + (partsShown() - this.#from.parts) * PART_MS : performance.now();
+
+  /** From now on it goes on with the parts only. */
+  countParts(): void {
+    this.#from = { ms: performance.now(), parts: partsShown() };
+  }
+
+  wait(ms: number): void {
+    this.#from = { ms: this.now() + ms, parts: partsShown() };
+  }
+}
+
+/** Processes that share what they read, after some parts, from when on their clock counts these. */
+async function openApis(count: number) {
   const sharedBy = { redisUrl: inject('redisUrl'), prefix: randomUUID() };
   const { config, served } = world;
-  const open = () => startStreamApi({ chain: config, directory: fixedDirectory(served), sharedBy });
+  const clock = new PartClock();
+  const chain = { chain: config, directory: fixedDirectory(served) };
+  const open = () => startStreamApi({ ...chain, sharedBy, now: clock.now });
   const apis = await Promise.all(Array.from({ length: count }, open));
   for (const api of apis) onTestFinished(() => api.stop());
-  return apis;
+  // Until it is known of each pool how its depth is found, and how its tokens move.
+  await showParts(apis, 5);
+  clock.countParts();
+  await showParts(apis, 2);
+  return { apis, clock };
 }
 
 const callsAtParts = () => world.node.requests.filter(({ params }) => params.includes('pending')).length;
 
-/** Shows parts with new prices, each once all processes quote after the one before. */
+/** A process that reads pools for the first time learns by so many more what holds for long, as how tokens move. */
+const LEARNING_CALLS = 3;
+
+/** Shows parts, each once all processes quote after the one before. All but the first of a block have new prices. */
 async function showParts(apis: readonly StreamApi[], count: number): Promise<void> {
   for (let shown = 0; shown < count; shown += 1) {
-    const part = await world.price(190n + BigInt(shown % 10));
+    const isLast = world.node.part().index === PARTS_PER_BLOCK - 1;
+    const part = isLast ? await world.node.nextPart() : await world.price(190n + BigInt(shown % 10));
     await Promise.all(apis.map((api) => quotesAfter(world, part, batchesOf(api))));
   }
 }
 
-test.each([
-  [1, 3],
-  // At times one begins to read before it hears that another one does.
-  [4, 4],
-])('with %i processes, a part costs %i calls at most on average', { timeout: 60_000 }, async (count, most) => {
-  const apis = await openApis(count);
-  // Until it is known of each pool how its depth is found, and how its tokens move.
-  await showParts(apis, 5);
-  const before = callsAtParts();
-  const startedAt = performance.now();
-  await showParts(apis, 20);
-  // A part that stays for long is shown again each 200 ms by one call.
-  const again = (performance.now() - startedAt) / 200;
-  expect(callsAtParts() - before).toBeLessThanOrEqual(most * 20 + again);
+test.each([1, 4])('with %i processes, a part costs three calls at most', { timeout: 60_000 }, async (count) => {
+  const { apis } = await openApis(count);
+  const before = { calls: callsAtParts(), parts: partsShown() };
+  await showParts(apis, 40);
+  // Whichever process is the first to hear of a part reads pools for all.
+  const learning = LEARNING_CALLS * (count - 1);
+  expect(callsAtParts() - before.calls).toBeLessThanOrEqual(3 * (partsShown() - before.parts) + learning);
 });
 
-test('when the process that reads is gone, the others quote after the next parts', { timeout: 60_000 }, async () => {
-  const apis = await openApis(3);
-  await showParts(apis, 2);
-  const stop = world.node.run(async () => undefined);
-  onTestFinished(stop);
+test('when the process that reads is gone, others quote live all the time, and after the second part', {
+  timeout: 60_000,
+}, async () => {
+  const { apis, clock } = await openApis(3);
   for (const [index, api] of apis.slice(0, 2).entries()) {
+    const others = apis.slice(index + 1);
+    const expectLive = async () => {
+      for (const other of others) {
+        const kinds = (await quotesOf(world, {}, batchesOf(other))).map(({ basis }) => basis?.kind);
+        expect(kinds).toEqual(world.market.pools.map(() => 'live'));
+      }
+    };
+    // The next two parts are of this block.
+    while (world.node.part().index > PARTS_PER_BLOCK - 4) await showParts([api, ...others], 1);
     await api.stop();
-    for (const other of apis.slice(index + 1)) {
-      await expect
-        .poll(async () => (await quotesOf(world, {}, batchesOf(other))).map(({ basis }) => basis?.kind))
-        .toEqual(world.market.pools.map(() => 'live'));
-    }
+    await world.price(190n);
+    await expectLive();
+    const part = await world.price(191n);
+    await expectLive();
+    // Before the third part.
+    clock.wait(LEFT_MS - 2 * PART_MS);
+    await Promise.all(others.map((other) => quotesAfter(world, part, batchesOf(other))));
+    await showParts(others, 2);
   }
 });

@@ -10,9 +10,10 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { StreamConfig } from '../../config/stream-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
-import { openChain } from '../../quoting/open-chain.ts';
+import { openChain, processClock } from '../../quoting/open-chain.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import { ReadSharing } from '../../quoting/sharing/read-sharing.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { startServer } from '../../runtime/http-server.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createMetrics } from '../../runtime/metrics.ts';
@@ -30,6 +31,8 @@ export interface StreamApiOptions {
   readonly sharedBy?: { readonly redisUrl: string; readonly prefix: string };
   /** How wrong the clock of its machine is, where it shares another one, milliseconds. */
   readonly clockAheadMs?: number;
+  /** The clock that quotes are read by. Default: that of the process. */
+  readonly now?: Clock;
 }
 
 /** A database in which no pool is delisted, and all are listed. */
@@ -45,13 +48,12 @@ function listingOf(chainId: number, directory: PoolDirectory) {
 
 /** Streams and quotes of a chain over a real server; `good` is a valid key, request limits are off. */
 export async function startStreamApi({ chain, directory, ...options }: StreamApiOptions) {
-  const { quotes = { ...stillQuotes, minRefreshMs: 50 } } = options;
+  const { quotes = { ...stillQuotes, minRefreshMs: 50 }, now = processClock } = options;
   const logger = createLogger('test', 'silent');
   const calls: string[] = [];
   const lookups: string[] = [];
   const metrics = createMetrics('test');
-  const sharing =
-    options.sharedBy && new ReadSharing({ ...options.sharedBy, metrics, logger, now: () => performance.now() });
+  const sharing = options.sharedBy && new ReadSharing({ ...options.sharedBy, metrics, logger, now });
   const opened = openChain(chain, {
     quotes,
     directory,
@@ -59,6 +61,7 @@ export async function startStreamApi({ chain, directory, ...options }: StreamApi
     logger,
     observe: () => ({ lookup: (result, count = 1) => lookups.push(...Array(count).fill(result)) }),
     countCall: (_chainId, method) => calls.push(method),
+    now,
   });
   const chains = new Map([[chain.chainId, opened]]);
   const database = listingOf(chain.chainId, directory);
