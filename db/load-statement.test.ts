@@ -26,7 +26,7 @@ const paths = FOLDERS.flatMap((folder) =>
   readdirSync(join(PROJECT_ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
 );
 const textOf = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8');
-const sources = paths.filter((path) => /(?<!\.test)\.ts$/.test(path));
+const sources = paths.filter((path) => /(?<!\.(?:test|fixture))\.ts$/.test(path));
 
 test('only files that compose statements hold SQL of several tables', () => {
   const found = sources.filter((path) => SQL_IN_CODE.some((pattern) => pattern.test(textOf(path))));
