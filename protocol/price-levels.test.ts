@@ -36,18 +36,12 @@ test('each level has the output of a swap of its input, both ascend, and the las
   expect(inside).toBeGreaterThan(100);
 });
 
-test('of the smallest input a swap pays out something, of one unit less nothing, found in few steps', () => {
-  let [found, most] = [0, 0];
+test('of the smallest input a swap pays out something, of one unit less nothing', () => {
+  let found = 0;
   fc.assert(
     fc.property(pricedPool, fc.boolean(), (priced, zeroForOne) => {
       const curve = sideCurve(priced, zeroForOne);
-      const { outputOf } = poolSide(curve, flatSimulation, 'flat');
-      let steps = 0;
-      const counted = (amountIn: bigint) => {
-        steps += 1;
-        return outputOf?.(amountIn) ?? 0n;
-      };
-      const smallest = smallestInput(priceLevels(curve.levels, outputOf), outputOf && counted);
+      const smallest = smallestInput(poolSide(curve, flatSimulation, 'flat'));
       const outputAt = (amount: bigint) => computeSwap(priced, { zeroForOne, kind: 'exactInput', amount }).amountOut;
       if (smallest === null) {
         const end = curve.levels.at(-1)?.cumulativeInput ?? 0n;
@@ -56,13 +50,11 @@ test('of the smallest input a swap pays out something, of one unit less nothing,
       }
       expect(outputAt(smallest)).toBeGreaterThan(0n);
       if (smallest > 1n) expect(outputAt(smallest - 1n)).toBe(0n);
-      most = Math.max(most, steps);
       if (smallest > 1n) found += 1;
     }),
   );
   expect(found).toBeGreaterThan(10);
-  expect(most).toBeLessThan(150);
-  expect(smallestInput([{ amountIn: 5n, amountOut: 2n, isExact: false }], null)).toBeNull();
+  expect(smallestInput({ outputOf: null, inputWithin: () => 4n })).toBeNull();
 });
 
 test('a curve that is not known between its levels has the ends of its bins alone, each once', () => {

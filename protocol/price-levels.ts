@@ -1,6 +1,5 @@
 import type { PoolSide } from './curve.ts';
 import type { DepthLevel } from './depth.ts';
-import { maxBigint, minBigint } from './fixed-point.ts';
 
 /** An exact input of a side and what the pool pays out for all of it, raw units. */
 export interface PriceLevel {
@@ -32,38 +31,13 @@ export function priceLevels(levels: readonly DepthLevel[], outputOf: PoolSide['o
   return shown;
 }
 
-/** From this output on, the price of a level says closely where the smallest input lies. */
-const CLEAR_OUTPUT = 1_000_000n;
-
 /**
  * The smallest exact input that pays out anything, raw units: pools refuse what rounds to zero, or pay nothing for it.
  * Null where the curve is not known between its levels, or pays out nothing.
- *
- * @param levels as {@link priceLevels} gives them
  */
-export function smallestInput(levels: readonly PriceLevel[], outputOf: PoolSide['outputOf']): bigint | null {
-  const clear = levels.find(({ amountOut }) => amountOut >= CLEAR_OUTPUT) ?? levels.at(-1);
-  if (!outputOf || !clear) return null;
-  const fills = (amountIn: bigint) => outputOf(amountIn) > 0n;
-  if (fills(1n)) return 1n;
-  const guess = minBigint(maxBigint(clear.amountIn / clear.amountOut, 1n), clear.amountIn);
-  const isEnough = fills(guess);
-  // `low` buys less than a unit, `high` at least one. From the guess it is not far to the other of the two.
-  let [low, high] = isEnough ? [1n, guess] : [guess, clear.amountIn];
-  for (let reach = 1n; ; reach *= 16n) {
-    const amountIn = isEnough ? guess - reach : guess + reach;
-    if (amountIn <= low || amountIn >= high) break;
-    const isFilled = fills(amountIn);
-    if (isFilled) high = amountIn;
-    else low = amountIn;
-    if (isFilled !== isEnough) break;
-  }
-  while (high - low > 1n) {
-    const middle = (low + high) / 2n;
-    if (fills(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
+export function smallestInput({ outputOf, inputWithin }: Pick<PoolSide, 'outputOf' | 'inputWithin'>): bigint | null {
+  const least = inputWithin(0n) + 1n;
+  return outputOf && outputOf(least) > 0n ? least : null;
 }
 
 /**

@@ -94,9 +94,9 @@ interface Pair {
 const pairsOf = perObject(({ pool, depth, curve }: DepthSnapshot): readonly Pair[] => {
   const [token0, token1] = [pool.token0.address, pool.token1.address];
   const pairOf = (kind: keyof PoolGas, tokenIn: Address, tokenOut: Address): Pair => {
-    const outputOf = curve?.[kind].outputOf ?? null;
-    const levels = priceLevels(depth[kind], outputOf);
-    return { kind, tokenIn, tokenOut, levels, minAmountIn: smallestInput(levels, outputOf) };
+    const side = curve?.[kind];
+    const levels = priceLevels(depth[kind], side?.outputOf ?? null);
+    return { kind, tokenIn, tokenOut, levels, minAmountIn: side ? smallestInput(side) : null };
   };
   return [pairOf('bids', token0, token1), pairOf('asks', token1, token0)].filter(({ levels }) => levels.length > 0);
 });

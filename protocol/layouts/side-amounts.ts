@@ -1,7 +1,7 @@
 import { bisect } from '../bisect.ts';
 import type { SwapAmounts } from '../curve.ts';
 import type { DepthLevel } from '../depth.ts';
-import { maxBigint, minBigint } from '../fixed-point.ts';
+import { E8, maxBigint, minBigint } from '../fixed-point.ts';
 import { toRawCeil, toRawFloor, toScaled } from '../scaling.ts';
 import { fillAtLeast, fillExactInput, fillExactOutput, fillWhole } from './bin-fill.ts';
 import { E15, levelAfter, multipliers, partE8, raised, type SideCurve } from './side-curve.ts';
@@ -60,11 +60,11 @@ export function inputWithin(curve: SideCurve, outputRaw: bigint): bigint {
   const cut = curve.levels.findIndex(({ cumulativeOutput }) => cumulativeOutput > outputRaw);
   const step = curve.steps[cut];
   if (!step) return curve.levels.at(-1)?.cumulativeInput ?? 0n;
-  const after = (output: bigint) => levelAfter(curve, step, fillExactOutput(step.slice, output));
-  const isWithin = (output: bigint) => after(output).cumulativeOutput <= outputRaw;
-  const first = bisect(0n, step.slice.available, 1n, isWithin) + 1n;
-  const { input, net } = fillExactOutput(step.slice, first);
-  const least = step.inputBefore + (curve.fees.isMean ? net : input);
+  const net = (outputRaw + 1n) * multipliers(curve)[1] - 1n;
+  const most = (net * E8) / (E8 - BigInt(curve.fees.endFeeE8)) - step.outputBefore;
+  const first = minBigint(maxBigint(most, 0n), step.slice.available - 1n) + 1n;
+  const fill = fillExactOutput(step.slice, first);
+  const least = step.inputBefore + (curve.fees.isMean ? fill.net : fill.input);
   return surely(curve, (least - 1n) / multipliers(curve)[0]);
 }
 
