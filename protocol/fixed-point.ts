@@ -41,6 +41,10 @@ export function maxBigint(a: bigint, b: bigint): bigint {
   return b;
 }
 
+export function absBigint(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
 /** floor(sqrt(n)) for n >= 0 (RangeError below), by Newton's method from above. */
 export function isqrtFloor(n: bigint): bigint {
   if (n < 0n) throw new RangeError('square root of a negative number');

@@ -1,4 +1,5 @@
 import { type Address, formatUnits, type Hex } from 'viem';
+import { absBigint, maxBigint } from '../../protocol/fixed-point.ts';
 import type { SiteEvent } from './messages.ts';
 
 /** A row of `select-events.sql`: amounts are raw, signed, positive into the pool. */
@@ -80,8 +81,8 @@ function toSiteEvent(row: EventRow, pool: SitePool | undefined): SiteEvent | Lef
     ...moved,
     // A collection of fees pays out tokens that came without an event.
     reserves: {
-      asset0: formatUnits(atLeast0(BigInt(row.reserve0)), decimals0),
-      asset1: formatUnits(atLeast0(BigInt(row.reserve1)), decimals1),
+      asset0: formatUnits(maxBigint(BigInt(row.reserve0), 0n), decimals0),
+      asset1: formatUnits(maxBigint(BigInt(row.reserve1), 0n), decimals1),
     },
   };
 }
@@ -91,9 +92,10 @@ type Decimals = readonly [decimals0: number, decimals1: number];
 /** The fields of a swap; null unless it moved one token in and the other out. */
 function swapFields(row: EventRow, [decimals0, decimals1]: Decimals) {
   const [amount0, amount1] = [BigInt(row.amount0), BigInt(row.amount1)];
+  const [size0, size1] = [absBigint(amount0), absBigint(amount1)];
   const eventType = 'swap' as const;
-  const priceNative = () => priceOf([abs(amount0), abs(amount1)], [decimals0, decimals1]);
-  const [text0, text1] = [formatUnits(abs(amount0), decimals0), formatUnits(abs(amount1), decimals1)];
+  const priceNative = () => priceOf([size0, size1], [decimals0, decimals1]);
+  const [text0, text1] = [formatUnits(size0, decimals0), formatUnits(size1, decimals1)];
   if (amount0 > 0n && amount1 < 0n) return { eventType, asset0In: text0, asset1Out: text1, priceNative: priceNative() };
   if (amount1 > 0n && amount0 < 0n) return { eventType, asset1In: text1, asset0Out: text0, priceNative: priceNative() };
   return null;
@@ -101,7 +103,7 @@ function swapFields(row: EventRow, [decimals0, decimals1]: Decimals) {
 
 /** The fields of a liquidity change; null when nothing moved. */
 function liquidityFields(row: EventRow, [decimals0, decimals1]: Decimals) {
-  const [amount0, amount1] = [abs(BigInt(row.amount0)), abs(BigInt(row.amount1))];
+  const [amount0, amount1] = [absBigint(BigInt(row.amount0)), absBigint(BigInt(row.amount1))];
   if (amount0 === 0n && amount1 === 0n) return null;
   const eventType = row.kind === 'exit' ? ('exit' as const) : ('join' as const);
   return { eventType, amount0: formatUnits(amount0, decimals0), amount1: formatUnits(amount1, decimals1) };
@@ -117,6 +119,3 @@ export function priceOf([amount0, amount1]: readonly [bigint, bigint], [decimals
   const digits = Math.max(0, PRICE_DIGITS + String(divisor).length - String(dividend).length);
   return formatUnits((dividend * 10n ** BigInt(digits)) / divisor, digits);
 }
-
-const abs = (amount: bigint): bigint => (amount < 0n ? -amount : amount);
-const atLeast0 = (amount: bigint): bigint => (amount < 0n ? 0n : amount);

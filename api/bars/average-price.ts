@@ -1,4 +1,4 @@
-import { mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
+import { absBigint, mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { TokenScale } from '../../protocol/scaling.ts';
 
 /** Raw amounts of token0 and token1 that moved, of either sign. */
@@ -13,9 +13,7 @@ export function averagePriceX64Floor(
   { multiplier0, multiplier1 }: TokenScale,
   invert = false,
 ): bigint | null {
-  const [scaled0, scaled1] = [absolute(amount0Raw) * multiplier0, absolute(amount1Raw) * multiplier1];
+  const [scaled0, scaled1] = [absBigint(amount0Raw) * multiplier0, absBigint(amount1Raw) * multiplier1];
   const [priced, paid] = invert ? [scaled1, scaled0] : [scaled0, scaled1];
   return priced === 0n ? null : mulDivFloor(paid, Q64, priced);
 }
-
-const absolute = (value: bigint): bigint => (value < 0n ? -value : value);

@@ -1,5 +1,6 @@
 import { DEFAULT_MIN_TVL_FIAT } from '../../db/listing/default-floor.ts';
 import type { StoredAnalytics } from '../../db/listing/show-pool.ts';
+import { absBigint } from '../../protocol/fixed-point.ts';
 import type { Totals } from '../../protocol/pool-totals.ts';
 import { MIN_INTERNAL_DECIMALS } from '../../protocol/scaling.ts';
 import { toJsonInteger } from '../../runtime/json.ts';
@@ -126,7 +127,7 @@ function tokenAnalytics({ totals, liquidityRaw }: PoolDay, side: 0 | 1, value: V
   const outflow = swapOut + totals[`liquidityOut${side}Raw`] + totals[`feesCollected${side}Raw`];
   const net = inflow - outflow;
   const fiat = (amount: bigint) => {
-    const size = value(amount < 0n ? -amount : amount);
+    const size = value(absBigint(amount));
     return dollarsOrNull(size !== null && amount < 0n ? -size : size);
   };
   const shown: StoredAnalytics['token0'] = {

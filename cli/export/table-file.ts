@@ -1,5 +1,6 @@
 import { appendFileSync, closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { absBigint } from '../../protocol/fixed-point.ts';
 import type { Column, ColumnType } from './columns.ts';
 
 export const FORMATS = ['parquet', 'csv'] as const;
@@ -105,7 +106,7 @@ export function unscaled(text: string, scale: number): bigint | null {
   if (digits.length - whole.length > scale)
     throw new SyntaxError(`${text} has more than ${scale} digits after the point`);
   const value = BigInt(digits);
-  return (value < 0n ? -value : value) < 10n ** BigInt(DECIMAL_DIGITS) ? value : null;
+  return absBigint(value) < 10n ** BigInt(DECIMAL_DIGITS) ? value : null;
 }
 
 /** JSON of the amounts of a row that do not fit into a DECIMAL. Untrusted tokens can report such amounts. */

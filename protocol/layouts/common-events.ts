@@ -1,5 +1,6 @@
 import { type Address, type DecodeEventLogReturnType, parseAbi } from 'viem';
 import type { factoryEvents } from '../abi/factory.ts';
+import { absBigint } from '../fixed-point.ts';
 import type { LiquidityChanged, PoolCreation, PoolEvent, PoolEventOf } from '../pool-events.ts';
 import { decodeBinData } from './bin-data.ts';
 import { attachExtensions } from './extension-orders.ts';
@@ -74,7 +75,7 @@ function liquidityChanged(
   args: CommonArgs<'LiquidityAdded'>,
 ): LiquidityChanged {
   const signed = (amount: bigint) => {
-    const magnitude = amount < 0n ? -amount : amount;
+    const magnitude = absBigint(amount);
     return direction === 'added' ? magnitude : -magnitude;
   };
   const changes = args.binIdxs.map((bin, index) => {

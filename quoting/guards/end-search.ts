@@ -4,7 +4,7 @@ import { boundedCallsOnce, type ChainTarget, runProgram } from '../../chain/isol
 import type { ReadContext } from '../../chain/read-context.ts';
 import { CALLER } from '../../protocol/bounded-calls/bounded-calls.ts';
 import { isRejection, type PoolSide, type SideLimit, SMALLEST_SWAP } from '../../protocol/curve.ts';
-import { minBigint } from '../../protocol/fixed-point.ts';
+import { absBigint, minBigint } from '../../protocol/fixed-point.ts';
 import { executableLevels } from '../../protocol/guards/side-claim.ts';
 import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { simulatedAmounts, simulatedResult, swapAmounts } from '../../protocol/pool-errors.ts';
@@ -144,7 +144,7 @@ export class EndSearch {
       const result = results[index];
       return result ? [{ amount, outcome: side.swapOutcome(result), fill: simulatedAmounts(result) }] : [];
     });
-    const ordered = records.sort((a, b) => (magnitude(a.amount) < magnitude(b.amount) ? -1 : 1));
+    const ordered = records.sort((a, b) => (absBigint(a.amount) < absBigint(b.amount) ? -1 : 1));
     const rejected = ordered.findIndex(({ outcome }) => isRejection(outcome));
     return rejected < 0 ? ordered : ordered.slice(0, rejected + 1);
   }
@@ -172,6 +172,4 @@ const lastOutput = (side: PoolSide, limit: SideLimit): bigint =>
 
 /** The larger swap of two in one direction. */
 const larger = (a: WalkRecord | null, b: WalkRecord): WalkRecord =>
-  a && magnitude(a.amount) > magnitude(b.amount) ? a : b;
-
-const magnitude = (amount: bigint): bigint => (amount < 0n ? -amount : amount);
+  a && absBigint(a.amount) > absBigint(b.amount) ? a : b;

@@ -1,6 +1,6 @@
 import { priceAtFloor } from '../../bin-price.ts';
 import type { SwapAmounts } from '../../curve.ts';
-import { E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
+import { absBigint, E8, MAX_INT128, maxBigint, minBigint } from '../../fixed-point.ts';
 import { fillWhole } from '../bin-fill.ts';
 import type { PricedPool } from '../ladder.ts';
 import { multipliers, type SideCurve, type SideStep, sideCurve } from '../side-curve.ts';
@@ -145,7 +145,7 @@ function isFine(side: SideCurve, { steps }: Run): boolean {
     const far = priceAtFloor(slice.edges, position);
     // Twice the price move from the start of the run to the middle of the bin.
     const moved = priceAtFloor(slice.edges, slice.position) + far - 2n * start;
-    return { input, owed: input * (moved < 0n ? -moved : moved), far };
+    return { input, owed: input * absBigint(moved), far };
   });
   const whole = parts.reduce((sum, { input }) => sum + input, 0n);
   const owed = parts.reduce((sum, part) => sum + part.owed, 0n);
@@ -155,7 +155,7 @@ function isFine(side: SideCurve, { steps }: Run): boolean {
     inputBefore += part.input;
     owedBefore += part.owed;
     const bend = inputBefore * owed - owedBefore * whole;
-    return 4n * (bend < 0n ? -bend : bend) >= FINE * whole * price * multiplierIn;
+    return 4n * absBigint(bend) >= FINE * whole * price * multiplierIn;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { SwapAmounts } from '../../curve.ts';
-import { divCeil, E6, maxBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
+import { absBigint, divCeil, E6, maxBigint, mulDivCeil, mulDivFloor, Q64 } from '../../fixed-point.ts';
 import { binAt, MAX_POSITION } from '../../pool-state.ts';
 import { toScaled } from '../../scaling.ts';
 import { fillExactOutput, fillWhole, priceAt } from '../bin-fill.ts';
@@ -46,7 +46,7 @@ export function stretchPrices(side: SideCurve, stretches: readonly Stretch[], be
     const { mean, isFine } = measure(side, stretch, before);
     const added = (BigInt(mean.addFeeE6 - before.addFeeE6) * Q64) / E6;
     const change = mean.factorX64 - before.factorX64 - added;
-    const far = mean.factorX64 + STEEPER * (change < 0n ? -change : change);
+    const far = mean.factorX64 + STEEPER * absBigint(change);
     if (isFine) before = mean;
     const { step, isWhole, to } = stretch;
     const feeFreeX64 = priceAt(
