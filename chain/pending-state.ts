@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
 import { perObject } from '../runtime/per-object.ts';
 
@@ -64,6 +65,11 @@ export interface BlockState {
 
 /** Time of the block that contracts see in a call at this block, Unix seconds. */
 export const timeIn = ({ pending, timestamp }: BlockState): bigint => pending?.timestamp ?? timestamp;
+
+const DIGEST_CHARACTERS = 22;
+
+/** The digest of a state that is written as a text. */
+export const stateDigest = (text: string): string => hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
 
 /** Names the state that a call at this block sees: a committed block's hash, and the digest of what is on top. */
 export const stateOf = ({ hash, pending }: BlockState): string => (pending ? `${hash}+${pending.digest}` : hash);

@@ -58,6 +58,15 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
+/** Reads JSON as `JSON.parse` does; undefined for a text that is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Writes JSON as `JSON.stringify` does, and a bigint as a plain JSON integer. */
 export function stringifyJson(value: unknown): string {
   // Without a replacer, the native writer is several times as fast, but it rejects bigints.

@@ -1,7 +1,6 @@
--- The newest block of chain $1 whose events sites may ask for: final, and a minute older than the index. Ponder takes back
--- what it wrote after a block that another chain replaces, of final blocks too, until the chain's next block. A reorganisation
--- that is deeper than a minute is not expected of any. Only blocks with an event, and the
--- two of the checkpoint, have a known time. What was named once stays below `finalBlock`.
+-- The newest block of chain $1 whose events sites may ask for: final, and a minute older than the index. Ponder takes rows of final
+-- blocks back, too, from when another chain replaces blocks until this chain's next block: a minute covers that. Only blocks with
+-- an event, and the two of the checkpoint, have a known time. A block that was named once stays below `finalBlock`.
 WITH point AS MATERIALIZED (
   SELECT substr(finalized_checkpoint, 27, 16)::int8 AS final_block, substr(finalized_checkpoint, 1, 10)::int8 AS final_ts,
          substr(latest_checkpoint, 1, 10)::int8 - 60 AS settled_ts

@@ -44,7 +44,7 @@ export interface FrameLook<S extends Snapshot> {
  *    until it is read.
  * 2. The time runs on between failed calls, while it is not the pool's turn.
  * 3. A pool that only waits for its turn is never left out.
- * 4. A pool that nobody looked at for `FORGET_MS` counts as one that was never looked at.
+ * 4. A pool that was in no frame for `FORGET_MS` counts as one that was in none before.
  */
 export function nextAwaited<S extends Snapshot>(
   before: MissingPools,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from '../../runtime/json.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { BlockAnswer } from '../node-answers.ts';
@@ -69,7 +70,7 @@ export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSock
     logger,
     onOpen: sendNext,
     onMessage: (data) => {
-      const message = parse(data);
+      const message = readJson(data.toString());
       const push = Push.safeParse(message);
       if (!push.success) return takeAnswer(message);
       const header = push.data.params.result;
@@ -82,12 +83,4 @@ export function openHeadSocket({ url, chainId, onHead, count, logger }: HeadSock
     },
   });
   return socket;
-}
-
-function parse(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString());
-  } catch {
-    return undefined; // Not JSON: refused by the caller's schema, as any other invalid message.
-  }
 }

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import type { Address, Hex } from 'viem';
-import type { PendingState, StateOverrides } from '../../chain/pending-state.ts';
+import { type PendingState, type StateOverrides, stateDigest } from '../../chain/pending-state.ts';
 import { addMissing, type MutableSlotMap, pick } from './slot-map.ts';
 import { noParts, type Part, type SourceParts, usedParts } from './source-parts.ts';
 
@@ -23,8 +22,6 @@ export interface SourcedBlock {
   /** What its sources were when they were merged last, and the result. */
   readonly merged?: { readonly of: Sources; readonly overrides: PendingOverrides | undefined };
 }
-
-const DIGEST_CHARACTERS = 22;
 
 /** A block of which nothing was sent yet. @param below the block below, as far as it is known */
 export const openBlock = (blockNumber: bigint, now: number, below: SourcedBlock | undefined): SourcedBlock => ({
@@ -120,7 +117,7 @@ function digestOf({
 }: Omit<PendingOverrides, 'digest' | 'receivedAt'>): string {
   const venues = [...(republished ?? [])].map(([venue, ofVenue]) => `${venue}\n${linesOf(ofVenue)}`).sort();
   const text = [blockNumber, timestamp, linesOf(overrides), ...venues].join('\n\n');
-  return hash('sha256', text, 'base64url').slice(0, DIGEST_CHARACTERS);
+  return stateDigest(text);
 }
 
 /** The same text for the same overrides, in whatever order they are. */

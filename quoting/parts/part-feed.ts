@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import { isSameView } from '../../chain/part-view.ts';
-import type { PartView, PendingPart } from '../../chain/pending-state.ts';
+import { type PartView, type PendingPart, stateDigest } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -39,7 +38,6 @@ type PartFault = 'unreachable' | 'timeout' | 'refused' | 'malformed';
 
 /** For so long after somebody asked for quotes nodes are asked. While pools are requested, each new head asks. */
 const WANTED_MS = 5_000;
-const DIGEST_CHARACTERS = 22;
 
 /**
  * The newest part of the block being built, as calls at the tag `pending` show it. It is asked for when
@@ -188,9 +186,5 @@ function faultOf(error: unknown): PartFault {
   return code === 'timeout' || code === 'refused' || code === 'malformed' ? code : 'unreachable';
 }
 
-function digestOf({ blockNumber, timestamp, parentHash, feesWei }: PartView): string {
-  return hash('sha256', `${blockNumber} ${timestamp} ${parentHash} ${feesWei}`, 'base64url').slice(
-    0,
-    DIGEST_CHARACTERS,
-  );
-}
+const digestOf = ({ blockNumber, timestamp, parentHash, feesWei }: PartView): string =>
+  stateDigest(`${blockNumber} ${timestamp} ${parentHash} ${feesWei}`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readJson } from '../../runtime/json.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { PushedPart } from './part-feed.ts';
@@ -42,7 +43,7 @@ export function openPartSocket({ url, onPart, logger }: PartSocketOptions): () =
     logger: logger.child({ host: new URL(url).host }),
     onOpen: () => subscribe(0),
     onMessage: (data) => {
-      const message = parse(data);
+      const message = readJson(data.toString());
       const push = Push.safeParse(message).data;
       if (push) return onPart(readPushedPart(push.params.result));
       const refusal = Refusal.safeParse(message).data;
@@ -58,12 +59,4 @@ export function readPushedPart(result: unknown): PushedPart | undefined {
   if (payload) return { blockNumber: BigInt(payload.metadata.block_number), index: payload.index };
   const block = BlockForm.safeParse(result).data;
   return block && { blockNumber: block.number, index: null };
-}
-
-function parse(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString());
-  } catch {
-    return undefined; // It is no push.
-  }
 }
