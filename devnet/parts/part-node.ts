@@ -94,7 +94,7 @@ export async function startPartNode(chain: DevChain, options: PartNodeOptions = 
     part: () => sequencer.part,
     submit: (transaction) => sequencer.submit(transaction),
     nextPart,
-    run: (before) => runParts((blockSecs * 1_000) / partsPerBlock, nextPart, before),
+    run: (before) => runParts((blockSecs * 1_000) / partsPerBlock, nextPart, async () => before?.(sequencer.part)),
     trap(...next) {
       traps = next;
       misbehave();
@@ -112,18 +112,14 @@ const blockAt = (chain: DevChain, tag: string) =>
   request<BlockJson>(chain.rpcUrl, 'eth_getBlockByNumber', [tag, false]);
 
 /** @returns ends it */
-function runParts(
-  partMs: number,
-  nextPart: () => Promise<Part>,
-  before: (part: Part) => Promise<void> = async () => undefined,
-): () => Promise<void> {
+function runParts(partMs: number, nextPart: () => Promise<Part>, before: () => Promise<void>): () => Promise<void> {
   const ended = new AbortController();
+  // The end of the node is noticed by who started it, and what others do to the chain fails no later part.
+  const submit = () => before().catch(() => undefined);
   const run = async () => {
+    await submit();
     for (let dueAt = performance.now(); !ended.signal.aborted; dueAt = Math.max(dueAt + partMs, performance.now())) {
-      // The end of the node is noticed by who started it, and what others do to the chain fails no later part.
-      await nextPart()
-        .then(before)
-        .catch(() => undefined);
+      await nextPart().then(submit, () => undefined);
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt + partMs - performance.now())));
     }
   };
