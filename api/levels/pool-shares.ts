@@ -7,10 +7,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
 import { readInTurn } from '../read-in-turn.ts';
 
-/**
- * In how much of the samples of this hour and the one before a pool traded; null without a sample, or while it is
- * unknown.
- */
+/** In how much of the samples of the last 60 minutes a pool traded; null without a sample, or while it is unknown. */
 export type PoolShares = Pick<Executability, 'committedShare' | 'liveShare'>;
 
 export interface PoolSharesDeps extends Clocks {
@@ -21,7 +18,6 @@ export interface PoolSharesDeps extends Clocks {
 }
 
 const UNKNOWN: PoolShares = { committedShare: null, liveShare: null };
-const HOUR_SECS = 3_600;
 /** Capture takes a sample a minute. */
 const KEEP_MS = 60_000;
 /** What the database did not say again for so long is unknown. */
@@ -34,6 +30,7 @@ const selectShares = loadStatement<PoolShares & { readonly pool: Address }>('./s
  */
 export class ChainShares {
   #shares: ReadonlyMap<Address, PoolShares> = new Map();
+  #isReading = false;
   #triedAt = Number.NEGATIVE_INFINITY;
   #readAt = Number.NEGATIVE_INFINITY;
   readonly #outage: OutageLog;
@@ -44,27 +41,31 @@ export class ChainShares {
       end: 'executability is read again',
       now: deps.now,
     });
-    this.#renew();
+    void this.#renew();
   }
 
   of(pool: Address): PoolShares {
     const now = this.deps.now();
-    if (now >= this.#triedAt + KEEP_MS) this.#renew();
+    if (!this.#isReading && now >= this.#triedAt + KEEP_MS) void this.#renew();
     return (now < this.#readAt + FORGET_MS ? this.#shares.get(pool) : undefined) ?? UNKNOWN;
   }
 
-  #renew(): void {
+  async #renew(): Promise<void> {
+    this.#isReading = true;
     this.#triedAt = this.deps.now();
-    this.#read().then(
-      () => this.#outage.worked(),
-      (error: unknown) => this.#outage.failed(error),
-    );
+    try {
+      await this.#read();
+      this.#outage.worked();
+    } catch (error) {
+      this.#outage.failed(error);
+    }
+    this.#isReading = false;
   }
 
   async #read(): Promise<void> {
     const { chainId, database, now, wallClock } = this.deps;
-    const hour = Math.floor(wallClock() / 1_000 / HOUR_SECS) * HOUR_SECS;
-    const rows = await readInTurn(database, (client) => selectShares(client, [chainId, hour - HOUR_SECS]));
+    const nowSecs = Math.floor(wallClock() / 1_000);
+    const rows = await readInTurn(database, (client) => selectShares(client, [chainId, nowSecs]));
     this.#shares = new Map(rows.map(({ pool, ...shares }) => [pool, shares]));
     this.#readAt = now();
   }

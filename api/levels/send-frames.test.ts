@@ -65,10 +65,15 @@ async function serve(feeds: readonly (readonly [bytes: number, minMs: number])[]
       c,
       { sockets, trustedProxies: 0, logger, pingMs },
       (opened) => {
-        for (const [bytes, minMs] of feeds) {
-          const feed = frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen));
-          opened.socket.once('close', sendFrames(feed, opened));
-        }
+        const leaves = feeds.map(([bytes, minMs]) =>
+          sendFrames(
+            frames.of(`${bytes}`, () => sourceOf(bytes, minMs, seen)),
+            opened,
+          ),
+        );
+        opened.socket.once('close', () => {
+          for (const leave of leaves) leave();
+        });
         return (reason) => endFrames(opened.socket, reason);
       },
       true,

@@ -1,7 +1,12 @@
+import fc from 'fast-check';
 import pg from 'pg';
+import type { Address } from 'viem';
 import { expect, test } from 'vitest';
 import { ChainShares } from '../../api/levels/pool-shares.ts';
+import { recordQuotes } from '../../capture/history/record-quotes.ts';
+import { HistoryConfig } from '../../config/chains-schema.ts';
 import { migrate } from '../../db/migrate.ts';
+import { seededRandom } from '../../devnet/traffic/random.ts';
 import { createLogger } from '../../runtime/logger.ts';
 import { createDatabase } from '../harness/database.ts';
 import { openWorld } from '../harness/open-world.ts';
@@ -16,55 +21,109 @@ const world = openWorld(async (ends) => {
 
 const CHAIN = 7;
 const HOUR = 3_600;
-/** Half an hour into an hour. */
-const NOW = 500_000 * HOUR + HOUR / 2;
+const START = 500_000 * HOUR;
+const [FIRST, SECOND] = [seedAddress(1), seedAddress(2)];
 const UNKNOWN = { committedShare: null, liveShare: null };
 
-/** Samples of an hour: all, of them those that traded; then the same of live prices. */
-async function sample(pool: string, hour: number, counts: readonly [number, number, number, number]): Promise<void> {
-  await world.database.query(`SELECT history.keep_partitions('executability_hour', $1, 0)`, [hour]);
-  await world.database.query('INSERT INTO history.executability_hour VALUES ($1, $2, $3, $4, $5, $6, $7, $3)', [
-    CHAIN,
-    pool,
-    hour,
-    ...counts,
-  ]);
+/** What capture read of a pool. */
+interface Sample {
+  readonly pool: Address;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly status: 'healthy' | 'feed_down' | 'unknown';
+  readonly basis: 'committed' | 'live';
+  readonly tradesLive: boolean | null;
 }
 
-const openShares = (database: pg.Pool, now: () => number) =>
-  new ChainShares({
-    chainId: CHAIN,
-    database,
-    logger: createLogger('test', 'silent'),
-    now,
-    wallClock: () => NOW * 1_000,
-  });
-
-test('shares are those of the samples of this hour and the one before, read once a minute', async () => {
-  const [first, second, third] = [1, 2, 3].map((n) => seedAddress(n)) as [`0x${string}`, `0x${string}`, `0x${string}`];
-  await sample(first, 500_000 * HOUR, [30, 15, 20, 20]);
-  await sample(first, 499_999 * HOUR, [60, 30, 60, 58]);
-  await sample(first, 499_998 * HOUR, [60, 60, 60, 0]);
-  await sample(second, 500_000 * HOUR, [10, 0, 0, 0]);
-  await sample(third, 499_998 * HOUR, [60, 60, 60, 60]);
-  let now = 0;
+/** Says that these were read, one after the other, and lets capture count each. */
+async function count(samples: readonly Sample[]): Promise<void> {
   const { database } = world;
-  const shares = openShares(database, () => now);
-  await expect.poll(() => shares.of(first), { timeout: 10_000 }).toEqual({ committedShare: 0.5, liveShare: 78 / 80 });
-  expect(shares.of(second)).toEqual({ committedShare: 0, liveShare: null });
-  expect(shares.of(third)).toEqual(UNKNOWN);
-  await database.query('DELETE FROM history.executability_hour WHERE hour_ts = $1', [500_000 * HOUR]);
-  now = 59_999;
-  expect(shares.of(first)).toEqual({ committedShare: 0.5, liveShare: 78 / 80 });
-  now = 60_000;
-  shares.of(first);
-  await expect.poll(() => shares.of(first), { timeout: 10_000 }).toEqual({ committedShare: 0.5, liveShare: 58 / 60 });
+  const pools = async () => [FIRST, SECOND].map((address) => ({ address, isFunded: true, valueUsd: 1 }));
+  const kept = HistoryConfig.parse({});
+  for (const { pool, at, status, basis, tradesLive } of samples) {
+    await database.query(
+      `INSERT INTO operator.price_health (chain_id, pool, status, block_number, block_timestamp, captured_at, basis, trades_live)
+       VALUES ($1, $2, $3, $4, $4, now(), $5, $6)
+       ON CONFLICT (chain_id, pool) DO UPDATE SET status = excluded.status, block_number = excluded.block_number,
+         block_timestamp = excluded.block_timestamp, basis = excluded.basis, trades_live = excluded.trades_live`,
+      [CHAIN, pool, status, at, basis, tradesLive],
+    );
+    await recordQuotes({ database, chainId: CHAIN, pools, kept, recordDepth: async () => undefined }, at);
+  }
+}
+
+/** The shares of the samples of a pool in the 60 minutes that end with that of a time: the first of each minute. */
+function sharesAt(samples: readonly Sample[], of: Address, nowSecs: number) {
+  const minuteOf = (at: number) => Math.floor(at / 60);
+  const minutes = new Map<number, Sample>();
+  for (const sample of samples.filter(({ pool, status }) => pool === of && status !== 'unknown')) {
+    const ago = minuteOf(nowSecs) - minuteOf(sample.at);
+    if (ago >= 0 && ago < 60 && !minutes.has(ago)) minutes.set(ago, sample);
+  }
+  const share = (among: readonly Sample[], traded: (sample: Sample) => boolean) =>
+    among.length === 0 ? null : expect.closeTo(among.filter(traded).length / among.length, 9);
+  const all = [...minutes.values()];
+  return {
+    committedShare: share(all, ({ status, basis }) => status === 'healthy' && basis === 'committed'),
+    liveShare: share(
+      all.filter(({ tradesLive }) => tradesLive !== null),
+      ({ tradesLive }) => tradesLive === true,
+    ),
+  };
+}
+
+const openShares = (database: pg.Pool, now: () => number, wallClock: () => number) =>
+  new ChainShares({ chainId: CHAIN, database, logger: createLogger('test', 'silent'), now, wallClock });
+
+test('shares are those of the samples of the last 60 minutes, to the minute, read once a minute', async () => {
+  const random = seededRandom(fc.readConfigureGlobal().seed ?? 0);
+  const samples: Sample[] = [];
+  // Of the second pool there are samples of the first hour alone; nothing says whether it trades at live prices.
+  for (let at = START; at < START + 2.5 * HOUR; at += random.integer(20, 200)) {
+    const traded = random.chance(60);
+    const common = { at, status: random.chance(10) ? 'unknown' : traded ? 'healthy' : 'feed_down' } as const;
+    samples.push({
+      ...common,
+      pool: FIRST,
+      basis: random.chance(30) ? 'live' : 'committed',
+      tradesLive: random.chance(20) ? null : random.chance(70),
+    });
+    if (at < START + HOUR) samples.push({ ...common, pool: SECOND, basis: 'committed', tradesLive: null });
+  }
+  await count(samples);
+  let now = 0;
+  let wallSecs = START + 2.5 * HOUR;
+  const shares = openShares(
+    world.database,
+    () => now,
+    () => wallSecs * 1_000,
+  );
+  const expectNow = () =>
+    expect
+      .poll(() => [shares.of(FIRST), shares.of(SECOND)], { timeout: 10_000, interval: 5 })
+      .toEqual([sharesAt(samples, FIRST, wallSecs), sharesAt(samples, SECOND, wallSecs)]);
+  await expectNow();
+  expect(shares.of(SECOND)).toEqual(UNKNOWN);
+  // Nothing is sampled any more: each minute falls out.
+  for (let minutes = 1; minutes <= 60; minutes += 1) {
+    const before = shares.of(FIRST);
+    wallSecs += 60;
+    now += 59_999;
+    expect(shares.of(FIRST)).toEqual(before);
+    now += 1;
+    await expectNow();
+  }
+  expect(shares.of(FIRST)).toEqual(UNKNOWN);
 });
 
 test('without the database nothing is known, and what was known is forgotten', async () => {
   let now = 0;
   const closed = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
-  const shares = openShares(closed, () => now);
-  for (now = 0; now < 1_000_000; now += 100_000) expect(shares.of(seedAddress(1))).toEqual(UNKNOWN);
+  const shares = openShares(
+    closed,
+    () => now,
+    () => START * 1_000,
+  );
+  for (now = 0; now < 1_000_000; now += 100_000) expect(shares.of(FIRST)).toEqual(UNKNOWN);
   await closed.end();
 });
