@@ -61,7 +61,7 @@ test('under the entry that the chain shows, every pool has the tier and codes of
   const parameters = [...named, '--block-time', '1000', ...ofFactories(factories)];
   const { exitCode, stderr, report } = await add(found, parameters, env);
   expect([exitCode, stderr]).toEqual([0, '']);
-  expect(report.node).toEqual({ stateOverrides: true, blockOverrides: true, traces: true, socket: true });
+  expect(report.node).toEqual({ stateOverrides: true, blockOverrides: true, traces: true, socket: true, parts: false });
   expect(report.findings.filter(({ problem }: Finding) => problem.includes('every pool'))).toEqual([]);
 
   const text = await readFile(found, 'utf8');

@@ -12,6 +12,7 @@ import { RpcUrlOrEnv, WsUrlOrEnv } from '../config/scalars.ts';
 import { LAYOUT_NAMES } from '../protocol/layouts/event-layouts.ts';
 import { addressArgument, blockArgument, blockTimeArgument, chainIdArgument } from './arguments.ts';
 import { ask } from './chain-add/ask.ts';
+import { askParts, findParts } from './chain-add/ask-parts.ts';
 import { chooseContracts } from './chain-add/choose-contracts.ts';
 import { complete, writeChainsJson } from './chain-add/complete-file.ts';
 import { describe } from './chain-add/describe.ts';
@@ -28,6 +29,7 @@ interface Options {
   readonly ws?: string;
   readonly factory?: readonly Address[];
   readonly trust?: readonly Address[];
+  readonly parts?: true;
   readonly name?: string;
   readonly contractVersion: string;
   readonly layout?: string;
@@ -48,6 +50,7 @@ addCommand(program, 'add', 'Find what a chains file says of a chain by the chain
   .option('--ws <url>', 'ws(s) URL of a node that pushes heads, or env:NAME', urlArgument(WsUrlOrEnv))
   .option('--factory <address>', 'pool factory, may be repeated; default: those of the file', listOf)
   .option('--trust <address>', 'take this contract for what it looks like, may be repeated', listOf)
+  .option('--parts', 'add a live source over the node and socket, if they follow parts of blocks')
   .option('--name <name>', 'name of the chain in pool records')
   .option('--contract-version <name>', 'contract release as clients see it', 'v1')
   .addOption(new Option('--layout <layout>', 'layout, where pools do not show it').choices(LAYOUT_NAMES))
@@ -80,8 +83,12 @@ async function add(options: Options): Promise<void> {
   const ws = options.ws ?? existing?.wsUrls?.[0];
   const name = options.name ?? existing?.name ?? (await ask('Name of the chain', '--name', String, `chain-${chainId}`));
   const blockTimeMs = existing?.blockTimeMs ?? options.blockTime ?? (await blockTimeOf(rpc));
-  const node = await probeAbilities(rpc, ws ? resolveWsUrl(ws, process.env, chainId) : null);
+  const abilities = await probeAbilities(rpc, ws ? resolveWsUrl(ws, process.env, chainId) : null);
   const target = { rpc, chainId, multicall3: existing?.multicall3 ?? MULTICALL3 };
+  const wsUrls = existing?.wsUrls ?? (ws ? [ws] : []);
+  const parts = await findParts(target, { rpcUrls: urls, wsUrls });
+  const node = { ...abilities, parts: wsUrls.length > 0 ? parts !== null : null };
+  const live = parts && !existing?.live ? await askParts(parts, options.parts ?? false) : undefined;
   const factories = await readFactories(target, options, existing);
   const trusted = await askTrust(factories, new Set(options.trust), namedIn(existing));
   const versionOf = ({ poolFactory }: FoundDeployment) =>
@@ -93,6 +100,7 @@ async function add(options: Options): Promise<void> {
     rpcUrls: existing?.rpcUrls ?? urls,
     ...(ws && !existing?.wsUrls && { wsUrls: [ws] }),
     blockTimeMs,
+    ...(live && { live }),
     deployments: chosen.map(({ entry }) => entry),
   });
   if (written.length > 0) await writeChainsJson(path, file);

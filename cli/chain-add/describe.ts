@@ -4,28 +4,32 @@ import type { Completion } from './complete-file.ts';
 import type { FoundDeployment } from './find-deployment.ts';
 import type { ProbedAbilities } from './probed-abilities.ts';
 
+/** What nodes do. `parts`: whether they follow parts of blocks; null without a URL of a socket. */
+interface Abilities extends ProbedAbilities {
+  readonly parts: boolean | null;
+}
+
 /** All that the command found and did. */
 export interface Report extends Completion {
   readonly path: string;
   readonly chainId: number;
-  readonly node: ProbedAbilities;
+  readonly node: Abilities;
   readonly factories: readonly FoundDeployment[];
   readonly unwritten: readonly UnwrittenContract[];
   readonly findings: readonly Finding[];
 }
 
-const ABILITIES: Readonly<Record<keyof ProbedAbilities, string>> = {
+const ABILITIES: Readonly<Record<keyof Abilities, string>> = {
   stateOverrides: 'state overrides',
   blockOverrides: 'block overrides',
   traces: 'debug_traceCall',
   socket: 'heads by socket',
+  parts: 'parts of blocks',
 };
 
 /** The report for humans: what was found, what was written and left, and what follows from what is missing. */
 export function describe({ path, chainId, node, factories, unwritten, written, left, findings }: Report): string {
-  const abilities = Object.entries(ABILITIES).map(
-    ([key, name]) => `${name} ${answer(node[key as keyof ProbedAbilities])}`,
-  );
+  const abilities = Object.entries(ABILITIES).map(([key, name]) => `${name} ${answer(node[key as keyof Abilities])}`);
   const lines = [
     `chain ${chainId}: ${abilities.join(', ')}`,
     ...factories.flatMap(factoryLines),

@@ -10,9 +10,9 @@ export async function checkChain(
   chain: ChainConfig,
   callsNodes: boolean,
 ): Promise<{ readonly findings: readonly Finding[]; readonly factories: readonly FactoryLayout[] }> {
-  const { findings, rpcUrls } = checkEnvironment(chain, process.env);
-  const isCalled = callsNodes && rpcUrls.length > 0;
-  const nodes = isCalled ? await checkNodes({ ...chain, rpcUrls: [...rpcUrls] }) : null;
+  const { findings, known } = checkEnvironment(chain, process.env);
+  const isCalled = callsNodes && known.rpcUrls.length > 0;
+  const nodes = isCalled ? await checkNodes(known) : null;
   return {
     findings: sortFindings([...findings, ...checkSettings(chain), ...(nodes?.findings ?? [])]),
     factories: nodes?.factories ?? [],

@@ -27,7 +27,14 @@ test('nodes of a live source follow the parts of blocks, or it is said what they
   const problems = async () => (await checkParts(chain)).map(({ level, problem }) => `${level}: ${problem}`);
   const stop = node.run();
   expect(await problems()).toEqual([]);
+  const offered = async (urls: object) => checkParts(ChainConfig.parse({ ...base, ...urls }));
+  const url = new URL(node.wsUrl).origin;
+  const wsUrls = [node.wsUrl, anvil.url.replace(/^http/, 'ws')];
+  expect(await offered({ wsUrls })).toMatchObject([
+    { url, level: 'note', problem: expect.stringContaining('live source') },
+  ]);
   await stop();
+  expect(await offered({ wsUrls })).toEqual([]);
   node.trap({ kind: 'allBehind', blocks: 0n });
   const { number } = await (await connectDevChain(anvil.url)).client.getBlock();
   expect(await problems()).toEqual([
