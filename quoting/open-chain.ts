@@ -114,7 +114,8 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);
   };
   const targetAt = ({ pending: state }: BlockRef) => ({ rpc: (state?.part && parts?.rpc) ?? rpc, chainId });
-  const swapGas = new SwapGas({ targetAt, logger, now });
+  const reserve = () => committed.schedule.budget.reserve('remaining');
+  const swapGas = new SwapGas({ targetAt, reserve, logger, now });
   const liveWarning = () => pending?.warning();
   return { ...config, ...committed, liveQuotes: live, estimates, swapGas, nodes, liveWarning, stop };
 }

@@ -61,11 +61,11 @@ const omitted = z
     'Only without a key and a choice of pools: how many listed pools the frame leaves out, those of least value first.',
   );
 
-const OF_TWO_HOURS = 'Of this hour and the one before.';
+const OF_AN_HOUR = 'Of the last 60 minutes.';
 const { committedShare, liveShare } = Executability.shape;
 const recentShares = {
-  committedShare: committedShare.describe(`${committedShare.description} ${OF_TWO_HOURS}`),
-  liveShare: liveShare.describe(`${liveShare.description} ${OF_TWO_HOURS}`),
+  committedShare: committedShare.describe(`${committedShare.description} ${OF_AN_HOUR}`),
+  liveShare: liveShare.describe(`${liveShare.description} ${OF_AN_HOUR}`),
 };
 
 /** The pools of a frame in a form. */

@@ -18,10 +18,14 @@ const settle = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 };
 
-/** Pools that trade without guards, and the gas of their swaps on a chain that counts what is simulated. */
-function startWorld() {
+/**
+ * Pools that trade without guards, and the gas of their swaps on a chain that counts what is simulated.
+ *
+ * @param count of the pools
+ */
+function startWorld(count = 3) {
   const models = fc.sample(modelPool, { numRuns: 5, seed: 7 });
-  const state = { now: 0, simulated: 0, isDown: false, logged: 0 };
+  const state = { now: 0, simulated: 0, isDown: false, logged: 0, calls: Number.POSITIVE_INFINITY };
   const note = () => {
     state.logged += 1;
   };
@@ -35,11 +39,15 @@ function startWorld() {
     return simulateOnModel(pool, zeroForOne, amount);
   });
   const curve = poolCurve(walkSides(model.priced), flatSimulation, 'flat');
-  const snapshots = [1, 2, 3].map((n): DepthSnapshot => {
+  const snapshots = Array.from({ length: count }, (_, n): DepthSnapshot => {
     const depth = { bids: curve.bids.levels, asks: curve.asks.levels };
     return { ...pricedAt(2n, flatPool(n), BLOCK), curve: curve as never, depth };
   });
-  return { state, snapshots, gas: new SwapGas({ targetAt: () => target, logger, now: () => state.now }) };
+  const reserve = () => {
+    state.calls -= 1;
+    return state.calls >= 0;
+  };
+  return { state, snapshots, gas: new SwapGas({ targetAt: () => target, reserve, logger, now: () => state.now }) };
 }
 
 test('both directions of each pool are simulated once an hour, whoever asks, and at once for all that are asked for', async () => {
@@ -107,6 +115,22 @@ test('while nodes do not answer, what was measured stays, and they are asked onc
   gas.of(snapshot, BLOCK);
   await settle();
   expect([state.simulated, state.logged]).toEqual([failed + 2, 2]);
+});
+
+test('calls are those that the budget has: other pools are measured when it has more', async () => {
+  const { state, snapshots, gas } = startWorld(100);
+  const known = () => snapshots.filter((snapshot) => gas.of(snapshot, BLOCK).bids !== null).length;
+  const counts: number[] = [];
+  for (state.now = 0; state.now < 5 * 60_000; state.now += 60_000) {
+    state.calls = 2;
+    known();
+    await settle();
+    counts.push(known());
+  }
+  expect(counts).toEqual(counts.toSorted((one, other) => one - other));
+  expect(counts.at(0)).toBeGreaterThan(0);
+  expect(counts.at(0)).toBeLessThan(snapshots.length / 2 + 1);
+  expect([counts.at(-1), state.logged]).toEqual([snapshots.length, 0]);
 });
 
 test('a pool whose curve is not known has no gas, and costs no call', async () => {

@@ -3,6 +3,7 @@ import type { Address } from 'viem';
 import { boundedCalls, type ChainTarget } from '../../chain/isolated-calls.ts';
 import { stateOf } from '../../chain/pending-state.ts';
 import type { BlockRef } from '../../chain/read-context.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
 import type { PoolSide } from '../../protocol/curve.ts';
@@ -44,10 +45,14 @@ const KEEP_MS = 3_600_000;
 /** Otherwise it is measured again after this time. */
 const RETRY_MS = 60_000;
 const MAX_POOLS = 10_000;
+/** Of about one call: where the budget has no more, those of before are measured. */
+const POOLS_AT_ONCE = 25;
 
 export interface SwapGasDeps {
   /** The nodes to ask at a block. */
   readonly targetAt: (block: BlockRef) => ChainTarget;
+  /** Takes a call from the budget of scheduled reads; false when it has none. */
+  readonly reserve: () => boolean;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly now: Clock;
 }
@@ -92,7 +97,7 @@ export class SwapGas {
     for (let [first] = this.#waiting.values(); first; [first] = this.#waiting.values()) {
       const { block } = first;
       const together = [...this.#waiting.values()].filter((each) => stateOf(each.block) === stateOf(block));
-      const snapshots = together.map(({ snapshot }) => snapshot);
+      const snapshots = together.slice(0, POOLS_AT_ONCE).map(({ snapshot }) => snapshot);
       // Who asks meanwhile waits for this measurement.
       this.#note(snapshots, []);
       for (const { pool } of snapshots) this.#waiting.delete(pool.address);
@@ -101,20 +106,21 @@ export class SwapGas {
     this.#isMeasuring = false;
   }
 
-  /** Nodes that do not answer are asked again in a minute. */
+  /** Nodes that do not answer are asked again in a minute, as they are when the budget is exhausted. */
   async #measure(block: BlockRef, snapshots: readonly DepthSnapshot[]): Promise<void> {
     const swaps = snapshots.map(wholeSides);
     const calls = swaps.map((sides) => sides.map(({ call }) => call));
     if (calls.flat().length === 0) return;
+    const { targetAt, reserve } = this.deps;
     try {
-      const { answers } = await boundedCalls(this.deps.targetAt(block), { block }, calls);
+      const { answers } = await boundedCalls(targetAt(block), { block, reserve }, calls);
       this.#note(
         snapshots,
         answers.map((answer, index) => answer && gasOf(swaps[index] ?? [], answer)),
       );
       this.#outage.worked();
     } catch (error) {
-      this.#outage.failed(error);
+      if (!(error instanceof RpcFailure && error.code === 'exhausted')) this.#outage.failed(error);
     }
   }
 
