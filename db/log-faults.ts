@@ -3,7 +3,7 @@ import { queriesOn } from './query-builder.ts';
 import { logFaults } from './schema/operator.ts';
 import type { Queryable } from './transaction.ts';
 
-/** Logs that a node left out or invented, by what another one showed. */
+/** Logs that a node left out or invented; a log at another place than its own is an invented one. */
 export interface FaultyLogs {
   readonly chainId: number;
   /** Its place in the chains file, such as `rpcUrls[0]`. */
@@ -31,6 +31,10 @@ export async function addFaultyLogs(database: Queryable, faulty: FaultyLogs): Pr
 /** Nodes that left logs out or invented some within the last day: places in the chains file, by chain id. */
 export async function readFaultyNodes(database: Queryable): Promise<ReadonlyMap<number, readonly string[]>> {
   const isRecent = gt(logFaults.lastAt, sql`now() - interval '1 day'`);
-  const rows = await queriesOn(database).select().from(logFaults).where(isRecent).orderBy(logFaults.node);
+  const rows = await queriesOn(database)
+    .select()
+    .from(logFaults)
+    .where(isRecent)
+    .orderBy(logFaults.chainId, logFaults.node);
   return new Map([...Map.groupBy(rows, ({ chainId }) => chainId)].map(([id, of]) => [id, of.map(({ node }) => node)]));
 }

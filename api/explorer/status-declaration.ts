@@ -52,13 +52,13 @@ const ChainStatus = documented('ChainStatus', 'How current the data of a chain i
       z.strictObject({
         node: z.string().describe('Its place in the chains file, such as `rpcUrls[0]`.'),
         leftOut: z.int().describe('Logs that it left out.'),
-        invented: z.int().describe('Logs that the chain does not have.'),
+        invented: z.int().describe('Logs that the chain does not have there.'),
         lastAt: z.int().describe('When it last did so, Unix seconds.'),
       }),
     )
     .readonly()
     .describe(
-      'Nodes that gave the index wrong logs in the last day, by comparison with others, which are asked first.',
+      'Nodes that gave the index wrong logs in the last day, by other nodes or their own blocks; others are asked first.',
     ),
   fiatPricesLost: z
     .boolean()

@@ -3,7 +3,6 @@ import type { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
 import { isRefusal, type NodeError, RpcFailure } from '../../chain/rpc-failure.ts';
 import { pause } from '../../runtime/pause.ts';
-import { assertLogsAsked } from './logs-asked.ts';
 
 /** What Ponder sends. viem keeps a socket alive with requests whose id is null; they need no response. */
 export const NodeRequest = z.object({
@@ -15,7 +14,7 @@ export const NodeRequest = z.object({
 /** The call that Ponder makes to a node. */
 export type NodeQuestion = Pick<z.infer<typeof NodeRequest>, 'method' | 'params'> & {
   /** Of the block whose logs are asked for by its hash, where it is known. */
-  readonly blockNumber?: string;
+  readonly blockNumber?: string | undefined;
 };
 export type NodeAnswer = { readonly result: unknown } | { readonly error: NodeError };
 
@@ -26,7 +25,7 @@ const NOT_SUPPORTED = -32_004;
 const UNKNOWN_BLOCK_PAUSES_MS = [125, 250, 500];
 const UNKNOWN_BLOCK = /unknown block|block.*not.*found|header not found/is;
 
-const BLOCK_METHODS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
+export const BLOCK_METHODS: readonly string[] = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const noSuchBlock = new RpcFailure('refused', 'no node knows the block');
 /** Limits of a plan: the same request may pass later. */
 const RATE_LIMIT = /rate|per second|too many requests|credits|quota|capacity|throughput/i;
@@ -54,19 +53,18 @@ function isWideRange({ method, params }: NodeQuestion): boolean {
  *
  * A node that refuses logs of a range is taken to find it too wide, whatever it says: Ponder knows the words of few.
  *
- * @param noteNode gets the node that gave the result
+ * @param take gets each result and its node, and may reject it by an RpcFailure: then the next node is asked
  */
 export async function answerRequest(
   rpc: ChainRpc,
   question: NodeQuestion,
-  noteNode?: (node: RpcEndpoint) => void,
+  take?: (result: unknown, node: RpcEndpoint) => void,
 ): Promise<NodeAnswer> {
   const { method, params } = question;
   const isOfBlock = blockOfLogs(question) !== undefined;
   const check = (result: unknown, node: RpcEndpoint) => {
     if (result === null && BLOCK_METHODS.includes(method)) throw noSuchBlock;
-    assertLogsAsked(question, result);
-    noteNode?.(node);
+    take?.(result, node);
     return result;
   };
   for (let attempt = 0; ; attempt += 1) {

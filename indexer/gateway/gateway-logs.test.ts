@@ -37,11 +37,49 @@ const range = { method: 'eth_getLogs', params: [{ fromBlock: '0x5', toBlock: '0x
 
 test('of logs outside the range that was asked for, another node is asked', async () => {
   const nodes = [await logNode(() => chainLogs), await logNode(() => chainLogs.slice(0, 6))];
-  const { rpc } = await openPonder(nodes);
+  const { rpc, blamed } = await openPonder(nodes);
   const narrow = { method: 'eth_getLogs', params: [{ fromBlock: '0x5', toBlock: '0x7' }] };
   // Whichever node Ponder asks first.
   for (const logs of await Promise.all([1, 2].map(() => rpc.request(narrow))))
     expect(logs).toEqual(chainLogs.slice(0, 6));
+  expect(blamed).toContainEqual({ chainId: 1, node: 'rpcUrls[0]', leftOut: 0, invented: 2 });
+});
+
+/** A node that gives these logs of any range or block, and the blocks of these numbers. */
+const movingNode = (logs: readonly ChainLog[], receivers: string[] = []) =>
+  startNode(({ method, params: [of] = [] }) => {
+    receivers.push(method);
+    if (method === 'eth_getLogs') return ok(logs);
+    return ok([5, 6, 7, 8].map(blockOf).find(({ hash, number }) => of === hash || of === number) ?? null);
+  });
+const blockAt = (number: string) => ({ method: 'eth_getBlockByNumber', params: [number, true] });
+
+test('the only node is named when it gives logs of a range at the number of another block', async () => {
+  const { rpc, blamed, faults } = await openPonder([await movingNode(moved)]);
+  await rpc.request(range);
+  for (const number of ['0x5', '0x8']) await rpc.request(blockAt(number));
+  expect(blamed).toEqual([]);
+  await rpc.request(blockAt('0x7'));
+  expect(blamed).toEqual([{ chainId: 1, node: 'rpcUrls[0]', leftOut: 0, invented: 2 }]);
+  expect(faults).toEqual({ invented: 2 });
+});
+
+test('logs of a block that was reorganised away since then are no fault', async () => {
+  const away = chainLogs.map((log) => (log.blockNumber === '0x6' ? { ...log, blockHash: pad('0xdead') } : log));
+  const asked: string[] = [];
+  const { rpc, blamed } = await openPonder([await movingNode(away, asked)]);
+  await rpc.request(range);
+  await rpc.request(blockAt('0x6'));
+  expect([asked, blamed]).toEqual([['eth_getLogs', 'eth_getBlockByNumber', 'eth_getBlockByHash'], []]);
+});
+
+test('of logs of a block by its hash, at another number than that of the block, another node is asked', async () => {
+  const [{ hash }, logs] = [blockOf(6), chainLogs.slice(2, 4)];
+  const { rpc, blamed } = await openPonder([await movingNode(moved.slice(2, 4)), await movingNode(logs)]);
+  await rpc.request(blockAt('0x6'));
+  for (let n = 0; n < 2; n += 1)
+    expect(await rpc.request({ method: 'eth_getLogs', params: [{ blockHash: hash }] })).toEqual(logs);
+  expect(blamed).toContainEqual({ chainId: 1, node: 'rpcUrls[0]', leftOut: 0, invented: 2 });
 });
 
 test.each<[string, readonly ChainLog[], readonly ChainLog[], Record<string, number>]>([

@@ -10,7 +10,7 @@ import type { FaultyLogs } from '../../db/log-faults.ts';
 import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { answerRequest, type NodeAnswer, type NodeQuestion, NodeRequest } from './answer-request.ts';
+import { answerRequest, BLOCK_METHODS, type NodeAnswer, type NodeQuestion, NodeRequest } from './answer-request.ts';
 import type { LogFault } from './compare-logs.ts';
 import { followHeads, type HeadTaker } from './follow-heads.ts';
 import { lanesOf } from './lanes.ts';
@@ -34,7 +34,7 @@ interface ChainNodes {
 
 export interface GatewayDeps {
   readonly countCall: CountChainCall;
-  /** Counts logs that one of two nodes did not give, or should not have. */
+  /** Counts logs that a node did not give, or should not have. */
   readonly countLogs: (chainId: number, fault: LogFault, logs: number) => void;
   /** Takes note of a node that left logs out, or invented some. */
   readonly blame: (faulty: FaultyLogs) => void;
@@ -125,9 +125,13 @@ function serve(
     blocks.sent(result);
     send({ method: 'eth_subscription', params: { subscription: SUBSCRIPTION, result } });
   };
-  const ask = (question: NodeQuestion): Promise<NodeAnswer> => {
-    if (question.method !== 'eth_getLogs') return answerRequest(rpc, question);
-    return logsOfTwo.answer(rpc, question, (noteNode) => answerRequest(rpc, question, noteNode)).then(orderLogs);
+  const ask = async (question: NodeQuestion): Promise<NodeAnswer> => {
+    if (question.method === 'eth_getLogs')
+      return orderLogs(await logsOfTwo.answer(rpc, question, answerRequest.bind(null, rpc)));
+    const answered = await answerRequest(rpc, question);
+    if (BLOCK_METHODS.includes(question.method) && 'result' in answered)
+      await logsOfTwo.takeBlock(rpc, answered.result);
+    return answered;
   };
   const answer = async (question: NodeQuestion) => {
     if (question.method !== 'eth_subscribe') {

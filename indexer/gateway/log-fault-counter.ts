@@ -1,11 +1,11 @@
 import { Counter, type Registry } from 'prom-client';
 import type { LogFault } from './compare-logs.ts';
 
-/** Counts logs that one of two nodes did not give, or should not have: `node_log_faults_total{chain, fault}`. */
+/** Counts logs that a node did not give, or should not have: `node_log_faults_total{chain, fault}`. */
 export function logFaultCounter(registry: Registry): (chainId: number, fault: LogFault, logs: number) => void {
   const counter = new Counter({
     name: 'node_log_faults_total',
-    help: 'Logs that one of two nodes left out or invented, or gave alone while receipts do not show which is right',
+    help: 'Logs that a node left out, invented or moved, or gave alone while receipts do not show which is right',
     labelNames: ['chain', 'fault'] as const,
     registers: [registry],
   });

@@ -45,9 +45,9 @@ function openWorld() {
     now: () => world.now,
     random: () => world.random,
   });
-  const asNodesDo: Parameters<LogsOfTwo['answer']>[2] = async (noteNode) => ({
-    result: await rpc.request(QUESTION.method, QUESTION.params, (result, node) => {
-      noteNode(node);
+  const asNodesDo: Parameters<LogsOfTwo['answer']>[2] = async ({ method, params }, take) => ({
+    result: await rpc.request(method, params, (result, node) => {
+      take(result, node);
       return result;
     }),
   });
@@ -106,9 +106,10 @@ test('at most two answers at a time are compared with those of a node', async ()
   expect(world.asked).toEqual([10, 2]);
 });
 
-test('logs of another block than was asked for, of the second node, are no fault of the first', async () => {
+test('logs of another block than was asked for, of the second node, are its fault, not of the first', async () => {
   const { world, rpc, ask } = openWorld();
   world.hasOthers = true;
   expect(await ask()).toEqual([log(0), log(1)]);
-  expect([world.leftOut, world.blamed, rpc.endpoints[0]?.isLacking({ ability: 'wholeLogs' })]).toEqual([0, [], false]);
+  expect([world.leftOut, world.blamed]).toEqual([0, [{ node: 1, leftOut: 0, invented: 1 }]]);
+  expect(rpc.endpoints.map((node) => node.isLacking({ ability: 'wholeLogs' }))).toEqual([false, true]);
 });

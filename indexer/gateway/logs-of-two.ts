@@ -1,23 +1,18 @@
+import { z } from 'zod';
 import { ableNodes } from '../../chain/able-nodes.ts';
 import { ChainRpc } from '../../chain/chain-rpc.ts';
 import type { RpcEndpoint } from '../../chain/rpc-endpoint.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { NodeAnswer, NodeQuestion } from './answer-request.ts';
-import {
-  type Doubted,
-  inOrder,
-  type LogFault,
-  logsOf,
-  missingIn,
-  type NodeLog,
-  Receipt,
-  sortByFault,
-} from './compare-logs.ts';
-import { assertLogsAsked } from './logs-asked.ts';
+import { blockOfLogs, type NodeAnswer, type NodeQuestion } from './answer-request.ts';
+import { inOrder, type LogFault, logsOf, missingIn, type NodeLog } from './compare-logs.ts';
+import { judgeLogs } from './judge-logs.ts';
+import { LogPlaces } from './log-places.ts';
+import { countMisplaced } from './logs-asked.ts';
 
 export interface LogsOfTwoDeps {
-  /** Counts logs that one of two nodes did not give, or should not have. */
+  /** Counts logs that a node did not give, or should not have. */
   readonly count: (fault: LogFault, logs: number) => void;
   /** Takes note of a node that left logs out, or invented some. */
   readonly blame: (node: RpcEndpoint, logs: { readonly leftOut: number; readonly invented: number }) => void;
@@ -27,9 +22,10 @@ export interface LogsOfTwoDeps {
   readonly random: () => number;
 }
 
-/** Asks nodes until one gives a result. @param noteNode gets that node */
-type AskNodes = (noteNode: (node: RpcEndpoint) => void) => Promise<NodeAnswer>;
+/** Asks nodes until `take` rejects no result. */
+type AskNodes = (question: NodeQuestion, take: (result: unknown, node: RpcEndpoint) => void) => Promise<NodeAnswer>;
 
+const BlockNumber = z.object({ number: z.string() });
 /** For so long all answers of a node are compared: from its first one, and from each that was wrong. */
 export const WATCHED_MS = 3_600_000;
 /** Share of the answers of other nodes that are compared. */
@@ -38,9 +34,6 @@ export const COMPARED_SHARE = 0.05;
 const MAX_AT_A_TIME = 2;
 /** An answer waits for the second node for this long. */
 const SECOND_MS = 2_000;
-/** Most transactions whose receipts are asked for after one answer, and how many at a time. */
-const MAX_RECEIPTS = 20;
-const RECEIPTS_AT_A_TIME = 4;
 
 /**
  * Compares logs that two nodes give: a node may leave logs out with status 200. Where they differ, receipts decide. The
@@ -53,17 +46,24 @@ export class LogsOfTwo {
   /** Until when all answers of a node are compared. */
   readonly #watchedUntil = new Map<RpcEndpoint, number>();
   readonly #comparing = new Map<RpcEndpoint, number>();
+  readonly #places = new LogPlaces();
 
   constructor(deps: LogsOfTwoDeps) {
     this.#deps = deps;
   }
 
   /** Answers `eth_getLogs`. @param ask asks the nodes, in their order */
-  async answer(rpc: ChainRpc, question: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
+  async answer(rpc: ChainRpc, asked: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
+    const question = { ...asked, blockNumber: asked.blockNumber ?? this.#places.numberOf(blockOfLogs(asked) ?? '') };
     const nodes = ableNodes(rpc.endpoints, question).endpoints.filter(({ breaker }) => !breaker.isOpen);
     const [first, second] = nodes;
     const comparing = (second && this.#comparing.get(second)) ?? 0;
-    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) return ask(() => undefined);
+    if (!first || !second || comparing >= MAX_AT_A_TIME || !this.#isDue(first)) {
+      return ask(question, (result, node) => {
+        this.#assertPlaced(question, result, node);
+        this.#places.noteLogs(node, result);
+      });
+    }
     this.#comparing.set(second, comparing + 1);
     try {
       return await this.#compared(second, question, ask);
@@ -72,18 +72,32 @@ export class LogsOfTwo {
     }
   }
 
+  /** Takes note of a block that Ponder reads: logs that a node gave at its number may be of another one. */
+  async takeBlock(rpc: ChainRpc, block: unknown): Promise<void> {
+    const placed = this.#places.noteBlock(block);
+    if (!placed) return;
+    const readNumber = (found: unknown) => BlockNumber.parse(found).number;
+    const request = rpc.requestOptional('eth_getBlockByHash', [placed.blockHash, false], readNumber);
+    // A block that no node has was reorganised away.
+    const number = await request.catch(() => placed.blockNumber);
+    if (Number(number) !== Number(placed.blockNumber))
+      this.#note(placed.node, { leftOut: 0, invented: placed.logs }, placed.blockNumber);
+  }
+
   async #compared(second: RpcEndpoint, question: NodeQuestion, ask: AskNodes): Promise<NodeAnswer> {
     let first = second;
-    const asked = ask((node) => {
+    const asked = ask(question, (result, node) => {
+      this.#assertPlaced(question, result, node);
       first = node;
     });
-    const [answer, others] = await Promise.all([asked, requestLogs(second, question)]);
+    const [answer, others] = await Promise.all([asked, this.#request(second, question)]);
     const logs = 'result' in answer ? logsOf(answer.result) : undefined;
     // The first node may have failed, so that the second one gave both.
+    if (!others || first === second) this.#places.noteLogs(first, logs);
     if (!logs || !others || first === second) return answer;
     const [lacking, surplus] = [missingIn(others, logs), missingIn(logs, others)];
     if (lacking.length + surplus.length === 0) return { result: inOrder(logs) };
-    const [found, doubted] = [await judge(lacking, second, first), await judge(surplus, first, second)];
+    const [found, doubted] = [await judgeLogs(lacking, second, first), await judgeLogs(surplus, first, second)];
     for (const fault of ['disputed', 'unclear'] as const) this.#count(fault, [...found[fault], ...doubted[fault]]);
     await this.#blame(first, question, { leftOut: found['left out'], invented: doubted.invented });
     await this.#blame(second, question, { leftOut: doubted['left out'], invented: found.invented });
@@ -107,57 +121,40 @@ export class LogsOfTwo {
     { leftOut, invented }: Readonly<Record<'leftOut' | 'invented', readonly NodeLog[]>>,
   ): Promise<void> {
     if (leftOut.length + invented.length === 0) return;
-    const { logger, now, blame } = this.#deps;
     // It may have got the block only now.
-    const again = leftOut.length > 0 ? await requestLogs(node, question) : [];
+    const again = leftOut.length > 0 ? await this.#request(node, question) : [];
     if (invented.length === 0 && again && missingIn(leftOut, again).length === 0) return;
-    this.#count('left out', leftOut);
-    this.#count('invented', invented);
+    const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
+    this.#note(node, { leftOut: leftOut.length, invented: invented.length }, blockNumber);
+  }
+
+  /** @throws RpcFailure `malformed` for logs of other blocks than were asked for */
+  #assertPlaced(question: NodeQuestion, result: unknown, node: RpcEndpoint): void {
+    const misplaced = countMisplaced(question, result);
+    if (misplaced === 0) return;
+    this.#note(node, { leftOut: 0, invented: misplaced }, '');
+    throw new RpcFailure('malformed', 'a node gave logs of another block than was asked for');
+  }
+
+  /** Undefined where the node fails, or gives logs of other blocks: neither says anything of another node. */
+  async #request(node: RpcEndpoint, question: NodeQuestion): Promise<NodeLog[] | undefined> {
+    const { method, params } = question;
+    const signal = AbortSignal.timeout(SECOND_MS);
+    const read = (result: unknown) => {
+      this.#assertPlaced(question, result, node);
+      return logsOf(result);
+    };
+    return new ChainRpc([node]).requestOptional(method, params, read, signal).catch(() => undefined);
+  }
+
+  #note(node: RpcEndpoint, counts: { readonly leftOut: number; readonly invented: number }, blockNumber: string): void {
+    const { logger, now, blame, count } = this.#deps;
+    if (counts.leftOut > 0) count('left out', counts.leftOut);
+    if (counts.invented > 0) count('invented', counts.invented);
     node.learn({ ability: 'wholeLogs' }, false);
     this.#watchedUntil.set(node, now() + WATCHED_MS);
-    const [{ blockNumber } = { blockNumber: '' }] = [...leftOut, ...invented];
-    const counts = { leftOut: leftOut.length, invented: invented.length };
     blame(node, counts);
     const found = { node: node.label, ...counts, block: Number(blockNumber) };
     logger.warn(found, 'a node does not give the logs that the chain has: another one is asked first');
   }
-}
-
-/** Undefined where the node fails, or gives logs of other blocks: neither says anything of another node. */
-async function requestLogs(node: RpcEndpoint, question: NodeQuestion): Promise<NodeLog[] | undefined> {
-  const { method, params } = question;
-  const signal = AbortSignal.timeout(SECOND_MS);
-  const read = (result: unknown) => {
-    assertLogsAsked(question, result);
-    return logsOf(result);
-  };
-  return new ChainRpc([node]).requestOptional(method, params, read, signal).catch(() => undefined);
-}
-
-/**
- * Sorts logs that one node gave and another did not. Of many transactions, the first ones stand for all if they agree.
- */
-async function judge(logs: readonly NodeLog[], giver: RpcEndpoint, other: RpcEndpoint): Promise<Doubted> {
-  const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))].slice(0, MAX_RECEIPTS);
-  const atOther = await readReceipts(other, hashes);
-  const doubted = sortByFault(logs, atOther, atOther);
-  if (doubted.invented.length === 0) return doubted;
-  // Only if its own receipts lack them too: receipts of one node alone are no proof.
-  return sortByFault(logs, atOther, await readReceipts(giver, hashes));
-}
-
-type Receipts = ReadonlyMap<string, Receipt>;
-
-async function readReceipts(node: RpcEndpoint, hashes: readonly string[]): Promise<Receipts> {
-  const rpc = new ChainRpc([node]);
-  const receipts = new Map<string, Receipt>();
-  for (let begin = 0; begin < hashes.length; begin += RECEIPTS_AT_A_TIME) {
-    const read = async (hash: string) => {
-      const signal = AbortSignal.timeout(SECOND_MS);
-      const request = rpc.requestOptional('eth_getTransactionReceipt', [hash], (found) => Receipt.parse(found), signal);
-      receipts.set(hash, await request.catch(() => null));
-    };
-    await Promise.all(hashes.slice(begin, begin + RECEIPTS_AT_A_TIME).map(read));
-  }
-  return receipts;
 }
