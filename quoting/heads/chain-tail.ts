@@ -5,17 +5,23 @@ import type { BlockHeader, BlockRef } from '../../chain/read-context.ts';
 const MAX_BLOCKS = 256;
 /** How many blocks below a head the block that two branches share is looked for. */
 export const MAX_LOOK_BACK = 64;
+/** How many replaced blocks are remembered. */
+const MAX_REPLACED = 64;
 /** Stands for the lowest replaced height when the branches meet below all blocks that were looked at. */
 export const UNKNOWN_HEIGHT = 0n;
 
 /** The last blocks of one branch of a chain, without gaps, up to its head. Immutable. */
 export class ChainTail {
-  static readonly EMPTY = new ChainTail(0n, []);
+  static readonly EMPTY = new ChainTail(0n, [], []);
 
-  /** @param hashes of consecutive blocks, the first one at height `from` */
+  /**
+   * @param hashes of consecutive blocks, the first one at height `from`
+   * @param replaced hashes of blocks in whose place others were seen later
+   */
   private constructor(
     readonly from: bigint,
     private readonly hashes: readonly Hex[],
+    private readonly replaced: readonly Hex[],
   ) {}
 
   /** Hash of the block at a height; undefined where none is remembered. */
@@ -27,6 +33,16 @@ export class ChainTail {
   hasOther({ number, hash }: BlockRef): boolean {
     const known = this.hashAt(number);
     return known !== undefined && known !== hash;
+  }
+
+  /** Whether another block was seen in the place of this one, later. */
+  hasReplaced({ hash }: BlockRef): boolean {
+    return this.replaced.includes(hash);
+  }
+
+  /** The same branch, which may have replaced any block. */
+  withoutReplaced(): ChainTail {
+    return new ChainTail(this.from, this.hashes, []);
   }
 
   /** Whether the lowest parent of a header is remembered, or lies below all remembered blocks. */
@@ -43,7 +59,8 @@ export class ChainTail {
     const hashes = [...kept, ...parents.toReversed(), hash];
     const from = isKnown ? this.from : lowest;
     const cut = Math.max(0, hashes.length - MAX_BLOCKS);
-    return new ChainTail(from + BigInt(cut), hashes.slice(cut));
+    const replaced = [...this.replaced, ...this.hashes.slice(kept.length)].filter((each) => !hashes.includes(each));
+    return new ChainTail(from + BigInt(cut), hashes.slice(cut), replaced.slice(-MAX_REPLACED));
   }
 
   /**

@@ -46,7 +46,7 @@ export interface HeadState<H> {
   /** When the last poll began, and the last poll that gave a head. */
   readonly polledAt: number;
   readonly lastPollAt: number;
-  /** Since when polls give only heads below the last one. */
+  /** Since when polls give neither the last head nor a higher one. */
   readonly behindSince: number | undefined;
   /** The poll in flight, with the head of the first node once all nodes are polled. */
   readonly poll: { readonly first: H | undefined } | undefined;

@@ -35,12 +35,16 @@ function judgeWaiting<H extends Headed>(step: Step<H>, at: number): Step<H> {
   return isParentMissing(state.seen, first.head.block) ? withLookUp(step, first.head.block) : keepFirst(step, at);
 }
 
-/** Whether a head is higher than the last one, or replaces a block that was seen. */
+/**
+ * Whether a head is higher than the last one, or replaces a block that was seen. One that was replaced itself comes
+ * from a node that lags, unless higher ones follow it.
+ */
 function isWanted<H extends Headed>(state: HeadState<H>, { head: { block }, isRolledBack }: Candidate<H>): boolean {
   const last = lastHead(state)?.block;
   // The state may have gone back to the last head, which can be on another branch than the blocks that were seen.
   const isOther = block.number === last?.number && block.hash !== last.hash;
-  return isRolledBack || !last || block.number > last.number || isOther || state.seen.hasOther(block);
+  const replaces = (isOther || state.seen.hasOther(block)) && !state.seen.hasReplaced(block);
+  return isRolledBack || !last || block.number > last.number || replaces;
 }
 
 /** Whether blocks below a head are to be looked up, down to one that was seen. */

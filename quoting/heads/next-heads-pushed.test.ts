@@ -53,6 +53,31 @@ test('a socket that lags never takes the head back', () => {
   expect(tracked.current?.block.number).toBe(100n);
 });
 
+test('a socket that lags never takes the head back to a block that was replaced; nodes that refuse the head do', () => {
+  forks.b = 9;
+  const { chain, tracked, advanceTo } = chainOf(1_000);
+  for (const number of [8, 9, 10]) {
+    advanceTo(chain.ms + 500);
+    tracked.push(head(number));
+  }
+  advanceTo(2_000);
+  tracked.push(head(11, 'b'));
+  advanceTo(3_000);
+  expect(tracked.current?.block.hash).toBe('0xb11');
+  for (const late of [head(9), head(10)]) {
+    tracked.push(late);
+    advanceTo(chain.ms + 500);
+    expect(tracked.current?.block.hash).toBe('0xb11');
+  }
+  // The branch that was replaced counts after all.
+  chain.heads = [head(10)];
+  tracked.read(head(11, 'b'));
+  tracked.reject(head(11, 'b'));
+  tracked.ask();
+  advanceTo(5_000);
+  expect(tracked.current?.block.hash).toBe('0xa10');
+});
+
 test('a head that waited in a socket counts by the age of its block', () => {
   const { chain, tracked, advanceTo, numberAt } = chainOf(1_000);
   chain.wallMs = 20_500;

@@ -45,7 +45,7 @@ const NOTHING = { taken: [], polled: null, poll: null, lookUp: null, wakeAt: nul
 const TIMESTAMP_MS = 1_000;
 /** Sockets of two processes push a block within this time of each other. */
 const PUSH_LAG_MS = 250;
-/** When no node knows a block as high as the last one for this long, the chain counts as rolled back. */
+/** When no node knows the last block or a higher one for this long, the chain counts as rolled back. */
 const ROLLBACK_MS = 10_000;
 /** More heads than are refused while a read is in flight. */
 const MAX_REFUSED = 4;
@@ -57,7 +57,8 @@ const MAX_REFUSED = 4;
  * 2. Heads are taken at least `minRefreshMs` apart, counted from the start of the poll or from the push, unless nodes
  *    refused to read at the last one, or another process took one as high.
  * 3. A head that was read at never gives way to an older block unless the chain went back, which shows as another hash
- *    at a known height. One that nodes refuse before they gave anything of it does, until they give it.
+ *    at a known height, one that was not replaced there before, unless nodes refuse the head. One that nodes refuse
+ *    before they gave anything of it does, until they give it.
  * 4. A head is taken once parent hashes show what it replaces.
  * 5. One poll is in flight at most. While nobody asks or watches, none starts.
  * 6. A height that another process took is awaited at most `FOLLOW_MS`, and changes no head: the nodes of this process
@@ -162,8 +163,8 @@ function withPolled<H extends Headed>(step: Step<H>, heads: readonly H[]): Step<
 }
 
 function isBehind<H extends Headed>(state: HeadState<H>, { block }: H): boolean {
-  const last = lastHead(state);
-  return last !== undefined && block.number < last.block.number;
+  const last = lastHead(state)?.block;
+  return last !== undefined && block.number <= last.number && block.hash !== last.hash;
 }
 
 /** How long after the start of a poll the next one is due. */
@@ -200,7 +201,8 @@ function withRead<H extends Headed>(state: HeadState<H>, { hash, number }: Block
 function withRejected<H extends Headed>(state: HeadState<H>, { hash }: BlockRef): HeadState<H> {
   const { current, readAt } = state;
   if (current?.block.hash !== hash) return state;
-  const due = { ...state, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
+  const seen = state.seen.withoutReplaced();
+  const due = { ...state, seen, takenAt: Number.NEGATIVE_INFINITY, dueAt: Number.NEGATIVE_INFINITY };
   if (readAt === hash) return due;
   const refused = [current, ...state.refused].slice(0, MAX_REFUSED);
   return { ...due, current: state.previous, refused };
