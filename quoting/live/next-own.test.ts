@@ -28,7 +28,9 @@ class Simulation {
   /** Newest of each venue. */
   readonly newest = new Map<Address, OwnUpdate>();
   readonly inFlight: OwnTrace[] = [];
-  /** What the last trace of each venue found. */
+  /** The trace of each sender that began last. */
+  readonly began = new Map<string, OwnTrace>();
+  /** What the last of these traces found of each venue. */
   readonly found = new Map<Address, { readonly hash: Hex; readonly overrides: StateOverrides | undefined }>();
   frame: Frame | undefined;
   frameAt = Number.NEGATIVE_INFINITY;
@@ -58,7 +60,9 @@ class Simulation {
     this.inFlight.splice(this.inFlight.indexOf(trace), 1);
     const { head } = this;
     const overrides = value ? written(value) : undefined;
-    if (value !== null) this.found.set(trace.venue, { hash: trace.hash, overrides });
+    // One that began before its sender was forgotten counts no more.
+    const isLast = this.began.get(trace.update.sender) === trace;
+    if (value !== null && isLast) this.found.set(trace.venue, { hash: trace.hash, overrides });
     this.take(value === null ? { kind: 'failed', trace, head } : { kind: 'traced', trace, overrides, head });
   }
 
@@ -72,6 +76,7 @@ class Simulation {
     expect([update, hash]).toEqual([this.newest.get(venue), this.head?.hash]);
     expect(isGoodFor(update, target)).toBe(true);
     this.inFlight.push(trace);
+    this.began.set(update.sender, trace);
     expect(this.inFlight.length).toBeLessThanOrEqual(4);
   }
 
