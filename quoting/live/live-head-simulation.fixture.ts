@@ -10,8 +10,14 @@ export const PACE = { blockTimeMs: 2_000, maxAgeMs: 1_300 };
 export const ACCOUNT: Address = `0x${'0a'.repeat(20)}`;
 const TOKEN: Address = `0x${'0b'.repeat(20)}`;
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`;
+const hashOf = (number: number, fork: number): Hex => word(1_000 * fork + number);
 const committedHead = (number: number, fork: number): ReportedHead => ({
-  block: { number: BigInt(number), hash: word(1_000 * fork + number), parents: [], timestamp: BigInt(2 * number) },
+  block: {
+    number: BigInt(number),
+    hash: hashOf(number, fork),
+    parents: [hashOf(number - 1, fork)],
+    timestamp: BigInt(2 * number),
+  },
   endpoint: null,
 });
 
@@ -60,7 +66,7 @@ export class Simulation {
   commit(number: number, fork: number): void {
     this.committed = committedHead(number, fork);
     this.top = BigInt(number);
-    this.take({ kind: 'committed', branch: ChainTail.EMPTY, inputs: this.inputs });
+    this.take({ kind: 'committed', branch: ChainTail.EMPTY.endingWith(this.committed.block), inputs: this.inputs });
   }
 
   wait(ms: number): void {

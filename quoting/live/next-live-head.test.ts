@@ -144,3 +144,21 @@ test('nodes that continue to reject overrides are reported once', () => {
   // Nothing needs time while nobody watches.
   expect(world.state.wakeAt).toBeNull();
 });
+
+test('listeners get no head below the last one while nodes refuse that, which requests do', () => {
+  const world = new Simulation();
+  world.take({ kind: 'watched' });
+  world.commit(10, 0);
+  const before = world.committed;
+  world.commit(11, 0);
+  const [last, announced] = [world.committed, world.announced.length];
+  world.committed = before;
+  world.frame(12n, 1);
+  world.wait(5_000);
+  expect(world.ask()?.number).toBe(10n);
+  expect(world.announced.length).toBe(announced);
+  world.committed = last;
+  world.frame(12n, 2);
+  world.wait(5_000);
+  expect(world.announced.slice(announced).map(({ head }) => head.block.number)).toContain(11n);
+});

@@ -43,7 +43,8 @@ const NOTHING: LiveEffects = { announce: null, isSuspended: false };
  * 4. The same state gives the same object. Of one committed head, the next state is taken after `TAKE_MS`, unless the
  *    block being built changes or ends.
  * 5. While anyone watches, listeners get a state that changed at most `ANNOUNCE_MS` later, and hear within that time of
- *    overrides that became too old. Of one committed head they get none sooner after the last.
+ *    overrides that became too old. Of one committed head they get none sooner after the last, and none of a head
+ *    below the last one, which requests get while nodes refuse that, until the chain goes back.
  * 6. Overrides that are sent again are as young as when they were sent last, also those of a head that was taken
  *    before. This changes no head, and so nothing that is named by it.
  */
@@ -92,11 +93,12 @@ function announced(
   const { branch, watchers } = state;
   if (!inputs.committed || !branch || !state.taken) return [state, NOTHING];
   const { head } = state.taken;
+  const nextAt = watchers > 0 ? now + (pace.spacingMs ?? ANNOUNCE_MS) : null;
+  if (head.block.hash !== branch.hashAt(branch.top)) return [{ ...state, wakeAt: nextAt }, NOTHING];
   const isNew = state.taken !== state.announced;
   const { pending } = head.block;
   const expiresAt = pending && lastReceived(state, pending) + pace.maxAgeMs;
-  const wakeAt =
-    expiresAt !== undefined && watchers > 0 ? Math.max(now + (pace.spacingMs ?? ANNOUNCE_MS), expiresAt) : null;
+  const wakeAt = expiresAt !== undefined && nextAt !== null ? Math.max(nextAt, expiresAt) : null;
   const next = { ...state, wakeAt, ...(isNew && { announced: state.taken, announcedAt: now }) };
   return [next, { ...NOTHING, announce: isNew ? { head, branch } : null }];
 }
