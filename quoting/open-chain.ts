@@ -13,7 +13,7 @@ import type { LiveObserver } from './live/live-metrics.ts';
 import { type HeadsOptions, openHeads } from './open-heads.ts';
 import { type BasisQuotes, openQuotes, type QuotesDeps } from './open-quotes.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
-import { protectedAccounts } from './pools/protected-accounts.ts';
+import { loggingAccounts, protectedAccounts } from './pools/protected-accounts.ts';
 import type { Basis } from './quote-basis.ts';
 import type { ReadSharing } from './sharing/read-sharing.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
@@ -89,6 +89,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const chain: ChainContext = { config, bounds, rpc, countCall, logger, now, wallClock };
   const heads = openHeads(chain, {
     protectedAccounts: protectedAccounts(config, directory),
+    loggingAccounts: () => loggingAccounts(config, directory),
     observer: observeLive?.(chainId),
     env,
     listen: sharing && ((listener) => sharing.listen(chainId, listener)),

@@ -4,7 +4,7 @@ import { partSource } from '../config/live-schema.ts';
 import type { ChainContext } from './chain-bounds.ts';
 import { HeadTracker } from './heads/head-tracker.ts';
 import { type LiveHeadsOptions, type OpenLiveHeads, openLiveHeads } from './live/open-live-heads.ts';
-import { type OpenPartHeads, openPartHeads } from './parts/open-part-heads.ts';
+import { type OpenPartHeads, openPartHeads, type PartHeadsOptions } from './parts/open-part-heads.ts';
 
 /** The heads of a chain: what quotes and scheduled reads are read at. */
 export interface OpenHeads {
@@ -18,7 +18,7 @@ export interface OpenHeads {
   close(): void;
 }
 
-export type HeadsOptions = LiveHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
+export type HeadsOptions = LiveHeadsOptions & PartHeadsOptions & Pick<HeadFeedDeps, 'openSocket'>;
 
 /**
  * Opens the heads of a chain. Without sockets, the head is polled when it is requested.
@@ -29,7 +29,7 @@ export function openHeads(chain: ChainContext, options: HeadsOptions): OpenHeads
   const { config, bounds, rpc, now, wallClock } = chain;
   const committed = new HeadTracker<ReportedHead>(rpc, { ...bounds, blockTimeMs: config.blockTimeMs, now, wallClock });
   const source = partSource(config.live);
-  const parts = source && openPartHeads(chain, source, committed, options.observer);
+  const parts = source && openPartHeads(chain, source, committed, options);
   const live = parts ? undefined : openLiveHeads(chain, committed, options);
   const pushed = openHeadFeed(config, { ...chain, openSocket: options.openSocket });
   pushed?.onHead(({ block }) => committed.push({ block, endpoint: null }));

@@ -11,7 +11,7 @@ export interface BlockJson {
   readonly hash: Hex;
 }
 
-const STREAMS = ['newFlashblocks', 'newHeads'] as const;
+const STREAMS = ['newFlashblocks', 'newHeads', 'pendingLogs'] as const;
 type Stream = (typeof STREAMS)[number];
 
 export interface PartSockets {
@@ -20,6 +20,8 @@ export interface PartSockets {
   showPart(part: Part, block: BlockJson): void;
   /** Sends a sealed block to the subscriptions of `newHeads`. */
   showHead(block: BlockJson): void;
+  /** Sends a log of the newest part to the subscriptions of `pendingLogs`, all of which take it. */
+  showLog(log: { readonly address: string; readonly topics: readonly Hex[] }): void;
   /** Subscriptions fall silent until they are resumed. */
   pause(isPaused: boolean): void;
   /** Open subscriptions, by stream. */
@@ -47,7 +49,7 @@ export async function startPartSockets(chainId: number, form: PartForm): Promise
     if (method === 'eth_chainId') return { result: numberToHex(chainId) };
     if (method !== 'eth_subscribe') return METHOD_NOT_FOUND;
     const stream = STREAMS.find((each) => each === params[0]);
-    if (!stream) return INVALID_PARAMS;
+    if (!stream || (stream === 'newFlashblocks' && form === 'logs')) return INVALID_PARAMS;
     last += 1;
     const id = numberToHex(last);
     own.set(id, stream);
@@ -68,9 +70,10 @@ export async function startPartSockets(chainId: number, form: PartForm): Promise
   return {
     wsUrl: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     showPart(part, block) {
-      show('newFlashblocks', form === 'block' ? block : payloadOf(part, block));
-      show('newHeads', block);
+      show('newFlashblocks', form === 'payload' ? payloadOf(part, block) : block);
+      if (form !== 'logs') show('newHeads', block);
     },
+    showLog: (log) => show('pendingLogs', log),
     showHead: (block) => show('newHeads', block),
     pause: (isPaused) => {
       isSilent = isPaused;

@@ -12,5 +12,8 @@ export interface Part {
   readonly transactions: readonly Hex[];
 }
 
-/** The form of the messages of `newFlashblocks`: a block as nodes give it, or what the sequencer itself sends. */
-export type PartForm = 'block' | 'payload';
+/**
+ * The form of the messages of `newFlashblocks`: a block as nodes give it, or what the sequencer itself sends.
+ * `logs`: the node does not have them, and pushes logs of parts alone.
+ */
+export type PartForm = 'block' | 'payload' | 'logs';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Address } from 'viem';
 import { type ChainRpc, openChainRpc } from '../../chain/chain-rpc.ts';
 import { readPart } from '../../chain/read-part.ts';
 import type { LiveConfig, PartSourceConfig } from '../../config/live-schema.ts';
@@ -6,7 +7,13 @@ import type { ChainContext } from '../chain-bounds.ts';
 import type { Heads } from '../heads/heads.ts';
 import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
 import { PartFeed } from './part-feed.ts';
+import type { PushedPart } from './part-pushes.ts';
 import { openPartSocket } from './part-socket.ts';
+
+export interface PartHeadsOptions extends Pick<LiveHeadsDeps, 'observer'> {
+  /** Gives the contracts whose logs may tell of other quotes. Default: none. */
+  readonly loggingAccounts?: () => Promise<readonly Address[]>;
+}
 
 export interface OpenPartHeads {
   readonly heads: LiveHeads;
@@ -28,7 +35,7 @@ export function openPartHeads(
   { config, bounds, countCall, logger, now }: ChainContext,
   source: PartSourceConfig,
   committed: Heads,
-  observer: LiveHeadsDeps['observer'],
+  { observer, loggingAccounts = async () => [] }: PartHeadsOptions,
 ): OpenPartHeads {
   const { chainId, blockTimeMs, multicall3 } = config;
   const { rpcUrls, wsUrls, maxAgeMs } = source;
@@ -41,7 +48,8 @@ export function openPartHeads(
     { chainId, blockTimeMs, live },
     { committed, feed, protectedAccounts, observer, logger, now },
   );
-  const closes = wsUrls.map((url) => openPartSocket({ url, logger, onPart: (part) => feed.push(part) }));
+  const listeners = { onPart: (part?: PushedPart) => feed.push(part), onLog: () => feed.log() };
+  const closes = wsUrls.map((url) => openPartSocket({ url, loggingAccounts, logger, ...listeners }));
   return {
     heads,
     feed,

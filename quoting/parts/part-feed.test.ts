@@ -15,6 +15,7 @@ const viewOf = (blockNumber: bigint, feesWei: bigint): PartView => ({
   parentHash: hashOf(blockNumber - 1n),
   feesWei,
 });
+const partOf = (index: number, isUnchanged = false) => ({ blockNumber: 10n, index, isUnchanged });
 const HEAD = { number: 9n, hash: hashOf(9n), timestamp: 1_018n, parents: [hashOf(8n)] };
 
 /** A feed whose calls show this, one after the other; the last one again. */
@@ -81,19 +82,19 @@ test('the index is that of the pushed part of this block', async () => {
   const { feed } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n)]);
   feed.want();
   await vi.advanceTimersByTimeAsync(10);
-  feed.push({ blockNumber: 10n, index: 4 });
+  feed.push(partOf(4));
   await vi.advanceTimersByTimeAsync(1);
   expect(feed.state()?.part?.index).toBe(4);
 });
 
 test('the index is not known where another part was pushed during the call, or none since the last one', async () => {
   const { feed, calls, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n), viewOf(10n, 6n), viewOf(10n, 7n)]);
-  feed.push({ blockNumber: 10n, index: 3 });
+  feed.push(partOf(3));
   feed.want();
-  feed.push({ blockNumber: 10n, index: 4 });
+  feed.push(partOf(4));
   await vi.advanceTimersByTimeAsync(0);
   expect(calls).toHaveLength(2);
-  feed.push({ blockNumber: 10n, index: 5 });
+  feed.push(partOf(5));
   await vi.advanceTimersByTimeAsync(0);
   await vi.advanceTimersByTimeAsync(SILENT_MS);
   expect(feed.state()?.part).toMatchObject({ view: viewOf(10n, 7n), index: null });
@@ -108,19 +109,19 @@ test('the index is not known where another part was pushed during the call, or n
 test('a part that was not shown before has the index of a push during the call', async () => {
   const { feed, shared } = feedOf([viewOf(10n, 4n), viewOf(10n, 5n), viewOf(10n, 6n)]);
   const push = async (index: number) => {
-    feed.push({ blockNumber: 10n, index });
+    feed.push(partOf(index));
     await vi.advanceTimersByTimeAsync(0);
   };
   feed.want();
-  feed.push({ blockNumber: 10n, index: 2 });
+  feed.push(partOf(2));
   await push(3);
   // A pool's call comes to the next part before it is pushed, then one after that.
   feed.note(viewOf(10n, 6n));
   await push(4);
-  feed.push({ blockNumber: 10n, index: 5 });
+  feed.push(partOf(5));
   feed.note(viewOf(10n, 7n));
   // Another process tells the index of the part that was pushed, before one is shown that is not pushed yet.
-  feed.push({ blockNumber: 10n, index: 6 });
+  feed.push(partOf(6));
   feed.hear('a', { view: viewOf(10n, 8n), index: 6 });
   feed.note(viewOf(10n, 9n));
   expect(shared.map(({ view, index }) => [view.feesWei, index])).toEqual([
@@ -131,6 +132,56 @@ test('a part that was not shown before has the index of a push during the call',
     [7n, 5],
     [9n, null],
   ]);
+});
+
+test('a part in which nothing happened costs no call, and is as young as its push', async () => {
+  const { feed, calls, shared } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n), viewOf(10n, 7n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(0);
+  feed.push(partOf(1));
+  await vi.advanceTimersByTimeAsync(PART_MS);
+  for (let index = 2; index < 8; index += 1) {
+    feed.push(partOf(index, true));
+    await vi.advanceTimersByTimeAsync(PART_MS);
+  }
+  expect(calls).toHaveLength(2);
+  expect(feed.state()).toMatchObject({ receivedAt: 6 * PART_MS, part: { view: viewOf(10n, 6n), index: 1 } });
+  // Others hear of each, so that they leave calls to this process.
+  expect(shared).toHaveLength(8);
+  feed.push(partOf(8));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(feed.state()?.part).toMatchObject({ view: viewOf(10n, 7n), index: 8 });
+});
+
+test('it costs one where a call showed what was used before the last transactions', async () => {
+  const { feed, calls } = feedOf([viewOf(10n, 5n), viewOf(10n, 5n), viewOf(10n, 6n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(0);
+  for (const part of [partOf(1), partOf(2, true), partOf(3, true)]) {
+    feed.push(part);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect([calls.length, feed.state()?.part?.view]).toEqual([3, viewOf(10n, 6n)]);
+});
+
+test('it costs one where the call began before the last transactions', async () => {
+  const { feed, calls } = feedOf([viewOf(10n, 5n), viewOf(10n, 6n)]);
+  feed.want();
+  feed.push(partOf(1));
+  feed.push(partOf(2, true));
+  await vi.advanceTimersByTimeAsync(0);
+  expect([calls.length, feed.state()?.part?.view]).toEqual([2, viewOf(10n, 6n)]);
+});
+
+test('logs of a part make one call', async () => {
+  const { feed, calls } = feedOf([viewOf(10n, 5n)]);
+  feed.want();
+  await vi.advanceTimersByTimeAsync(PART_MS - 50);
+  for (let logs = 0; logs < 50; logs += 1) {
+    feed.log();
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  expect(calls).toEqual([0, PART_MS - 50]);
 });
 
 test('of two processes one asks, and the other one takes over when it does not hear of it', async () => {

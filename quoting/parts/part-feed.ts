@@ -1,4 +1,3 @@
-import { isSameView } from '../../chain/part-view.ts';
 import { type PartView, type PendingPart, stateDigest } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { Alarm } from '../../runtime/alarm.ts';
@@ -7,13 +6,8 @@ import type { Heads } from '../heads/heads.ts';
 import type { LiveObserver } from '../live/live-metrics.ts';
 import type { PendingOverrides } from '../live/sourced-block.ts';
 import { nextPart, noPart, type PartOutcome, type PartShown } from './next-part.ts';
+import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
-
-/** A part that a node pushed. The index is null where the node does not say it. */
-export interface PushedPart {
-  readonly blockNumber: bigint;
-  readonly index: number | null;
-}
 
 /** What one process shares of a part with the others. */
 export interface SharedPart {
@@ -47,8 +41,7 @@ export class PartFeed {
   readonly #deps: PartFeedDeps;
   #parts = noPart;
   #schedule = idle;
-  /** The last push, while no part that is used has its index. */
-  #pushed: PushedPart | undefined;
+  #pushes = noPushes;
   #outcome: PartOutcome | PartFault | null = null;
   #wantedAt = Number.NEGATIVE_INFINITY;
   #state: PendingOverrides | undefined;
@@ -104,8 +97,16 @@ export class PartFeed {
 
   /** Notes that a node pushed a part. */
   push(part: PushedPart | undefined): void {
-    this.#pushed = part;
-    this.#next({ kind: 'pushed' });
+    const { used } = this.#parts;
+    this.#pushes = withPush(this.#pushes, part, used);
+    const isShown = used && this.#isWanted && isUsedState(this.#pushes, used);
+    const isUsed = isShown && this.#use({ view: used.view, index: part?.index ?? null });
+    this.#next({ kind: isUsed ? 'unchanged' : 'pushed' });
+  }
+
+  /** Notes that a node pushed a log of a part. */
+  log(): void {
+    this.#next({ kind: 'logged' });
   }
 
   /** Notes what another process shared. */
@@ -114,13 +115,10 @@ export class PartFeed {
     this.#next({ kind: 'heard', comesFirst: from < this.#deps.id });
   }
 
-  /** Notes what a call of this process showed. @param before the last push at its start, while no part has its index */
-  note(view: PartView, before?: PushedPart): void {
-    const index = this.#indexOf(view, before);
-    if (this.#judge({ view, index }) !== 'used') return;
-    if (index !== null) this.#pushed = undefined;
-    const known = this.#parts.used?.index ?? null;
-    for (const listener of this.#shared) listener({ view, index: known });
+  /** Notes what a call of this process showed. @param begun the pushes when it began; undefined: it is not known */
+  note(view: PartView, begun?: Pushes): void {
+    const index = indexOf(this.#pushes, begun, view, this.#parts.used);
+    if (this.#use({ view, index })) this.#pushes = withCall(this.#pushes, begun, view, index);
   }
 
   close(): void {
@@ -132,6 +130,14 @@ export class PartFeed {
 
   get #isWanted(): boolean {
     return !this.#isClosed && this.#deps.now() - this.#wantedAt < WANTED_MS;
+  }
+
+  /** @returns whether the part is used; then others hear of it */
+  #use(part: SharedPart): boolean {
+    if (this.#judge(part) !== 'used') return false;
+    const index = this.#parts.used?.index ?? null;
+    for (const listener of this.#shared) listener({ view: part.view, index });
+    return true;
   }
 
   #judge(part: Omit<PartShown, 'head'>): PartOutcome {
@@ -155,28 +161,15 @@ export class PartFeed {
   /** Never rejects. */
   async #read(): Promise<void> {
     const { read, observer } = this.#deps;
-    const before = this.#pushed;
+    const begun = this.#pushes;
     await read().then(
-      (view) => this.#isClosed || this.note(view, before),
+      (view) => this.#isClosed || this.note(view, begun),
       (error) => {
         this.#outcome = faultOf(error);
         observer?.count('preconfirmed', this.#outcome);
       },
     );
     this.#next({ kind: 'ended' });
-  }
-
-  /** The index of what a call showed: null where it may be of another part than was pushed last. */
-  #indexOf(view: PartView, before: PushedPart | undefined): number | null {
-    const pushed = this.#pushed;
-    if (pushed?.blockNumber !== view.blockNumber || pushed.index === null) return null;
-    const { used } = this.#parts;
-    const last = used?.view.blockNumber === view.blockNumber ? used.index : -1;
-    if (last !== null && pushed.index <= last) return null;
-    if (before) return before.blockNumber === pushed.blockNumber && before.index === pushed.index ? pushed.index : null;
-    // A push during the call: it shows that part if it shows another one than the part before.
-    const isNext = last !== null && pushed.index === last + 1;
-    return isNext && !(used && isSameView(used.view, view)) ? pushed.index : null;
   }
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   idle,
   LEFT_MS,
+  LOGS_MS,
   nextSchedule,
   PART_MS,
   type PartEvent,
@@ -39,6 +40,15 @@ test('pushes during a call make one more', () => {
   expect(callsOf([pushed(0), pushed(2), pushed(4), ended(9), ended(12)])).toEqual([0, 9]);
 });
 
+test('polls rest while parts come that need no call; logs of a part make one', () => {
+  const unchanged = (at: number): Timed => ({ kind: 'unchanged', at });
+  expect(callsOf([{ kind: 'wanted', at: 0 }, ended(3), unchanged(200), unchanged(400), time(799), time(800)])).toEqual([
+    0, 800,
+  ]);
+  const logged = (at: number): Timed => ({ kind: 'logged', at });
+  expect(callsOf([logged(0), logged(1), ended(2), logged(3), logged(LOGS_MS), ended(110)])).toEqual([0, LOGS_MS]);
+});
+
 test('none while nobody wants quotes', () => {
   expect(
     callsOf([
@@ -56,7 +66,7 @@ test('a process leaves calls to one that comes first, and takes them over after 
 });
 
 const anyEvent = fc.record({
-  kind: fc.constantFrom<PartEvent['kind']>('time', 'wanted', 'pushed', 'ended', 'heard'),
+  kind: fc.constantFrom<PartEvent['kind']>('time', 'wanted', 'pushed', 'unchanged', 'logged', 'ended', 'heard'),
   afterMs: fc.integer({ min: 0, max: 250 }),
   comesFirst: fc.boolean(),
   isWanted: fc.boolean(),
@@ -78,7 +88,9 @@ test('property: invariants hold whatever happens', () => {
         if (kind === 'ended' && !isReading) continue;
         if (kind === 'ended') isReading = false;
         if (kind === 'heard' && comesFirst) heardAt = now;
-        if (kind === 'pushed') [pushedAt, isPushed] = [now, true];
+        if (kind === 'unchanged') pushedAt = now;
+        const isOther = kind === 'logged' && now - readAt >= LOGS_MS;
+        if (kind === 'pushed' || isOther) [pushedAt, isPushed] = [now, true];
         const [next, { read, wakeAt }] = nextSchedule(
           state,
           kind === 'heard' ? { kind, comesFirst } : { kind },

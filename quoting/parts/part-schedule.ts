@@ -5,6 +5,10 @@ export type PartEvent =
   | { readonly kind: 'wanted' }
   /** A node pushed a part. */
   | { readonly kind: 'pushed' }
+  /** A node pushed a part whose state is known without a call. */
+  | { readonly kind: 'unchanged' }
+  /** A node pushed a log of a part: its other logs come with it. */
+  | { readonly kind: 'logged' }
   /** The call that was begun has ended. */
   | { readonly kind: 'ended' }
   /**
@@ -41,6 +45,9 @@ export const SILENT_MS = 2 * PART_MS;
  */
 export const LEFT_MS = SILENT_MS + PART_MS / 2;
 
+/** The logs of a part come within this time. */
+export const LOGS_MS = PART_MS / 2;
+
 export const idle: ScheduleState = {
   isReading: false,
   isPushed: false,
@@ -54,7 +61,8 @@ export const idle: ScheduleState = {
  *
  * 1. One call is in flight at most.
  * 2. No call begins while nobody wants quotes.
- * 3. A call begins at a push, at once or after the one in flight: one for all pushes meanwhile.
+ * 3. A call begins at a push, at once or after the one in flight: one for all pushes meanwhile. A log is a push
+ *    unless a call began less than `LOGS_MS` before: then it is of the same part.
  * 4. Without a push for `SILENT_MS`, a call begins `PART_MS` after the last one.
  * 5. No call begins within `LEFT_MS` of what a process shared that comes first.
  *
@@ -83,6 +91,10 @@ function withEvent(state: ScheduleState, event: PartEvent, now: number): Schedul
   switch (event.kind) {
     case 'pushed':
       return { ...state, isPushed: true, pushedAt: now };
+    case 'unchanged':
+      return { ...state, pushedAt: now };
+    case 'logged':
+      return now - state.readAt < LOGS_MS ? state : { ...state, isPushed: true, pushedAt: now };
     case 'ended':
       return { ...state, isReading: false };
     case 'heard':

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
-import { startPartSockets } from '../../devnet/parts/part-sockets.ts';
+import { type PartSockets, startPartSockets } from '../../devnet/parts/part-sockets.ts';
 import { createLogger } from '../../runtime/logger.ts';
-import type { PushedPart } from './part-feed.ts';
-import { openPartSocket, readPushedPart } from './part-socket.ts';
+import type { PushedPart } from './part-pushes.ts';
+import { openPartSocket } from './part-socket.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -10,24 +10,54 @@ afterEach(async () => {
 });
 
 const part = { number: 10n, timeSecs: 1_020n, parentHash: '0x09', index: 3, transactions: [] } as const;
-const block = { number: '0xa', hash: '0xab' } as const;
+const block = { number: '0xa', hash: '0xab', parentHash: '0x09', transactions: ['0x01'] } as const;
+const ACCOUNT = '0x0000000000000000000000000000000000000001';
+
+/** What a socket over these tells, in order. */
+function follow(server: PartSockets) {
+  const told: (PushedPart | 'log' | undefined)[] = [];
+  const close = openPartSocket({
+    url: server.wsUrl,
+    onPart: (each) => told.push(each),
+    onLog: () => told.push('log'),
+    loggingAccounts: async () => [ACCOUNT],
+    logger: createLogger('test', 'silent'),
+  });
+  stops.push(close, server.stop);
+  return told;
+}
 
 test.each([
-  ['block', { blockNumber: 10n, index: null }],
-  ['payload', { blockNumber: 10n, index: 3 }],
-] as const)('parts come in the form of a %s', async (form, expected) => {
-  const server = await startPartSockets(1, form);
-  const { promise, resolve } = Promise.withResolvers<PushedPart | undefined>();
-  stops.push(
-    openPartSocket({ url: server.wsUrl, onPart: resolve, logger: createLogger('test', 'silent') }),
-    server.stop,
-  );
-  await expect.poll(() => server.count('newFlashblocks')).toBe(1);
-  server.showPart(part, block);
-  expect(await promise).toEqual(expected);
-});
+  ['block', null],
+  ['payload', 3],
+] as const)(
+  'parts come in the form of a %s, and whether anything happened since the one before',
+  async (form, index) => {
+    const server = await startPartSockets(1, form);
+    const told = follow(server);
+    await expect.poll(() => server.count('newFlashblocks')).toBe(1);
+    server.showPart(part, block);
+    server.showPart({ ...part, index: 4 }, block);
+    server.showPart({ ...part, index: 5, transactions: ['0x02'] }, {
+      ...block,
+      transactions: ['0x01', '0x02'],
+    } as object as typeof block);
+    await expect.poll(() => told.length).toBe(3);
+    const ofBlock = (at: number, isUnchanged: boolean) => ({
+      blockNumber: 10n,
+      index: index && index + at,
+      isUnchanged,
+    });
+    expect(told).toEqual([ofBlock(0, false), ofBlock(1, true), ofBlock(2, false)]);
+  },
+);
 
-test('other messages are of no known part', () => {
-  for (const other of [null, 'x', {}, { number: 10 }, { index: 1, metadata: {} }, { number: `0x${'f'.repeat(17)}` }])
-    expect(readPushedPart(other)).toBeUndefined();
+test('where a node pushes no parts, heads and logs come', async () => {
+  const server = await startPartSockets(1, 'logs');
+  const told = follow(server);
+  await expect.poll(() => [server.count('newHeads'), server.count('pendingLogs')]).toEqual([1, 1]);
+  server.showPart(part, block);
+  server.showLog({ address: ACCOUNT, topics: [] });
+  server.showHead(block);
+  await expect.poll(() => told).toEqual(['log', { blockNumber: 10n, index: null, isUnchanged: false }]);
 });

@@ -1,62 +1,69 @@
+import type { Address } from 'viem';
 import { z } from 'zod';
 import { readJson } from '../../runtime/json.ts';
 import { LiveSocket } from '../../runtime/live-socket.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { PushedPart } from './part-feed.ts';
+import type { PushedPart } from './part-pushes.ts';
+import { type PartMessage, pushedPart, readPartMessage } from './pushed-part.ts';
 
 export interface PartSocketOptions {
   readonly url: string;
   /** Called for each part; undefined where the message does not say which. */
   readonly onPart: (part: PushedPart | undefined) => void;
+  /** Called for each log of a part, where the node does not push parts themselves. */
+  readonly onLog: () => void;
+  /** Gives the contracts whose logs are wanted then. */
+  readonly loggingAccounts: () => Promise<readonly Address[]>;
   readonly logger: Logger;
 }
 
 const MIN_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
-/** In the order in which they are tried. On nodes that follow parts, heads too come with each part. */
-const STREAMS = ['newFlashblocks', 'newHeads'];
+const PARTS_ID = 0;
 
-const Refusal = z.object({ id: z.int(), error: z.object({}) });
+const Refusal = z.object({ id: z.literal(PARTS_ID), error: z.object({}) });
 const Push = z.object({ method: z.literal('eth_subscription'), params: z.object({ result: z.unknown() }) });
-const Hex = z.string().regex(/^0x[0-9a-fA-F]{1,16}$/);
-/** A block as nodes give it, or what the sequencer itself sends. */
-const BlockForm = z.object({ number: Hex.transform(BigInt) });
-const PayloadForm = z.object({
-  index: z.int().nonnegative(),
-  metadata: z.object({ block_number: z.int().nonnegative() }),
-});
+const Log = z.object({ address: z.string(), topics: z.array(z.string()) });
 
 /**
- * Subscribes to the parts that a node pushes, and again after each end of the connection.
+ * Subscribes to the parts that a node pushes, and again after each end of the connection. Where it refuses, to heads,
+ * which come with each part on some nodes, and to logs of parts.
  *
  * @returns closes the socket
  */
-export function openPartSocket({ url, onPart, logger }: PartSocketOptions): () => void {
-  const subscribe = (id: number) => {
-    const stream = STREAMS[id];
-    if (stream) socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params: [stream] }));
+export function openPartSocket(options: PartSocketOptions): () => void {
+  const { url, onPart, onLog, loggingAccounts, logger } = options;
+  let last: PartMessage | undefined;
+  const subscribe = (id: number, ...params: readonly unknown[]) => {
+    if (socket.isOpen) socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'eth_subscribe', params }));
+  };
+  const push = (result: unknown) => {
+    if (Log.safeParse(result).success) return onLog();
+    const message = readPartMessage(result);
+    onPart(message && pushedPart(last, message));
+    last = message;
   };
   const socket = new LiveSocket({
     url,
     minPauseMs: MIN_PAUSE_MS,
     maxPauseMs: MAX_PAUSE_MS,
     logger: logger.child({ host: new URL(url).host }),
-    onOpen: () => subscribe(0),
-    onMessage: (data) => {
+    onOpen() {
+      last = undefined;
+      subscribe(PARTS_ID, 'newFlashblocks');
+    },
+    onMessage(data) {
       const message = readJson(data.toString());
-      const push = Push.safeParse(message).data;
-      if (push) return onPart(readPushedPart(push.params.result));
-      const refusal = Refusal.safeParse(message).data;
-      if (refusal) subscribe(refusal.id + 1);
+      const pushed = Push.safeParse(message).data;
+      if (pushed) return push(pushed.params.result);
+      if (!Refusal.safeParse(message).success) return;
+      subscribe(PARTS_ID + 1, 'newHeads');
+      // While pools are not known, parts are polled.
+      loggingAccounts().then(
+        (address) => address.length > 0 && subscribe(PARTS_ID + 2, 'pendingLogs', { address }),
+        () => undefined,
+      );
     },
   });
   return () => socket.close();
-}
-
-/** Which part a message is of, in either form; undefined for any other message. */
-export function readPushedPart(result: unknown): PushedPart | undefined {
-  const payload = PayloadForm.safeParse(result).data;
-  if (payload) return { blockNumber: BigInt(payload.metadata.block_number), index: payload.index };
-  const block = BlockForm.safeParse(result).data;
-  return block && { blockNumber: block.number, index: null };
 }

@@ -40,6 +40,25 @@ export function protectedAccounts(
   };
 }
 
+/**
+ * Gives the contracts whose logs may tell of other quotes, as far as they are known: pools, their providers and
+ * extensions, and the contracts of the chains file. Rejects while the pools are not known.
+ */
+export async function loggingAccounts(
+  chain: Pick<ChainConfig, 'chainId' | 'multicall3' | 'deployments'>,
+  directory: PoolDirectory,
+): Promise<readonly Address[]> {
+  const table = await directory.table();
+  const ofPools = table
+    .ofChain(chain.chainId)
+    .flatMap(({ address, immutableProvider, extensions }) => [
+      address,
+      ...(immutableProvider ? [immutableProvider] : []),
+      ...extensions.map((extension) => extension.address),
+    ]);
+  return [...new Set([...configuredAccounts(chain), ...ofPools])];
+}
+
 /** Reads these accounts for a process without a directory of pools. */
 export async function readProtectedAccounts(
   database: Queryable,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { LEFT_MS, PART_MS } from '../../quoting/parts/part-schedule.ts';
 import { startedWorld } from '../harness/open-world.ts';
 import { fixedDirectory } from '../quotes/served-pool.ts';
 import { type StreamApi, startStreamApi } from '../stream/stream-api.ts';
-import { batchesOf } from './live-world.ts';
+import { batchesOf, type LiveQuote } from './live-world.ts';
 import { quotesAfter, quotesOf } from './part-quotes.ts';
 import { startPartWorld } from './part-world.ts';
 
@@ -83,6 +83,36 @@ test.each([1, 4])('with %i processes, a part costs three calls at most', { timeo
   const learning = LEARNING_CALLS * (count - 1);
   expect(callsAtParts() - before.calls).toBeLessThanOrEqual(3 * (partsShown() - before.parts) + learning);
 });
+
+test.each([1, 3])(
+  'with %i processes, parts in which nothing happens cost no call',
+  {
+    timeout: 60_000,
+  },
+  async (count) => {
+    const { apis } = await openApis(count);
+    const quotesOfAll = () => Promise.all(apis.map((api) => quotesOf(world, {}, batchesOf(api))));
+    /** Shows a part in which nothing happens. @returns how many calls were made until all processes quote after it */
+    const callsOfNext = async () => {
+      const before = callsAtParts();
+      const { number } = await world.node.nextPart();
+      const basis = { kind: 'live', targetBlockNumber: Number(number), sourceAgeMs: 0 };
+      await vi.waitFor(async () => {
+        for (const quote of (await quotesOfAll()).flat()) expect(quote).toMatchObject({ basis });
+      }, 5_000);
+      return callsAtParts() - before;
+    };
+    let right: readonly LiveQuote[];
+    do {
+      while (world.node.part().index > 2) await showParts(apis, 1);
+      right = await quotesAfter(world, await world.price(195n), batchesOf(apis[0] as StreamApi));
+      // Where another call came to a part before its push, the next part costs a call as well.
+    } while ((await callsOfNext()) > 0);
+    while (world.node.part().index < PARTS_PER_BLOCK - 1) expect(await callsOfNext()).toBe(0);
+    for (const seen of await quotesOfAll())
+      expect(seen.map(({ depth }) => depth)).toEqual(right.map(({ depth }) => depth));
+  },
+);
 
 test('when the process that reads is gone, others quote live all the time, and after the second part', {
   timeout: 60_000,

@@ -1,0 +1,65 @@
+import { isSameView } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
+import type { UsedPart } from './next-part.ts';
+
+/** A part that a node pushed. */
+export interface PushedPart {
+  readonly blockNumber: bigint;
+  /** Null where the node does not say it. */
+  readonly index: number | null;
+  /** Whether the message shows that nothing happened since the part that it pushed before. */
+  readonly isUnchanged: boolean;
+}
+
+/** The pushes of a chain's nodes, as far as they tell what calls show. */
+export interface Pushes {
+  /** The last one, while no part that is used has its index. */
+  readonly last: PushedPart | undefined;
+  /** Counts pushes after which the state may be another one. */
+  readonly changes: number;
+  /** What was used at the last of these. */
+  readonly usedBefore: PartView | undefined;
+  /** The newest of these that the used part comes after, as a call showed. */
+  readonly shown: number;
+}
+
+export const noPushes: Pushes = { last: undefined, changes: 0, usedBefore: undefined, shown: -1 };
+
+/** The pushes and one more, at which this part was used. */
+export function withPush(pushes: Pushes, last: PushedPart | undefined, used: UsedPart | undefined): Pushes {
+  if (last?.isUnchanged) return { ...pushes, last };
+  return { ...pushes, last, changes: pushes.changes + 1, usedBefore: used?.view };
+}
+
+/**
+ * After a call that showed a part which is used. It shows what all pushes before the call did, unless it is still what
+ * was used before the last change: each transaction pays fees, so that node may be behind.
+ *
+ * @param begun the pushes when it began; undefined: it is not known
+ */
+export function withCall(pushes: Pushes, begun: Pushes | undefined, view: PartView, index: number | null): Pushes {
+  const { usedBefore, changes } = pushes;
+  const isNewest = begun?.changes === changes && !(usedBefore && isSameView(usedBefore, view));
+  return { ...pushes, last: index === null ? pushes.last : undefined, shown: isNewest ? changes : pushes.shown };
+}
+
+/** Whether the part that was pushed last has the state of the one that is used, so that no call need show it. */
+export const isUsedState = ({ last, changes, shown }: Pushes, used: UsedPart): boolean =>
+  last?.isUnchanged === true && shown === changes && used.view.blockNumber === last.blockNumber;
+
+/** The index of what a call showed: null where it may be of another part than was pushed last. */
+export function indexOf(
+  { last: pushed }: Pushes,
+  begun: Pushes | undefined,
+  view: PartView,
+  used: UsedPart | undefined,
+): number | null {
+  if (pushed?.blockNumber !== view.blockNumber || pushed.index === null) return null;
+  const last = used?.view.blockNumber === view.blockNumber ? used.index : -1;
+  if (last !== null && pushed.index <= last) return null;
+  const before = begun?.last;
+  if (before) return before.blockNumber === pushed.blockNumber && before.index === pushed.index ? pushed.index : null;
+  // A push during the call: it shows that part if it shows another one than the part before.
+  const isNext = last !== null && pushed.index === last + 1;
+  return isNext && !(used && isSameView(used.view, view)) ? pushed.index : null;
+}
