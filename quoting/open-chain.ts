@@ -51,7 +51,7 @@ export interface Chain extends ChainConfig, BasisQuotes {
   /** What routes know of pools before they are read. */
   readonly estimates: ChainDepthEstimates;
   /** What swaps of pools take. */
-  readonly swapGas: Pick<SwapGas, 'of'>;
+  readonly swapGas: Pick<SwapGas, 'of' | 'settled' | 'simulate'>;
   /** Whether calls fail because no node works; takes what fails by its nodes besides. */
   readonly nodes: Pick<OutageLog, 'isFailing' | 'failed'>;
   /** What the operator should know of live prices; undefined when there is nothing. */

@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
 import { type PriceLevel, priceLevels, smallestInput, thinLevels } from '../../protocol/price-levels.ts';
-import type { PoolGas } from '../../quoting/guards/swap-gas.ts';
+import type { PoolGas } from '../../quoting/guards/side-swaps.ts';
 import type { DepthSnapshot } from '../../quoting/types.ts';
 import { forEachYielding } from '../../runtime/for-each-yielding.ts';
 import { joinObjects } from '../../runtime/joined-json.ts';
@@ -59,7 +59,9 @@ export async function encodeFrame(
     const { pairs, count } = most === undefined ? allPairs[format](snapshot) : writePairs(snapshot, format, most);
     if (count === 0) return;
     const { gas, shares } = extrasOf?.(snapshot) ?? NO_EXTRAS;
-    const json = pairs.map(({ kind, text }) => joinObjects(text, JSON.stringify({ gas: gas[kind], ...shares }))).join();
+    const json = pairs
+      .map(({ kind, text }) => joinObjects(text, JSON.stringify({ gas: gas[kind]?.whole ?? null, ...shares })))
+      .join();
     const text = venue ? json : venueJson(snapshot.pool.address, json);
     // After the first one that does not fit come pools of less value.
     const isLong = unfit > 0 || bytes + text.length >= MAX_FRAME_BYTES;

@@ -35,6 +35,7 @@ const LEG = {
   zeroForOne: true,
   priceImpactE6: '1000',
   priceLimitX64: '0',
+  gasEstimate: 182000,
 };
 
 /** One pool takes the whole order. */
@@ -43,6 +44,7 @@ const PLAN_EXAMPLE = {
   ...AMOUNTS,
   priceImpactBestRoute: '0.001',
   candidatesConsidered: 1,
+  gasEstimate: 208000,
   routes: [{ ...AMOUNTS, routeType: 'direct', priceImpactE6: '1000', legs: [LEG] }],
 };
 

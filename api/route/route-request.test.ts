@@ -37,6 +37,7 @@ describe('route request', () => {
       given: 5n,
       maxRoutes: 4,
       poolAddress: POOL.toLowerCase(),
+      gasPrice: null,
       basis: 'live',
       isOverridden: false,
     });
@@ -44,7 +45,7 @@ describe('route request', () => {
   });
 
   it('takes null for an optional field as absent', () => {
-    const nothing = { tradeType: null, amountIn: null, maxRoutes: null, poolAddress: null };
+    const nothing = { tradeType: null, amountIn: null, maxRoutes: null, poolAddress: null, gasPriceWei: null };
     expect(read({ ...nothing, amountOut: '7' })).toEqual(read({ amountOut: '7' }));
     expect(read({ amountIn: '5', amountOut: null })).toEqual(read({ amountIn: '5' }));
   });
@@ -69,6 +70,11 @@ describe('route request', () => {
     [1e20, 4],
   ])('reads maxRoutes %d as %d', (sent, meant) => {
     expect(read({ amountIn: '1', maxRoutes: sent }).maxRoutes).toBe(meant);
+  });
+
+  it('takes prices of gas', () => {
+    const gasPrice = { gasPriceWei: 7n, nativePriceX64: 3n };
+    expect(read({ amountIn: '5', gasPriceWei: '7', nativePriceX64: '3' })).toMatchObject({ gasPrice });
   });
 
   it('takes amounts up to 78 digits and ignores unknown fields', () => {
@@ -105,6 +111,9 @@ describe('a value that is not allowed is named with its rule', () => {
     [{ amountOut: '7', tradeType: 'exact_in' }, 'amountIn is required for exact_in'],
     [{ tradeType: 'exact_in' }, 'amountIn is required for exact_in'],
     [{ amountIn: '5', tradeType: 'exact_out' }, 'amountOut is required for exact_out'],
+    [{ amountIn: '5', gasPriceWei: '1' }, 'gasPriceWei and nativePriceX64 are sent together'],
+    [{ amountIn: '5', nativePriceX64: '1' }, 'gasPriceWei and nativePriceX64 are sent together'],
+    [{ amountIn: '5', gasPriceWei: '0', nativePriceX64: '1' }, `gasPriceWei ${POSITIVE}`],
     [{ amountIn: '5', maxRoutes: -1 }, 'maxRoutes must not be negative'],
   ])('%j: %s', async (fields, error) => {
     expect(await refusal(body(fields))).toEqual({ error });

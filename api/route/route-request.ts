@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { type Address, zeroAddress } from 'viem';
 import type { PairOrder } from '../../protocol/routing/candidate-token-paths.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
+import type { GasPrice } from '../../protocol/swap-gas.ts';
 import type { Basis } from '../../quoting/quote-basis.ts';
 import { basisFields } from '../declaration/quote-basis.ts';
 import { badRequest } from '../errors.ts';
@@ -38,6 +39,13 @@ export const RouteBody = z.object({
     .string()
     .nullish()
     .openapi({ description: 'Restricts routing to this pool, which must be one of the two tokens.' }),
+  gasPriceWei: z.string().nullish().openapi({
+    description: 'Wei per unit of gas: routes are ranked by what remains after gas. With `nativePriceX64`.',
+  }),
+  nativePriceX64: z.string().nullish().openapi({
+    description:
+      'Price of the native token, Q64.64: raw units per wei of the token whose amount is not fixed, `tokenOut` for `exact_in`.',
+  }),
   ...basisFields,
 });
 
@@ -50,6 +58,8 @@ export type RouteRequest = PairOrder & {
   /** 1..4. */
   readonly maxRoutes: number;
   readonly poolAddress: Address | null;
+  /** What gas costs in the token that is not fixed; null: routes are ranked without it. */
+  readonly gasPrice: GasPrice | null;
   readonly basis: Basis;
   /** Whether the plan comes with what an `eth_call` needs to see what it saw. */
   readonly isOverridden: boolean;
@@ -65,6 +75,7 @@ export function toRouteRequest(body: RouteBody): RouteRequest {
     tokenOut,
     ...order(body),
     maxRoutes: clampSize(body.maxRoutes ?? MAX_ROUTES, MAX_ROUTES, 'maxRoutes'),
+    gasPrice: gasPrice(body),
     poolAddress: body.poolAddress == null ? null : tokenOrPool(body.poolAddress, 'poolAddress'),
     basis: body.basis ?? 'live',
     isOverridden: body.include === 'stateOverride',
@@ -87,7 +98,17 @@ function order(body: RouteBody): Pick<RouteRequest, 'tradeType' | 'given'> {
   return { tradeType, given };
 }
 
-function amount(body: RouteBody, field: 'amountIn' | 'amountOut'): bigint | null {
+function gasPrice(body: RouteBody): GasPrice | null {
+  const [gasPriceWei, nativePriceX64] = [amount(body, 'gasPriceWei'), amount(body, 'nativePriceX64')];
+  if ((gasPriceWei === null) !== (nativePriceX64 === null)) {
+    throw badRequest('gasPriceWei and nativePriceX64 are sent together');
+  }
+  return gasPriceWei !== null && nativePriceX64 !== null ? { gasPriceWei, nativePriceX64 } : null;
+}
+
+type AmountField = 'amountIn' | 'amountOut' | 'gasPriceWei' | 'nativePriceX64';
+
+function amount(body: RouteBody, field: AmountField): bigint | null {
   const text = body[field];
   if (text == null) return null;
   const value = AMOUNT.test(text) ? BigInt(text) : 0n;

@@ -3,11 +3,13 @@ import { MAX_UINT128, mulDivFloor, Q64 } from '../../protocol/fixed-point.ts';
 import type { TradeType } from '../../protocol/routing/fill-curve.ts';
 import { type FoundPlan, hopImpactE6, routeImpactE6 } from '../../protocol/routing/plan.ts';
 import type { HopFill, RouteFill } from '../../protocol/routing/routes.ts';
+import { costOfGas, TRANSACTION_GAS } from '../../protocol/swap-gas.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
 import { basisOf, overridesOf } from '../../quoting/quote-basis.ts';
 import type { Snapshot } from '../../quoting/types.ts';
 import { documented } from '../declaration/documented.ts';
 import { quotedFields } from '../declaration/quote-basis.ts';
+import type { GasOf } from './route-gas.ts';
 import type { RouteRequest } from './route-request.ts';
 
 const tradeType = z.enum(['exact_in', 'exact_out']).describe('Which amount of the request is fixed.');
@@ -25,6 +27,8 @@ const amounts = {
 
 const impact = (of: string) => integer.describe(`Price impact ${of}, millionths: 10000 = 1%.`);
 
+const gas = (of: string) => z.int().nullable().describe(`${of}; null when not known.`);
+
 const RouteLeg = documented('RouteLeg', 'A swap in one pool.', {
   tradeType,
   poolAddress: z.string().describe('Pool of the leg, lowercase address.'),
@@ -37,6 +41,9 @@ const RouteLeg = documented('RouteLeg', 'A swap in one pool.', {
   priceLimitX64: integer.openapi({
     description: 'Limit for the swap, Q64.64: 0 when `zeroForOne` is true, else 2^128 - 1.',
   }),
+  gasEstimate: gas(
+    'Gas of the swap, its price provider, guards and two transfers of ordinary tokens: with `gasPriceWei` simulated, otherwise about, as the pool was measured last',
+  ),
 });
 
 const Route = documented('Route', 'A path and the part of the order that it takes.', {
@@ -57,6 +64,12 @@ export const RoutePlan = documented('RoutePlan', 'One route, or several that sha
     .string()
     .openapi({ example: '0.0135', description: 'Price impact of the best single route, as a decimal fraction.' }),
   candidatesConsidered: z.int().describe('Paths scored.'),
+  gasEstimate: gas('Gas of a transaction with all legs: their sum and 26,000'),
+  gasCost: integer
+    .nullish()
+    .describe(
+      'Only with `gasPriceWei`: what `gasEstimate` costs, rounded up, raw units of the token whose amount is not fixed.',
+    ),
   routes: z.array(Route).describe('In the order of execution; several mean a split.'),
   ...quotedFields,
 });
@@ -67,16 +80,19 @@ type RouteLeg = z.infer<typeof RouteLeg>;
 
 /** Writes a plan as the body of the response. */
 export function routePlanBody(
-  found: FoundPlan<ServedPool> & { readonly snapshots: readonly Snapshot[] },
+  found: FoundPlan<ServedPool> & { readonly snapshots: readonly Snapshot[]; readonly gasOf: GasOf },
   {
     tokenIn,
     tokenOut,
     tradeType,
+    gasPrice,
     isOverridden,
-  }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType' | 'isOverridden'>,
+  }: Pick<RouteRequest, 'tokenIn' | 'tokenOut' | 'tradeType' | 'gasPrice' | 'isOverridden'>,
 ): RoutePlan {
   const oldest = found.snapshots.toSorted(byAge).at(0);
   const overrides = isOverridden ? overridesOf(found.snapshots.map(({ block }) => block)) : undefined;
+  const routes = found.plan.routes.map((route) => routeBody(route, tradeType, found.gasOf));
+  const gasEstimate = gasOfLegs(routes.flatMap(({ legs }) => legs));
   return {
     tokenIn,
     tokenOut,
@@ -84,7 +100,9 @@ export function routePlanBody(
     ...amountsOf(found.plan, tradeType),
     priceImpactBestRoute: fractionOfE6(routeImpactE6(found.baseline)),
     candidatesConsidered: found.considered,
-    routes: found.plan.routes.map((route) => routeBody(route, tradeType)),
+    gasEstimate,
+    ...(gasPrice && { gasCost: gasEstimate === null ? null : costOfGas(gasPrice, gasEstimate).toString() }),
+    routes,
     ...(oldest?.hasSource && { basis: { ...basisOf(oldest), sources: commonSources(found.snapshots) } }),
     ...(overrides !== undefined && { overrides }),
   };
@@ -100,7 +118,13 @@ function commonSources(snapshots: readonly Snapshot[]): readonly string[] | null
   return first.filter((name) => others.every((sources) => sources?.includes(name)));
 }
 
-function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType): Route {
+/** Gas of a transaction with these legs; null while one of them is not measured. */
+function gasOfLegs(legs: readonly RouteLeg[]): number | null {
+  const gas = legs.flatMap(({ gasEstimate }) => gasEstimate ?? []);
+  return gas.length === legs.length ? gas.reduce((sum, each) => sum + each, TRANSACTION_GAS) : null;
+}
+
+function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType, gasOf: GasOf): Route {
   const { fills } = route;
   return {
     tradeType,
@@ -108,11 +132,11 @@ function routeBody(route: RouteFill<ServedPool>, tradeType: TradeType): Route {
     ...amountsOf(route, tradeType),
     priceImpactE6: routeImpactE6(route).toString(),
     // Fills begin at the fixed amount. For an exact output, that is the end of the path.
-    legs: (tradeType === 'exact_in' ? [...fills] : [...fills].reverse()).map((fill) => legBody(fill, tradeType)),
+    legs: (tradeType === 'exact_in' ? [...fills] : [...fills].reverse()).map((fill) => legBody(fill, tradeType, gasOf)),
   };
 }
 
-function legBody(fill: HopFill<ServedPool>, tradeType: TradeType): RouteLeg {
+function legBody(fill: HopFill<ServedPool>, tradeType: TradeType, gasOf: GasOf): RouteLeg {
   const { pool, zeroForOne } = fill.hop;
   const tokens = [pool.token0.address, pool.token1.address] as const;
   return {
@@ -125,6 +149,7 @@ function legBody(fill: HopFill<ServedPool>, tradeType: TradeType): RouteLeg {
     ...amountsOf(fill, tradeType),
     priceImpactE6: hopImpactE6(fill).toString(),
     priceLimitX64: zeroForOne ? '0' : MAX_UINT128.toString(),
+    gasEstimate: gasOf(fill),
   };
 }
 

@@ -18,6 +18,7 @@ import { readInOneState } from '../quotes/read-in-one-state.ts';
 import { chainIdParam, servedChain } from '../request.ts';
 import { Deadline } from './deadline.ts';
 import { findRouteDeclaration } from './declaration.ts';
+import { type GasOf, RouteGas } from './route-gas.ts';
 import { RouteBody, type RouteRequest, toRouteRequest } from './route-request.ts';
 import { routePlanBody } from './route-response.ts';
 
@@ -39,7 +40,7 @@ const DEADLINE_MS = 5_000;
 
 /** What a route needs of a chain. */
 type RouteQuotes = Pick<Chain, 'requested'> & { readonly snapshots: Pick<Chain['snapshots'], 'depths'> };
-export type RoutedChain = Pick<Chain, 'chainId' | 'estimates'> &
+export type RoutedChain = Pick<Chain, 'chainId' | 'estimates' | 'swapGas'> &
   RouteQuotes & { readonly liveQuotes?: RouteQuotes | undefined };
 
 export interface RouteDeps extends Pick<Clocks, 'now'> {
@@ -50,7 +51,10 @@ export interface RouteDeps extends Pick<Clocks, 'now'> {
 }
 
 /** A plan and what its pools were read as. */
-export type FoundRoute = FoundPlan<ServedPool> & { readonly snapshots: readonly DepthSnapshot[] };
+export type FoundRoute = FoundPlan<ServedPool> & {
+  readonly snapshots: readonly DepthSnapshot[];
+  readonly gasOf: GasOf;
+};
 
 /** `POST /public/v1/evm/{chain_id}/route`. */
 export const routeResource = defineResource([findRouteDeclaration], (deps: RouteDeps) => ({
@@ -67,7 +71,7 @@ export const routeResource = defineResource([findRouteDeclaration], (deps: Route
   },
 }));
 
-type PlannedChain = Pick<RoutedChain, 'chainId' | 'estimates' | 'snapshots'>;
+type PlannedChain = Pick<RoutedChain, 'chainId' | 'estimates' | 'swapGas' | 'snapshots'>;
 
 /**
  * Finds the plan for a request on the chain's current snapshots.
@@ -91,8 +95,15 @@ async function findRoute(
   deadline.check();
   chain.estimates.observe(pools, snapshots);
   const healthy = paths.flatMap((path) => healthyPath(path, snapshots, request.tradeType));
-  const found = findPlan(healthy, request, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
-  if (typeof found !== 'string') return { ...found, snapshots: usedSnapshots(found, snapshots) };
+  const { gasPrice } = request;
+  const gas = new RouteGas(chain.swapGas, snapshots, deadline);
+  const hops = healthy.flatMap(({ legs }) => legs.flat());
+  const order = { ...request, costOf: gasPrice ? await gas.costOf(hops, gasPrice) : undefined };
+  const found = findPlan(healthy, order, { ...limits, maxRoutes: request.maxRoutes }, deadline.check);
+  if (typeof found !== 'string') {
+    const gasOf = gasPrice ? await gas.simulated(found.plan, order) : gas.about;
+    return { ...found, snapshots: usedSnapshots(found, snapshots), gasOf };
+  }
   deadline.check();
   throw missingData(pools, snapshots) ?? noPlan(found);
 }

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Address } from 'viem';
 import { bindRoutes } from '../../api/declaration/api-route.ts';
 import { ApiError, sendError } from '../../api/errors.ts';
+import { unknownGas } from '../../api/levels/unknown-extras.fixture.ts';
 import { type RoutedChain, routeResource } from '../../api/route/route.ts';
 import { ChainDepthEstimates } from '../../quoting/depth-estimates.ts';
 import { PoolTable, type ServedPool } from '../../quoting/pools/pool-directory.ts';
@@ -26,6 +27,7 @@ export function benchApp(
     chainId: CHAIN_ID,
     snapshots,
     estimates,
+    ...unknownGas,
     requested: new RequestedPools({ warmMs: 0, now: () => performance.now() }),
   };
   const bound = bindRoutes(routeResource, {

@@ -89,6 +89,31 @@ describe('plan', () => {
     expect(amounts([deep(), deep()], 'exact_in', 2_000n, { minImprovementE6: 52_631 })).toHaveLength(2);
   });
 
+  it('ranks by what remains after what swaps cost', () => {
+    const near = pool([[1_000n, 1_000n, 1_000n]], TOKEN_IN, MIDDLE);
+    const far = pool([[1_000n, 1_000n, 1_000n]], MIDDLE, TOKEN_OUT);
+    const worse = pool([[1_000n, 980n, 1_000n]]);
+    const legs = (each: bigint) => {
+      const paths = hopPaths([near, far, worse], 'exact_in');
+      const found = findPlan(
+        paths,
+        { tradeType: 'exact_in', given: 100n, costOf: () => each },
+        LIMITS,
+        () => undefined,
+      );
+      return typeof found === 'string' ? found : found.plan.routes.map(({ fills }) => fills.length);
+    };
+    // Two swaps give 100, one 98; of equal paths the direct one is first.
+    expect([legs(0n), legs(1n), legs(2n), legs(3n)]).toEqual([[2], [2], [1], [1]]);
+    const split = (each: bigint) => {
+      const order = { tradeType: 'exact_out', given: 1_900n, costOf: () => each } as const;
+      const found = findPlan(hopPaths([deep(), deep()], 'exact_out'), order, LIMITS, () => undefined);
+      return typeof found === 'string' ? found : found.plan.routes.length;
+    };
+    // A split takes 1,900, one pool 2,000.
+    expect([split(99n), split(101n)]).toEqual([2, 1]);
+  });
+
   it('leaves out routes smaller than the least part', () => {
     const small = pool([[100n, 110n, 1_000n]]);
     expect(amounts([deep(), small], 'exact_in', 1_100n, { minLegFractionE6: 90_000 })).toHaveLength(2);

@@ -1,7 +1,8 @@
-import { E6, maxBigint } from '../fixed-point.ts';
+import { absBigint, E6, maxBigint } from '../fixed-point.ts';
 import { capacity, foundAt } from './fill-curve.ts';
 import type { GraphPool, TokenPath } from './graph.ts';
 import {
+  afterCost,
   type Hop,
   type HopFill,
   type HopPath,
@@ -75,8 +76,11 @@ function scorePaths<P extends GraphPool>(
 ): Scores<P> {
   let considered = 0;
   let best: { path: HopPath<P>; found: bigint } | null = null;
-  const offer = (path: HopPath<P>, found: bigint) => {
-    if (found > 0n && (!best || isBetter(order.tradeType, found, best.found))) best = { path, found };
+  const offer = (path: HopPath<P>, output: bigint) => {
+    if (output === 0n) return;
+    const single = order.costOf && settle([{ path, given: order.given }]);
+    const found = single ? afterCost(order, single) : output;
+    if (!best || isBetter(order.tradeType, found, best.found)) best = { path, found };
   };
   for (const { legs } of paths) {
     for (const near of legs[0]) {
@@ -97,9 +101,9 @@ function follow<P extends GraphPool>({ curve }: Hop<P>, given: bigint): bigint {
 
 /** Whether a split is better than the baseline by at least the given part of it. */
 function beats<P extends GraphPool>(split: PlanFill<P>, single: PlanFill<P>, order: Order, leastE6: number): boolean {
-  if (!isBetter(order.tradeType, split.found, single.found)) return false;
-  const gain = split.found > single.found ? split.found - single.found : single.found - split.found;
-  return gain * E6 >= single.found * BigInt(leastE6);
+  const [of, than] = [afterCost(order, split), afterCost(order, single)];
+  if (!isBetter(order.tradeType, of, than)) return false;
+  return absBigint(of - than) * E6 >= than * BigInt(leastE6);
 }
 
 /** Price impact at the far edge of the last bin that the fill reaches, in millionths. */

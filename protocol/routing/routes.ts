@@ -26,6 +26,11 @@ export interface HopPath<P extends GraphPool = GraphPool> {
 export interface Order {
   readonly tradeType: TradeType;
   readonly given: bigint;
+  /**
+   * What a swap that ends in a level of a hop costs besides its amounts, raw units of the token that is not fixed.
+   * Absent: nothing.
+   */
+  readonly costOf?: ((hop: Hop, level: number) => bigint) | undefined;
 }
 
 /** A route with the part of the order that it takes, raw units of the fixed amount. */
@@ -106,6 +111,17 @@ function fill<P extends GraphPool>(used: Map<Hop<P>, bigint>, hop: Hop<P>, given
   if (found === 0n) return null;
   used.set(hop, end);
   return { hop, given, found, level: levelAt(hop.curve, end) };
+}
+
+/** What remains of a result after the cost of its swaps: less output, or more input. */
+export function afterCost(
+  { tradeType, costOf }: Order,
+  { routes, found }: Pick<PlanFill<GraphPool>, 'routes' | 'found'>,
+): bigint {
+  if (!costOf) return found;
+  const costs = routes.flatMap(({ fills }) => fills.map(({ hop, level }) => costOf(hop, level)));
+  const cost = costs.reduce((sum, each) => sum + each, 0n);
+  return tradeType === 'exact_in' ? found - cost : found + cost;
 }
 
 /** Whether a result is better than another for the same order: more output, or less input. */

@@ -5,7 +5,7 @@ import { bestOnGrid } from './brute-force.fixture.ts';
 import { capacity, foundAt, type TradeType } from './fill-curve.ts';
 import { hopPaths, type Market, market, orderIn, pathsOf, type TestPool } from './market.fixture.ts';
 import { type FoundPlan, findPlan, type RoutingLimits } from './plan.ts';
-import { type Hop, isBetter } from './routes.ts';
+import { type Hop, type HopFill, isBetter, settle } from './routes.ts';
 
 const GRID = 20;
 const noLimit = () => undefined;
@@ -107,6 +107,33 @@ describe('split', () => {
       const least = baseline.found * BigInt(limits.minImprovementE6);
       expect((gain < 0n ? -gain : gain) * 1_000_000n >= least).toBe(true);
     });
+  });
+
+  it('with costs of swaps, begins with the path that leaves most after them, and leaves no less than it', () => {
+    let changed = 0;
+    forPlans(({ baseline, plan }, { tokenPaths, order, limits }) => {
+      const part = baseline.found / 200n + 1n;
+      const costOf = ({ pool }: Hop, level: number) =>
+        part * (BigInt(pool.address) % 4n) + (part / 10n) * BigInt(level);
+      const costly = { ...order, costOf };
+      const found = findPlan(tokenPaths, costly, limits, noLimit);
+      if (typeof found === 'string') throw new Error('costs took a plan away');
+      const left = (fills: readonly HopFill<TestPool>[], result: bigint) => {
+        const cost = sum(fills.map(({ hop, level }) => costOf(hop, level)));
+        return order.tradeType === 'exact_in' ? result - cost : result + cost;
+      };
+      const singles = pathsOf(tokenPaths).flatMap((path) => settle([{ path, given: order.given }])?.routes ?? []);
+      const afterwards = singles.map(({ fills, found: result }) => left(fills, result));
+      const [best] = afterwards.sort((one, other) => (isBetter(order.tradeType, one, other) ? -1 : 1));
+      expect(left(found.baseline.fills, found.baseline.found)).toBe(best);
+      const whole = left(
+        found.plan.routes.flatMap(({ fills }) => [...fills]),
+        found.plan.found,
+      );
+      expect(isBetter(order.tradeType, best as bigint, whole)).toBe(false);
+      if (found.plan.routes.length < plan.routes.length) changed += 1;
+    });
+    expect(changed).toBeGreaterThan(0);
   });
 
   it('scores every path once', () => {

@@ -1,7 +1,7 @@
 import { E6 } from '../fixed-point.ts';
 import { allocateOrder, byGivenDescending, type Shares, settleWhole } from './allocate.ts';
 import type { GraphPool, TokenPath } from './graph.ts';
-import { type Hop, type HopPath, isBetter, type Order, type PlanFill } from './routes.ts';
+import { afterCost, type Hop, type HopPath, isBetter, type Order, type PlanFill } from './routes.ts';
 
 export interface SplitLimits {
   readonly maxRoutes: number;
@@ -21,7 +21,8 @@ const SHORTLIST = 8;
  * The best split found within the limits; null when no split takes the whole order.
  *
  * The order is first allocated to all paths. If that is within the limits it is the answer. Else two searches compete:
- * one narrows the free allocation by dropping its smallest routes, the other grows the baseline by its largest.
+ * one narrows the free allocation by dropping its smallest routes, the other grows the baseline by its largest. Where
+ * swaps cost something besides their amounts, they always do.
  *
  * @param paths legs near first
  * @param baseline a path that can take the whole order alone
@@ -29,15 +30,16 @@ const SHORTLIST = 8;
 export function findSplit<P extends GraphPool>(
   paths: readonly TokenPath<Hop<P>>[],
   baseline: HopPath<P>,
-  { tradeType, given }: Order,
+  order: Order,
   { maxRoutes, minLegFractionE6, tick }: SplitSearch,
 ): PlanFill<P> | null {
+  const { tradeType, given } = order;
   const minGiven = given * BigInt(minLegFractionE6);
   const isWithinLimits = (shares: Shares<P>) =>
     shares.length <= maxRoutes && shares.every((share) => share.given * E6 >= minGiven);
   const allocateTo = (routes: readonly HopPath<P>[]) => allocateOrder(joinRoutes(routes), given, tick);
   const better = (a: PlanFill<P> | null, b: PlanFill<P> | null) =>
-    a && b ? (isBetter(tradeType, a.found, b.found) ? a : b) : (a ?? b);
+    a && b ? (isBetter(tradeType, afterCost(order, a), afterCost(order, b)) ? a : b) : (a ?? b);
 
   /** Drops the smallest routes and allocates the order to the others, until the limits are kept. */
   function narrow(free: Shares<P>): PlanFill<P> | null {
@@ -74,7 +76,7 @@ export function findSplit<P extends GraphPool>(
   }
 
   const free = allocateOrder(paths, given, tick);
-  if (isWithinLimits(free)) return settleWhole(free, given) ?? grow(free);
+  if (isWithinLimits(free) && !order.costOf) return settleWhole(free, given) ?? grow(free);
   return better(narrow(free), grow(free));
 }
 

@@ -3,6 +3,7 @@ import {
   decodeDeployData,
   decodeFunctionData,
   encodeAbiParameters,
+  encodeFunctionData,
   type Hex,
   hexToBigInt,
   numberToHex,
@@ -32,6 +33,7 @@ const SIMULATED_WALK = parseAbi([
   'struct Walk { address pool; bytes warming; uint256 warmingGas; bytes simulation; uint256 amountOffset; bytes points; uint256 halvings; }',
   'constructor(Walk walk)',
 ]);
+const PRICES = encodeFunctionData({ abi: flatPoolFunctions, functionName: 'getSellAndBuyPrices' });
 const ANSWERED = [1n, 1n, 1n] as const;
 const CALL_HEADER = { bytes: 27, kept: 24, length: 25 };
 const POINT = { bytes: 20, amount: 16 };
@@ -78,7 +80,7 @@ function runCalls(data: Hex, simulate: SimulateSwap, view: PartView | undefined)
     ];
     offset += CALL_HEADER.bytes;
     const call = sliceHex(calls, offset, offset + length);
-    const shown = view && shownBy(view, call);
+    const shown = call === PRICES ? '0x' : view && shownBy(view, call);
     const result = shown ?? simulated(call, simulate);
     const bytes = Math.min(size(result), kept);
     const status = hexByte(shown ? SUCCEEDED : REVERTED);

@@ -55,16 +55,16 @@ test('both directions of each pool are simulated once an hour, whoever asks, and
   const ask = () => snapshots.map((snapshot) => gas.of(snapshot, BLOCK));
   expect(ask()).toEqual(snapshots.map(() => ({ bids: null, asks: null })));
   await settle();
-  expect(state.simulated).toBe(2 * snapshots.length);
-  for (const { bids, asks } of ask()) expect([typeof bids, typeof asks]).toEqual(['number', 'number']);
+  expect(state.simulated).toBe(4 * snapshots.length);
+  for (const { bids, asks } of ask()) expect([typeof bids?.whole, typeof asks?.whole]).toEqual(['number', 'number']);
   state.now = HOUR_MS - 1;
   ask();
   await settle();
-  expect(state.simulated).toBe(2 * snapshots.length);
+  expect(state.simulated).toBe(4 * snapshots.length);
   state.now = HOUR_MS;
   expect(ask()[0]).not.toEqual({ bids: null, asks: null });
   await settle();
-  expect(state.simulated).toBe(4 * snapshots.length);
+  expect(state.simulated).toBe(8 * snapshots.length);
 });
 
 test('a pool that is asked for while it is measured is not measured twice', async () => {
@@ -75,7 +75,7 @@ test('a pool that is asked for while it is measured is not measured twice', asyn
   await new Promise(setImmediate);
   gas.of(snapshot, later);
   await settle();
-  expect(state.simulated).toBe(2);
+  expect(state.simulated).toBe(4);
 });
 
 test('when the bins of a pool change, it is measured again, once a minute at most', async () => {
@@ -87,11 +87,11 @@ test('when the bins of a pool change, it is measured again, once a minute at mos
   state.now = 59_999;
   gas.of(other, BLOCK);
   await settle();
-  expect(state.simulated).toBe(2);
+  expect(state.simulated).toBe(4);
   state.now = 60_000;
   gas.of(other, BLOCK);
   await settle();
-  expect([state.simulated, gas.of(other, BLOCK).bids]).toEqual([3, null]);
+  expect([state.simulated, gas.of(other, BLOCK).bids]).toEqual([6, null]);
 });
 
 test('while nodes do not answer, what was measured stays, and they are asked once a minute', async () => {
@@ -114,7 +114,7 @@ test('while nodes do not answer, what was measured stays, and they are asked onc
   state.now += 1;
   gas.of(snapshot, BLOCK);
   await settle();
-  expect([state.simulated, state.logged]).toEqual([failed + 2, 2]);
+  expect([state.simulated, state.logged]).toEqual([failed + 4, 2]);
 });
 
 test('calls are those that the budget has: other pools are measured when it has more', async () => {

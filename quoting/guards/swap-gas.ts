@@ -6,30 +6,28 @@ import type { BlockRef } from '../../chain/read-context.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import type { BoundedCall } from '../../protocol/bounded-calls/bounded-calls.ts';
 import type { GroupAnswer } from '../../protocol/bounded-calls/run-bounded-calls.ts';
-import type { PoolSide } from '../../protocol/curve.ts';
-import type { DepthLevel } from '../../protocol/depth.ts';
-import { minBigint } from '../../protocol/fixed-point.ts';
-import { simulatedSwap } from '../../protocol/guards/simulated-swap.ts';
 import { filledSwap } from '../../protocol/pool-errors.ts';
+import { swapGas } from '../../protocol/swap-gas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
-import { guardPlan } from '../pools/pool-directory.ts';
+import { priceCall } from '../calls/probe-calls.ts';
 import type { DepthSnapshot } from '../types.ts';
+import { gasOf, type MeasuredPool, type PoolGas, sideSwaps, swapCall, UNKNOWN } from './side-swaps.ts';
 
-/**
- * Gas that the pool takes for a swap of a whole side, in thousands rounded up, without transfers of tokens and what any
- * transaction costs. Null: not measured yet, or no such swap fills.
- */
-export interface PoolGas {
-  readonly bids: number | null;
-  readonly asks: number | null;
+/** A swap of an amount, raw units: positive = exact input, negative = exact output. */
+export interface AskedSwap {
+  readonly snapshot: MeasuredPool & Pick<DepthSnapshot, 'block'>;
+  readonly zeroForOne: boolean;
+  readonly amount: bigint;
 }
 
-/** A pool that is to be measured, and where. */
+/** Calls to be made at a block, in one group. */
 interface Asked {
-  readonly snapshot: DepthSnapshot;
   readonly block: BlockRef;
+  readonly calls: readonly BoundedCall[];
+  /** Takes the answer; null: nodes gave none. */
+  readonly done: (answer: GroupAnswer | null) => void;
 }
 
 interface Measured {
@@ -39,7 +37,6 @@ interface Measured {
   readonly bins: number | null;
 }
 
-const UNKNOWN: PoolGas = { bids: null, asks: null };
 /** Gas changes with bins and extensions, hardly with prices: while bins are as many, it is kept for so long. */
 const KEEP_MS = 3_600_000;
 /** Otherwise it is measured again after this time. */
@@ -59,13 +56,13 @@ export interface SwapGasDeps {
 
 /**
  * Measures what swaps of pools take by simulating them: each pool that is asked for, once an hour and when its bins
- * change, many in one call.
+ * change, and swaps of given amounts. What is asked for during a call goes together in the next one.
  */
 export class SwapGas {
   readonly #measured = new LRUCache<Address, Measured>({ max: MAX_POOLS });
   readonly #outage: OutageLog;
-  readonly #waiting = new Map<Address, Asked>();
-  #isMeasuring = false;
+  readonly #waiting = new Set<Asked>();
+  #measuring: Promise<void> | null = null;
 
   constructor(private readonly deps: SwapGasDeps) {
     this.#outage = new OutageLog(deps.logger, {
@@ -76,88 +73,81 @@ export class SwapGas {
   }
 
   /**
-   * What is known; begins to measure what is not.
+   * What is known; begins to measure what is not. Nodes that do not answer are asked again in a
+   * minute, as they are when the budget is exhausted.
    *
    * @param block a newer one than the snapshot's, if the pool is the same there
    */
-  of(snapshot: DepthSnapshot, block: BlockRef): PoolGas {
+  of(snapshot: MeasuredPool, block: BlockRef): PoolGas {
     const { address } = snapshot.pool;
     const known = this.#measured.get(address);
-    if (!known || this.deps.now() >= known.triedAt + (known.bins === binsOf(snapshot) ? KEEP_MS : RETRY_MS)) {
-      this.#waiting.set(address, { snapshot, block });
-      if (!this.#isMeasuring) void this.#measureAll();
+    const [gas, bins, triedAt] = [known?.gas ?? UNKNOWN, binsOf(snapshot), this.deps.now()];
+    if (!known || triedAt >= known.triedAt + (known.bins === bins ? KEEP_MS : RETRY_MS)) {
+      // Who asks meanwhile waits for this measurement.
+      this.#measured.set(address, { gas, triedAt, bins: null });
+      const sides = sideSwaps(snapshot);
+      const done = (answer: GroupAnswer | null) => {
+        if (answer) this.#measured.set(address, { gas: gasOf(sides, answer), triedAt: this.deps.now(), bins });
+      };
+      const swaps = sides.flatMap(({ calls }) => calls);
+      if (swaps.length > 0) this.#ask({ block, calls: [priceCall(snapshot.pool), ...swaps], done });
     }
-    return known?.gas ?? UNKNOWN;
+    return gas;
+  }
+
+  /** Waits until the pools are measured that were asked for. */
+  async settled(): Promise<void> {
+    await this.#measuring;
+  }
+
+  /**
+   * Simulates a swap in the state of its snapshot.
+   *
+   * @returns its gas with provider and transfers, without the transaction's own; null if it does not fill, or nodes do
+   *   not answer
+   */
+  async simulate({ snapshot, zeroForOne, amount }: AskedSwap): Promise<number | null> {
+    const { pool, curve, block } = snapshot;
+    const side = zeroForOne ? curve?.bids : curve?.asks;
+    if (!side) return null;
+    const calls = [priceCall(pool), swapCall(pool, side, amount)];
+    const answer = await new Promise<GroupAnswer | null>((done) => {
+      this.#ask({ block, calls, done });
+    });
+    const [prices, swap] = answer?.results ?? [];
+    return prices && swap && filledSwap(side, swap) ? swapGas(swap.gasUsed, prices.gasUsed) : null;
+  }
+
+  #ask(asked: Asked): void {
+    this.#waiting.add(asked);
+    this.#measuring ??= this.#measureAll();
   }
 
   async #measureAll(): Promise<void> {
-    this.#isMeasuring = true;
     // More pools of the same frame come meanwhile.
     await new Promise(setImmediate);
-    for (let [first] = this.#waiting.values(); first; [first] = this.#waiting.values()) {
-      const { block } = first;
-      const together = [...this.#waiting.values()].filter((each) => stateOf(each.block) === stateOf(block));
-      const snapshots = together.slice(0, POOLS_AT_ONCE).map(({ snapshot }) => snapshot);
-      // Who asks meanwhile waits for this measurement.
-      this.#note(snapshots, []);
-      for (const { pool } of snapshots) this.#waiting.delete(pool.address);
-      await this.#measure(block, snapshots);
+    for (let [first] = this.#waiting; first; [first] = this.#waiting) {
+      const state = stateOf(first.block);
+      const together = [...this.#waiting].filter(({ block }) => stateOf(block) === state).slice(0, POOLS_AT_ONCE);
+      for (const each of together) this.#waiting.delete(each);
+      const answers = await this.#run(first.block, together);
+      for (const [index, { done }] of together.entries()) done(answers[index] ?? null);
     }
-    this.#isMeasuring = false;
+    this.#measuring = null;
   }
 
-  /** Nodes that do not answer are asked again in a minute, as they are when the budget is exhausted. */
-  async #measure(block: BlockRef, snapshots: readonly DepthSnapshot[]): Promise<void> {
-    const swaps = snapshots.map(wholeSides);
-    const calls = swaps.map((sides) => sides.map(({ call }) => call));
-    if (calls.flat().length === 0) return;
+  async #run(block: BlockRef, asked: readonly Asked[]): Promise<readonly (GroupAnswer | null)[]> {
     const { targetAt, reserve } = this.deps;
     try {
-      const { answers } = await boundedCalls(targetAt(block), { block, reserve }, calls);
-      this.#note(
-        snapshots,
-        answers.map((answer, index) => answer && gasOf(swaps[index] ?? [], answer)),
-      );
+      const groups = asked.map(({ calls }) => calls);
+      const { answers } = await boundedCalls(targetAt(block), { block, reserve }, groups);
       this.#outage.worked();
+      return answers;
     } catch (error) {
       if (!(error instanceof RpcFailure && error.code === 'exhausted')) this.#outage.failed(error);
-    }
-  }
-
-  /** @param measured null or absent: not measured */
-  #note(snapshots: readonly DepthSnapshot[], measured: readonly (PoolGas | null)[]): void {
-    const triedAt = this.deps.now();
-    for (const [index, snapshot] of snapshots.entries()) {
-      const { address } = snapshot.pool;
-      const gas = measured[index];
-      const kept = this.#measured.get(address)?.gas ?? UNKNOWN;
-      this.#measured.set(address, { gas: gas ?? kept, triedAt, bins: gas ? binsOf(snapshot) : null });
+      return [];
     }
   }
 }
 
-interface WholeSide {
-  readonly kind: keyof PoolGas;
-  readonly side: PoolSide;
-  readonly call: BoundedCall;
-}
-
-const gasOf = (sides: readonly WholeSide[], { results }: GroupAnswer): PoolGas => ({
-  ...UNKNOWN,
-  ...Object.fromEntries(
-    sides.map(({ kind, side }, index) => [kind, filledSwap(side, results[index]) ? results[index]?.gasUsed : null]),
-  ),
-});
-
-const binsOf = ({ depth: { bids, asks } }: DepthSnapshot): number => bids.length + asks.length;
-
-/** Swaps of all that each side of a pool offers. */
-function wholeSides({ pool, depth, curve }: DepthSnapshot): WholeSide[] {
-  const guards = guardPlan(pool).kind === 'probed' ? 'unknown' : 'known';
-  const sideOf = (kind: keyof PoolGas, side: PoolSide | undefined, levels: readonly DepthLevel[]) => {
-    const end = levels.at(-1)?.cumulativeInput ?? 0n;
-    if (!side || end === 0n) return [];
-    return [{ kind, side, call: simulatedSwap(pool.address, side, minBigint(end, side.maxInput), guards) }];
-  };
-  return [...sideOf('bids', curve?.bids, depth.bids), ...sideOf('asks', curve?.asks, depth.asks)];
-}
+const binsOf = ({ depth: { bids, asks } }: MeasuredPool): number => bids.length + asks.length;

@@ -43,7 +43,8 @@ test.each(FORMATS)(`${FRAMES} frames of price levels pass the strict decoder of 
     const venue = random.chance(10) ? flatPool(999).address : null;
     const omitted = random.chance(30) ? random.integer(0, 500) : undefined;
     const levels = random.chance(30) ? random.integer(1, 4) : undefined;
-    const gas = { bids: random.chance(50) ? 182_000 : null, asks: 191_000 };
+    const gasOf = (whole: number) => ({ whole, part: whole, perBin: 0 });
+    const gas = { bids: random.chance(50) ? gasOf(182_000) : null, asks: gasOf(191_000) };
     const shares = { committedShare: random.integer(0, 100) / 100, liveShare: random.chance(50) ? 0.98 : null };
     const shape = { format, venue, levels, omitted, extrasOf: () => ({ gas, shares }) };
     const head = `${frameHead(format, chainOf(made), target, WALL_MS)},${parentField(parent)}`;

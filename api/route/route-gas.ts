@@ -1,0 +1,64 @@
+import type { GraphPool } from '../../protocol/routing/graph.ts';
+import type { Hop, HopFill, Order, PlanFill } from '../../protocol/routing/routes.ts';
+import { costOfGas, type GasPrice, gasOfSwap } from '../../protocol/swap-gas.ts';
+import type { Chain } from '../../quoting/open-chain.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import { SnapshotError } from '../../quoting/snapshot-error.ts';
+import type { DepthSnapshot, SnapshotMap } from '../../quoting/types.ts';
+import type { Deadline } from './deadline.ts';
+
+/** A leg of a plan. */
+export type Fill = HopFill<ServedPool>;
+/** Gas of a leg without the transaction's own; null: not known. */
+export type GasOf = (fill: Fill) => number | null;
+
+/** What a pool counts that could not be measured. */
+const UNMEASURED_GAS = 300_000;
+
+/** What routes know of the gas of pools that were read. */
+export class RouteGas {
+  constructor(
+    private readonly swapGas: Chain['swapGas'],
+    private readonly snapshots: SnapshotMap<DepthSnapshot>,
+    private readonly deadline: Deadline,
+  ) {}
+
+  /** About the gas of a leg, as its pool was measured last; begins to measure a pool that was not. */
+  readonly about = ({ hop, level }: Pick<HopFill<GraphPool>, 'hop' | 'level'>): number | null => {
+    const snapshot = this.#snapshotOf(hop);
+    const gas = snapshot && this.swapGas.of(snapshot, snapshot.block);
+    return gas && gasOfSwap(hop.zeroForOne ? gas.bids : gas.asks, level);
+  };
+
+  /**
+   * Measures pools, and says what their swaps cost by it.
+   *
+   * @throws ApiError 503 when the deadline passes
+   */
+  async costOf(hops: readonly Hop[], gasPrice: GasPrice): Promise<Order['costOf']> {
+    for (const hop of hops) this.about({ hop, level: 0 });
+    await this.deadline.within(this.swapGas.settled());
+    return (hop, level) => costOfGas(gasPrice, this.about({ hop, level }) ?? UNMEASURED_GAS);
+  }
+
+  /**
+   * Simulates the legs of a plan.
+   *
+   * @throws ApiError 503 when the deadline passes
+   */
+  async simulated({ routes }: PlanFill<ServedPool>, { tradeType }: Pick<Order, 'tradeType'>): Promise<GasOf> {
+    const fills = routes.flatMap((route): readonly Fill[] => route.fills);
+    const gas = fills.map(async ({ hop, given }) => {
+      const snapshot = this.#snapshotOf(hop);
+      const amount = tradeType === 'exact_in' ? given : -given;
+      return snapshot && this.swapGas.simulate({ snapshot, zeroForOne: hop.zeroForOne, amount });
+    });
+    const found = new Map((await this.deadline.within(Promise.all(gas))).map((each, index) => [fills[index], each]));
+    return (fill) => found.get(fill) ?? null;
+  }
+
+  #snapshotOf({ pool }: Hop): DepthSnapshot | null {
+    const snapshot = this.snapshots.get(pool.address);
+    return snapshot && !(snapshot instanceof SnapshotError) ? snapshot : null;
+  }
+}
