@@ -37,6 +37,8 @@ export interface Roles {
   /** Acts in traffic, so that its nonces are its own. */
   readonly trafficTrader: Address;
   readonly trafficProvider: Address;
+  /** Swaps in the demo through its builder. */
+  readonly taker: Address;
 }
 
 export interface DevChain {
@@ -85,6 +87,7 @@ export async function connectDevChain(rpcUrl: string): Promise<DevChain> {
     feeDestination: account(6),
     trafficTrader: account(7),
     trafficProvider: account(8),
+    taker: account(9),
   };
   return { chainId, rpcUrl, client: client as TestClient & PublicClient, roles };
 }

@@ -38,7 +38,14 @@ export async function startLivePrices(
     pools,
     tokens,
     live: {
-      sources: [{ kind: 'builder-overrides', wsUrls: [builder.builderStreamUrl], rpcUrls: [builder.builderRpcUrl] }],
+      sources: [
+        {
+          kind: 'builder-overrides',
+          wsUrls: [builder.builderStreamUrl],
+          rpcUrls: [builder.builderRpcUrl],
+          republish: true,
+        },
+      ],
     },
     note: `${pools.length} pools, a block every ${slotSecs} s, ${builder.builderStreamUrl}`,
     ended: play.ended,

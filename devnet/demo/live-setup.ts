@@ -40,7 +40,7 @@ export async function openLivePools(chain: DevChain, { deployment, packed }: Sce
   const tokens: ScenarioToken[] = [];
   for (const plan of TOKENS) {
     const address = await deployToken(chain, plan);
-    const accounts = [chain.roles.provider, chain.roles.trafficTrader];
+    const accounts = [chain.roles.provider, chain.roles.trafficTrader, chain.roles.taker];
     for (const each of [deployment, packed]) {
       await fundAccounts(chain, each, address, { accounts, amount: ONE ** 2n });
     }

@@ -6,7 +6,7 @@ import { toX64 } from '../scenario/market.ts';
 import type { ScenarioPool } from '../scenario/plan.ts';
 
 /** Of anvil's accounts. The first one owns the protocol, and posts the prices of its feeds. */
-const MNEMONIC = 'test test test test test test test test test test test junk';
+export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** The body of a live quote update: a signed transaction that posts a price of the pool's token0. */
 export async function signQuoteUpdate({ chainId, scenario }: ServedChain, pool: ScenarioPool): Promise<object> {

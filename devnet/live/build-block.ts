@@ -7,8 +7,8 @@ import type { PendingUpdates } from './pending-updates.ts';
 
 /**
  * Which updates land in the block that they are for. `with-trade`: those that a trade needs, each right before the
- * first such trade. `every`: all, at the top of the block. `never`: none. `late`: none; all land at the top of the next
- * block, where their prices are stale.
+ * first such trade; all, where others sent swaps. `every`: all, at the top of the block. `never`: none. `late`: none;
+ * all land at the top of the next block, where their prices are stale.
  */
 export type Landing = 'with-trade' | 'every' | 'never' | 'late';
 
@@ -26,8 +26,8 @@ export interface BuiltBlock extends PendingBlock {
 }
 
 /**
- * Mines the pending block with these trades, in their order. The node must not mine by itself, and must order
- * transactions by arrival (`anvil --order fifo`).
+ * Mines the pending block with the swaps that others sent, then these trades, in their order. The node must not mine
+ * by itself, and must order transactions by arrival (`anvil --order fifo`).
  *
  * @throws Error when the node mined a block of another number or time, or has taken it back already
  */
@@ -45,7 +45,10 @@ export async function mineBlock(
     sent.add(update);
     landed.push(await sendSigned(chain, update.transaction));
   };
-  if (landing === 'every') for (const update of updates) await land(update);
+  const swaps = pending.takeSwaps();
+  if (landing === 'every' || (landing === 'with-trade' && swaps.length > 0))
+    for (const update of updates) await land(update);
+  for (const swap of swaps) await sendSigned(chain, swap);
   const hashes: Hex[] = [];
   for (const { transaction, feedIds } of trades) {
     if (landing === 'with-trade') for (const update of pending.of(feedIds)) await land(update);

@@ -1,6 +1,7 @@
+import { isHex, keccak256 } from 'viem';
 import { stringifyJson } from '../../runtime/json.ts';
 import { nowNs } from '../mock-builders/behaviour.ts';
-import { METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from '../rpc-messages.ts';
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcCall, type RpcOutcome } from '../rpc-messages.ts';
 import { type PendingUpdates, venueWords } from './pending-updates.ts';
 
 /**
@@ -16,9 +17,16 @@ export function builderFrame(pending: PendingUpdates): string {
   return stringifyJson(frameOf(pending));
 }
 
-/** Answers `titan_getPammStateOverrides` with the current frame. */
-export function answerBuilder(pending: PendingUpdates, { method }: RpcCall): RpcOutcome {
-  return method === 'titan_getPammStateOverrides' ? { result: frameOf(pending) } : METHOD_NOT_FOUND;
+/**
+ * Answers `titan_getPammStateOverrides` with the current frame, and takes what `eth_sendRawTransaction` sends: it lands
+ * in the next block, right behind the updates.
+ */
+export function answerBuilder(pending: PendingUpdates, { method, params: [param] }: RpcCall): RpcOutcome {
+  if (method === 'titan_getPammStateOverrides') return { result: frameOf(pending) };
+  if (method !== 'eth_sendRawTransaction') return METHOD_NOT_FOUND;
+  if (!isHex(param)) return INVALID_PARAMS;
+  pending.addSwap(param);
+  return { result: keccak256(param) };
 }
 
 function frameOf(pending: PendingUpdates): object {

@@ -1,3 +1,4 @@
+import { keccak256 } from 'viem';
 import { afterEach, expect, test } from 'vitest';
 import { type FormServer, type FormServerOptions, startFormServer } from './form-server.ts';
 import { MessageReader, requestForm } from './live-forms.fixture.ts';
@@ -7,9 +8,10 @@ const KEYS: FormServerOptions = { builderKey: 'key of the builder', relayerKey: 
 
 let server: FormServer;
 
-const start = async (options: FormServerOptions): Promise<void> => {
+const start = async (options: FormServerOptions): Promise<PendingUpdates> => {
   const pending = new PendingUpdates({ number: 9n, timeSecs: 1_606_824_035n, slot: 1n });
   server = await startFormServer(pending, { frameMs: 10, ...options });
+  return pending;
 };
 
 afterEach(() => server.stop());
@@ -53,4 +55,15 @@ test('other paths, methods and parameters are refused', async () => {
   const reader = await MessageReader.open(server.relayerStreamUrl);
   reader.send({ jsonrpc: '2.0', id: 1, method: 'pamm_subscribe', params: ['subscribeOther', {}] });
   expect(await reader.next()).toContain('invalid params');
+});
+
+test('what is sent as a transaction is taken once, and what is none is refused', async () => {
+  const pending = await start({});
+  const send = async (params: readonly unknown[]) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params });
+    return (await fetch(server.builderRpcUrl, { method: 'POST', body })).json();
+  };
+  expect(await send(['0x02ab'])).toMatchObject({ result: keccak256('0x02ab') });
+  for (const params of [[], [1], ['02ab']]) expect(await send(params)).toMatchObject({ error: { code: -32_602 } });
+  expect([pending.takeSwaps(), pending.takeSwaps()]).toEqual([['0x02ab'], []]);
 });

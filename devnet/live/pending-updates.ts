@@ -9,9 +9,10 @@ export class OtherBlockError extends Error {
   override readonly name = 'OtherBlockError';
 }
 
-/** The newest update of each feed of each venue, for the block being built. */
+/** The newest update of each feed of each venue, for the block being built, and swaps that need them. */
 export class PendingUpdates {
   #block: PendingBlock;
+  #swaps: readonly Hex[] = [];
   readonly #newest = new Map<string, QuoteUpdate>();
 
   constructor(block: PendingBlock) {
@@ -40,6 +41,18 @@ export class PendingUpdates {
   /** Takes back what was submitted for a feed. */
   cancel(feed: Pick<QuoteUpdate, 'venue' | 'feedId'>): void {
     this.#newest.delete(key(feed));
+  }
+
+  /** Takes a signed transaction that needs updates, for the next block that is built. */
+  addSwap(transaction: Hex): void {
+    this.#swaps = [...this.#swaps, transaction];
+  }
+
+  /** Gives each swap once: one that the node rejects fails one block alone. */
+  takeSwaps(): readonly Hex[] {
+    const swaps = this.#swaps;
+    this.#swaps = [];
+    return swaps;
   }
 
   all(): readonly QuoteUpdate[] {

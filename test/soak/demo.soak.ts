@@ -16,6 +16,7 @@ import { expectNewcomersWalk } from '../explorer/newcomers-walk.ts';
 import { createPoolTradingDataClient } from '../harness/http-client.ts';
 import { openWorld } from '../harness/open-world.ts';
 import { staleShare } from '../stream/stale-share.ts';
+import { expectProgramsToTrade } from '../takers/demo-programs.ts';
 import { IS_LONG } from './settings.ts';
 
 const START_LIMIT_MS = 240_000;
@@ -46,7 +47,8 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
       const groups = processGroupsOf(demo.child.pid);
       expect(groups.length).toBeGreaterThanOrEqual(8);
 
-      const fresh = expectNothingStale(demo.output());
+      const live = await listedLivePools(demo.output());
+      const meanwhile = Promise.all([expectNothingStale(demo.output()), expectProgramsToTrade(demo.output(), live)]);
       await expectExamplesToWork(demo.output());
       await expectNewcomersWalk(demo.output());
       await expectAnotherApiToReachTheBuilders(demo.output());
@@ -66,7 +68,7 @@ describe('npm run demo', { timeout: START_LIMIT_MS + 2 * STOP_LIMIT_MS }, () => 
         });
       }
 
-      await fresh;
+      await meanwhile;
       demo.child.kill('SIGINT');
       expect(await demo.exitCode()).toBe(0);
       expect(groups.filter(isAlive)).toEqual([]);
@@ -233,19 +235,25 @@ async function expectLivePrice(line: string): Promise<void> {
   await vi.waitFor(ask, { timeout: 30_000, interval: 200 });
 }
 
+async function listedPools(output: string) {
+  const [, api = ''] = /API +(http:\S+)/.exec(output) ?? [];
+  const params = { path: { chain_id: 31337 }, query: { count: 500, minTvlFiat: 0 } };
+  const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
+  return data?.data ?? [];
+}
+
+/** The last pools to be indexed; some are read from their storage before they are listed. */
+async function listedLivePools(output: string) {
+  const livePools = async () => (await listedPools(output)).filter(({ pair }) => pair === LIVE_PAIR);
+  await expect.poll(async () => (await livePools()).length, { timeout: 60_000, interval: 500 }).toBe(4);
+  return livePools();
+}
+
 /** Follows, for a minute, all pools of the chain with live prices: four of them change four times a second. */
 async function expectNothingStale(output: string): Promise<void> {
   const [, api = ''] = /API +(http:\S+)/.exec(output) ?? [];
   const [, key] = /API key +(\S+)/.exec(output) ?? [];
-  const params = { path: { chain_id: 31337 }, query: { count: 500, minTvlFiat: 0 } };
-  const listed = async () => {
-    const { data } = await createPoolTradingDataClient(api).GET('/public/v1/evm/{chain_id}/metadata', { params });
-    return data?.data ?? [];
-  };
-  // The pools with live prices are the last to be indexed; some are read from their storage before they are listed.
-  const livePools = async () => (await listed()).filter(({ pair }) => pair === LIVE_PAIR).length;
-  await expect.poll(livePools, { timeout: 60_000, interval: 500 }).toBe(4);
-  const pools = (await listed()).map(({ poolAddress }) => poolAddress);
+  const pools = (await listedPools(output)).map(({ poolAddress }) => poolAddress);
   const base = `${api}/public/v1/evm/31337`;
   const shares = await Promise.all(
     [key, undefined].map((each) => staleShare(base, pools, { ms: FOLLOWED_MS, key: each })),

@@ -9,15 +9,14 @@ export interface Rung {
 export type Book = readonly (readonly [pamm: string, tokenIn: string, rungs: readonly Rung[]])[];
 export type Accounts = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Whether a block is the one that is being built. */
-type IsTarget = (blockNumber: number) => boolean;
-
 /**
  * As a client of Rust: a frame needs its fields, hex is prefixed, and the time may not go back, nor be old or ahead.
+ *
+ * @returns reads a frame; null when it is not of the target, the block being built
  */
-export function strictReader(isTarget: IsTarget) {
+export function strictReader() {
   let [newest, highest] = [0n, 0n];
-  return (text: string): Book | null => {
+  return (text: string, target: bigint): Book | null => {
     const block = BigInt(/"blockNumber":(\d+)/.exec(text)?.[1] ?? -1);
     const timestamp = BigInt(/"timestamp":(\d{19})[,}]/.exec(text)?.[1] ?? -1);
     const ageMs = Date.now() - Number(timestamp / 1_000_000n);
@@ -25,7 +24,7 @@ export function strictReader(isTarget: IsTarget) {
     [newest, highest] = [timestamp, block];
     const { pamms } = JSON.parse(text);
     const hex = (amount: unknown) => (/^0x[0-9a-f]+$/.test(String(amount)) ? String(amount) : `not hex: ${amount}`);
-    if (!isTarget(Number(block))) return null;
+    if (block !== target) return null;
     return pamms.flatMap(({ pamm, pairs }: { pamm: string; pairs: { tokenIn: string; orderBook: Rung[] }[] }) =>
       pairs.map(({ tokenIn, orderBook }) => [
         pamm,
@@ -36,12 +35,12 @@ export function strictReader(isTarget: IsTarget) {
   };
 }
 
-/** As the SDK: what is not as expected is left out. */
+/** As the SDK: what is not as expected is left out. Null when the frame is not of the target. */
 export function lenientReader(
   frame: { readonly pamms?: unknown; readonly blockNumber?: number },
-  isTarget: IsTarget,
+  target: bigint,
 ): Book | null {
-  if (!isTarget(Number(frame.blockNumber))) return null;
+  if (frame.blockNumber === undefined || BigInt(frame.blockNumber) !== target) return null;
   const pamms = frame.pamms as {
     pamm: string;
     pairs: { tokenIn: string; orderBook: (Rung & { variant: string })[] }[];
