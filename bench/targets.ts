@@ -68,6 +68,8 @@ export const TARGETS = {
     'stale, %': none,
     'frame to quote, p99 ms': atMost(150),
     'frame to stream, p99 ms': atMost(250),
+    'part to quote, p99 ms': atMost(120),
+    'part to stream, p99 ms': atMost(130),
     'calls a used frame': atMost(2),
     'quotes under hostile frames/calm, p99': atMost(3),
     'memory, MB': atMost(600),

@@ -14,7 +14,7 @@ export interface Latency {
 }
 
 /** What is changed and watched. */
-interface Watched {
+export interface Watched {
   readonly pools: readonly LivePool[];
   readonly reader: StreamReader;
   /** The quote of the first of the pools. */
@@ -23,15 +23,21 @@ interface Watched {
 
 const random = seededRandom(27);
 
-/** From a frame, and from a block, to the quote of a pool and to all changed pools of a stream. */
-export async function measureLatency(market: LiveMarket, url: string, rounds: number, changed: number) {
-  const { pools, builder, chain } = market;
+export const noLatency = (): Latency => ({ quote: new Samples(), stream: new Samples() });
+
+/** Opens a stream of all pools, of which the first ones are changed. */
+export function watchPools({ pools, chain }: LiveMarket, url: string, changed: number): Watched {
   const addresses = pools.map(({ address }) => address);
   const reader = readStream(url, chain.chainId, addresses);
-  const frames: Latency = { quote: new Samples(), stream: new Samples() };
-  const blocks: Latency = { quote: new Samples(), stream: new Samples() };
   const first = `${url}/public/v1/evm/${chain.chainId}/${addresses[0]}/bid_ask`;
-  const watched = { pools: pools.slice(0, changed), reader, url: first };
+  return { pools: pools.slice(0, changed), reader, url: first };
+}
+
+/** From a frame, and from a block, to the quote of a pool and to all changed pools of a stream. */
+export async function measureLatency(market: LiveMarket, url: string, rounds: number, changed: number) {
+  const { pools, builder } = market;
+  const watched = watchPools(market, url, changed);
+  const [frames, blocks] = [noLatency(), noLatency()];
   for (let round = 0; round < rounds; round += 1) {
     if (round % 10 === 0) {
       // The last update landed: the block shows its price, until the next one has none.
@@ -45,11 +51,12 @@ export async function measureLatency(market: LiveMarket, url: string, rounds: nu
     });
     await sleep(random.integer(200, 500));
   }
-  reader.close();
+  watched.reader.close();
   return { frames, blocks };
 }
 
-async function measureOnce(
+/** Adds how long it takes from a change until a quote and a stream show it. */
+export async function measureOnce(
   { quote, stream }: Latency,
   { pools, reader, url }: Watched,
   change: () => Promise<void>,

@@ -9,6 +9,7 @@ import { runBench } from '../run-bench.ts';
 import type { FigureOf, Verdicts } from '../verdicts.ts';
 import { hostileFrames } from './hostile-frames.ts';
 import { type Latency, measureLatency } from './latency.ts';
+import { measureParts } from './parts.ts';
 import { readStream } from './readings.ts';
 import { serveLiveMarket, timeQuotes } from './serve-live-market.ts';
 import { update, whileChanging } from './updates.ts';
@@ -26,9 +27,9 @@ const CHANGES = { everyMs: 250, perBlock: 48 };
 
 runBench({
   name: 'live',
-  description: `Live quotes of 200 pools, half of them packed: how long after a frame a quote and a stream show it, beside the same
-after a block; calls to nodes per read of the 100 flat pools, beside those of a block; CPU time without requests.`,
-  options: { rounds: ['frames and blocks that are timed', 60] },
+  description: `Live quotes of 200 pools, half of them packed: how long after a frame, and after a part of a block, a quote and a stream
+show it, beside the same after a block; calls to nodes per read of the 100 flat pools, beside those of a block; CPU time without requests.`,
+  options: { rounds: ['frames and parts that are timed', 60] },
   run: async ({ rounds }, verdicts) => {
     const market = await startLiveMarket({ flatPools: POOLS, packedPools: POOLS, guards: ['none'] });
     const node = await startCountingNode(market.chain.rpcUrl);
@@ -42,7 +43,9 @@ after a block; calls to nodes per read of the 100 flat pools, beside those of a 
     const keyed = await measureFreshness(market, node, 'good');
     const anonymous = await measureFreshness(market, node, undefined);
     const memoryMb = server.peakMemory() / 1e6;
-    report({ idle, ...latencies, calls, calm, attacked, memoryMb, keyed, anonymous }, verdicts);
+    await server.stop();
+    const parts = await measureParts(market, rounds, CHANGED);
+    report({ parts, idle, ...latencies, calls, calm, attacked, memoryMb, keyed, anonymous }, verdicts);
   },
 });
 
@@ -88,7 +91,7 @@ async function measureCalls(market: LiveMarket, node: CountingNode, url: string)
 
 /** A reader of many pools at default settings, while some of them change four times a second. */
 async function measureFreshness(market: LiveMarket, node: CountingNode, key: string | undefined) {
-  const server = await serveLiveMarket(market, node.url, {});
+  const server = await serveLiveMarket(market, node.url, { warmBudget: {} });
   // Half of the pools are flat, the others packed.
   const pools = market.pools.filter((_, index) => index % (market.pools.length / FOLLOWED) === 0);
   const changing = pools.filter((_, index) => index % (FOLLOWED / LIVE) === 0);
@@ -115,6 +118,7 @@ async function measureQuotes(market: LiveMarket, server: MeasuredProcess, send: 
 }
 
 interface Result {
+  readonly parts: Latency;
   readonly idle: number;
   readonly frames: Latency;
   readonly blocks: Latency;
@@ -129,7 +133,7 @@ interface Result {
 type Freshness = Awaited<ReturnType<typeof measureFreshness>>;
 
 function report(result: Result, verdicts: Verdicts<'live'>): void {
-  const { idle, frames, blocks, calls, calm, attacked, memoryMb, keyed, anonymous } = result;
+  const { parts, idle, frames, blocks, calls, calm, attacked, memoryMb, keyed, anonymous } = result;
   const line = (name: string, shown: string, figure: FigureOf<'live'>, value: number) =>
     print(
       `${name.padEnd(52)}${shown.padStart(24)}   target ${verdicts.text(figure).padEnd(8)} ${verdicts.verdict(figure, value)}`,
@@ -139,6 +143,8 @@ function report(result: Result, verdicts: Verdicts<'live'>): void {
   print('p50 ms, p99 ms, and p99 as a multiple of that after a block');
   line('frame to quote', shown(frames.quote, blocks.quote), 'frame to quote, p99 ms', frames.quote.p99);
   line('frame to stream', shown(frames.stream, blocks.stream), 'frame to stream, p99 ms', frames.stream.p99);
+  line('part to quote', shown(parts.quote, blocks.quote), 'part to quote, p99 ms', parts.quote.p99);
+  line('part to stream', shown(parts.stream, blocks.stream), 'part to stream, p99 ms', parts.stream.p99);
   const perFrame = calls.perFrame.toFixed(2);
   const ofFrames = `${calls.pools} pools, ${calls.used} of ${calls.frames} frames used`;
   line(`calls per used frame, ${ofFrames}`, perFrame, 'calls a used frame', Number(perFrame));

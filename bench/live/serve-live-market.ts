@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import type { LiveConfig } from '../../config/live-schema.ts';
 import { WarmBudgetConfig } from '../../config/read-budget-schema.ts';
 import type { LiveMarket } from '../../devnet/live/live-market.fixture.ts';
 import { seededRandom } from '../../devnet/traffic/random.ts';
@@ -13,24 +15,30 @@ const UNLIMITED = { callsPerMinute: 100_000 };
 const PAUSE_MS = 10;
 const random = seededRandom(28);
 
+interface LiveSettings {
+  readonly warmBudget?: { readonly callsPerMinute?: number };
+  readonly live?: z.input<typeof LiveConfig>;
+  readonly blockTimeMs?: number;
+}
+
 /**
  * Serves a live market in a process of its own, which reads the chain through this URL.
  *
- * @param warmBudget empty: as by default
+ * @param settings `warmBudget` empty: as by default
  */
 export function serveLiveMarket(
   market: LiveMarket,
   rpcUrl: string,
-  warmBudget: { callsPerMinute?: number } = UNLIMITED,
+  { warmBudget = UNLIMITED, live = builderSource(market), blockTimeMs = BLOCK_MS }: LiveSettings = {},
 ): Promise<MeasuredScript> {
   const { chain, deployment, packed, pools } = market;
   const config = chainConfig(chain.chainId, [rpcUrl], {
-    blockTimeMs: BLOCK_MS,
+    blockTimeMs,
     wsUrls: [chain.rpcUrl.replace(/^http/, 'ws')],
     warmBudget: WarmBudgetConfig.parse(warmBudget),
   });
   return startMeasuredScript(new URL('./server.ts', import.meta.url), {
-    chain: { ...config, live: builderSource(market) },
+    chain: { ...config, live },
     pools: pools.map(({ address, layout }) => ({ address, layout })),
     deployments: { flat: deployment, packed },
   });

@@ -5,7 +5,7 @@ import type { LivePool } from '../../devnet/live/live-pools.ts';
 const lastPrices = new Map<LivePool, bigint>();
 
 /** Another price than the pool's last one. */
-function otherPrice(pool: LivePool) {
+export function otherPrice(pool: LivePool) {
   const last = lastPrices.get(pool) ?? 190n;
   const next = last >= 210n ? 190n : last + 1n;
   lastPrices.set(pool, next);
