@@ -14,23 +14,26 @@ const SUM_BPS = 20_000n;
 /**
  * What each side pays out, as far as guards let it, while its price with fees is that near to the mean of both prices.
  */
-export function depthWithin(
-  curve: PoolCurve,
-  trading: TradingSides,
-  { sellX64, buyX64 }: SellAndBuyPrices,
-): DepthWithin {
-  const [sum, half] = [sellX64 + buyX64, SUM_BPS / 2n];
-  // The lowest and the highest whole price within a distance.
-  const lowest = (bps: number) => divCeil(sum * (half - BigInt(bps)), SUM_BPS);
-  const highest = (bps: number) => (sum * (half + BigInt(bps))) / SUM_BPS;
-  return {
-    bids: ofSide(curve.bids, trading.bids, DEPTH_BPS.map(lowest)),
-    asks: ofSide(curve.asks, trading.asks, DEPTH_BPS.map(highest)),
+export function depthWithin(curve: PoolCurve, trading: TradingSides, prices: SellAndBuyPrices): DepthWithin {
+  const limits = DEPTH_BPS.map((bps) => pricesWithin(prices, bps));
+  const ofSide = (side: keyof PoolCurve): readonly bigint[] | null => {
+    const outputs = limits.flatMap((limit) => outputUntil(curve[side], trading[side], limit[side]) ?? []);
+    return outputs.length === limits.length ? outputs : null;
   };
+  return { bids: ofSide('bids'), asks: ofSide('asks') };
 }
 
-function ofSide(side: PoolSide, levels: ExecutableLevels, limits: readonly bigint[]): readonly bigint[] | null {
-  const end = levels?.at(-1)?.cumulativeOutput ?? 0n;
-  const outputs = limits.flatMap((limitX64) => side.outputWithin(limitX64) ?? []);
-  return outputs.length === limits.length ? outputs.map((output) => minBigint(output, end)) : null;
+/** The lowest and the highest whole price within a distance from the mean of both prices, Q64.64. */
+export function pricesWithin({ sellX64, buyX64 }: SellAndBuyPrices, bps: number): Record<keyof PoolCurve, bigint> {
+  const [sum, half, distance] = [sellX64 + buyX64, SUM_BPS / 2n, BigInt(bps)];
+  return { bids: divCeil(sum * (half - distance), SUM_BPS), asks: (sum * (half + distance)) / SUM_BPS };
+}
+
+/**
+ * What a side pays out, as far as guards let it, until its price with fees is beyond a limit (Q64.64), raw units; null
+ * where the curve is not known between its levels.
+ */
+export function outputUntil(side: PoolSide, levels: ExecutableLevels, limitX64: bigint): bigint | null {
+  const output = side.outputWithin(limitX64);
+  return output === null ? null : minBigint(output, levels?.at(-1)?.cumulativeOutput ?? 0n);
 }

@@ -1,22 +1,14 @@
-import pg from 'pg';
 import type { Address } from 'viem';
 import { beforeEach, expect, test } from 'vitest';
 import { openChainRpc } from '../../chain/chain-rpc.ts';
-import { CallBudget } from '../../chain/read-schedule/call-budget.ts';
-import { DeploymentConfig, HistoryConfig } from '../../config/chains-schema.ts';
-import { actAs } from '../../db/process-roles.ts';
+import { HistoryConfig } from '../../config/chains-schema.ts';
 import { swap, swapAmounts } from '../../devnet/actions.ts';
 import { evenBins } from '../../devnet/pools.ts';
 import { startRpcProxy } from '../../devnet/rpc-proxy.ts';
-import { poolExtension } from '../../indexer/ponder.schema.ts';
 import type { BinShape } from '../../protocol/pool-events.ts';
-import { migratedDatabase } from '../../test/harness/migrated-database.ts';
-import { createOnchainTables } from '../../test/harness/onchain-tables.ts';
-import { openWorld, startedWorld } from '../../test/harness/open-world.ts';
-import { FACTORY, openSeeder, seedPools, seedToken } from '../../test/harness/seed-pools.ts';
+import { startedWorld } from '../../test/harness/open-world.ts';
 import { DISTANCES, depthByTrying, pricesOf } from '../../test/quotes/depth-by-trying.ts';
 import {
-  chainConfig,
   evenShares,
   makeCutPool,
   makePool,
@@ -26,9 +18,7 @@ import {
   SHARES_OF_ONE,
   type WorldPool,
 } from '../../test/quotes/quote-world.ts';
-import { servedPool } from '../../test/quotes/served-pool.ts';
-import { createPriceCapture } from '../price-health/capture-prices.ts';
-import { CAPTURE_CLASSES, readPoolValues } from '../read-schedule/pool-values.ts';
+import { indexedQuotes } from '../indexed-quotes.fixture.ts';
 import { createDepthRecorder } from './record-depth.ts';
 import { recordQuotes } from './record-quotes.ts';
 
@@ -39,24 +29,10 @@ const SIDES = [
 ] as const;
 
 const world = quoteWorld();
-const home = migratedDatabase();
 const proxy = startedWorld(() => startRpcProxy(world.chain.rpcUrl));
-const seeder = openWorld(async (ends) => ends.adopt(openSeeder(home.url), (opened) => opened.end()));
-/** `database`: with the rights of the process alone. */
-const own = openWorld(async (ends) => {
-  const pairs = [await world.pair(18, 6), await world.pair(8, 18)] as const;
-  await createOnchainTables(home.pool);
-  for (const { token0, token1, decimals0, decimals1 } of pairs) {
-    await seedToken(seeder.db, { chainId: CHAIN, address: token0, decimals: decimals0 });
-    await seedToken(seeder.db, { chainId: CHAIN, address: token1, decimals: decimals1 });
-    await home.pool.query("INSERT INTO operator.fiat_price VALUES ($1, $2, 1, 'static', now())", [CHAIN, token0]);
-  }
-  const database = new pg.Pool({ connectionString: actAs(home.url, 'ptd_capture'), max: 2 });
-  ends.defer(() => database.end());
-  const { stopLoss } = world.deployment;
-  const release = { contractVersion: 'v1', layout: 'flat', fromBlock: 0, poolFactory: FACTORY, stopLoss };
-  const config = chainConfig(CHAIN, [proxy.url], { deployments: [DeploymentConfig.parse(release)] });
-  return { pairs, database, config };
+const { home, own, index, pools, readPrices } = indexedQuotes(world, {
+  rpcUrl: () => proxy.url,
+  pairs: async () => [await world.pair(18, 6), await world.pair(8, 18)] as const,
 });
 
 beforeEach(async () => {
@@ -65,20 +41,6 @@ beforeEach(async () => {
     'DELETE FROM onchain_test.pool; DELETE FROM onchain_test.pool_state; DELETE FROM onchain_test.pool_extension',
   );
 });
-
-/** Indexes a pool, which is worth this much. */
-async function index({ address }: WorldPool, pair: Pair, balance0Raw = 10n ** 30n): Promise<void> {
-  const { immutables, extensions } = await servedPool(world.chain, world.deployment, address);
-  const { lowestBin, highestBin, scale } = immutables;
-  const scales = { token0ScaleMultiplier: scale.multiplier0, token1ScaleMultiplier: scale.multiplier1 };
-  const { token0, token1 } = pair;
-  const row = { chainId: CHAIN, address, factory: FACTORY, token0, token1, lowestBin, highestBin, ...scales };
-  await seedPools(seeder.db, [{ pool: row, state: { balance0Raw } }]);
-  for (const [position, { address: extension, phases }] of extensions.entries()) {
-    const place = { chainId: CHAIN, pool: address, position, blockNumber: 1, blockTimestamp: 1 };
-    await seeder.db.insert(poolExtension).values({ ...place, address: extension, phases: [...phases] });
-  }
-}
 
 async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Promise<WorldPool> {
   const reach = bins.length >> 1;
@@ -95,23 +57,12 @@ async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Prom
 
 /** Reads prices, then samples; without spare calls where the budget says so. */
 async function sample(depthPools = 100, spare = () => true): Promise<void> {
-  const rpc = openChainRpc(own.config, 5_000);
-  const budget = new CallBudget(1_000, CAPTURE_CLASSES, () => 0);
-  const pools = () => readPoolValues(own.database, own.config);
-  const shared = { chainId: CHAIN, budget, rpcs: { funded: rpc, remaining: rpc }, now: () => performance.now() };
-  const capture = createPriceCapture({
-    ...shared,
-    database: own.database,
-    pools,
-    closed: [],
-    logUnknown: () => undefined,
-  });
-  await capture('funded');
+  await readPrices();
   const logger = { warn: () => undefined, child: () => logger } as never;
   const recordDepth = createDepthRecorder({
     database: own.database,
     chain: own.config,
-    rpc,
+    rpc: openChainRpc(own.config, 5_000),
     reserve: spare,
     wallClock: () => Date.now(),
     logger,
