@@ -116,7 +116,7 @@ function indexerFloors() {
 /** Files beside the folders are what all jobs share, and `capture-jobs.ts`, which lists them. */
 function captureFloors() {
   const ground = ['chain', 'config', 'db', 'protocol', 'quoting', 'runtime', 'capture/[^/]+.ts'];
-  const jobs = ['audit', 'history', 'listing', 'pool-storage', 'price-health'];
+  const jobs = ['audit', 'history', 'listing', 'persistence', 'pool-storage', 'price-health'];
   return floorsOf('capture', ground, [['blocks', 'pools', 'read-schedule'], jobs, ['calibration', 'fiat']]);
 }
 

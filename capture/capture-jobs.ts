@@ -5,11 +5,12 @@ import { fiatJobs } from './fiat/fiat-jobs.ts';
 import { chainHistoryJobs, historyJobs } from './history/history-jobs.ts';
 import type { Job } from './job.ts';
 import { listingJobs } from './listing/listing-jobs.ts';
+import { persistenceJobs } from './persistence/persistence-jobs.ts';
 import { storageJobs } from './pool-storage/capture-storage.ts';
 import { priceJobs } from './price-health/price-jobs.ts';
 
 /** The jobs of each chain. Each folder wires its own. */
-const OF_CHAIN = [priceJobs, chainHistoryJobs, storageJobs, calibrationJobs, auditJobs];
+const OF_CHAIN = [priceJobs, chainHistoryJobs, persistenceJobs, storageJobs, calibrationJobs, auditJobs];
 /** The jobs of all chains together. */
 const OF_ALL_CHAINS = [fiatJobs, listingJobs, historyJobs];
 

@@ -154,8 +154,8 @@ export const ExplorerConfig = z.strictObject({
 export const HistoryConfig = z.strictObject({
   quoteMinuteDays: PositiveInt.default(7).describe('Days of samples of each minute.'),
   quoteHourDays: PositiveInt.default(90).describe('Days of bars of each hour.'),
-  depthPools: NaturalInt.default(100).describe(
-    'Pools of a chain, the most valuable ones, whose depth is read once a minute while the read budget has calls to spare.',
+  persistencePools: NaturalInt.default(200).describe(
+    'Pools of a chain, the most valuable ones, whose depth is read and whose quotes are [compared](../use/ranking.md) once a minute while the read budget has calls to spare.',
   ),
 });
 

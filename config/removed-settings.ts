@@ -44,7 +44,10 @@ const REMOVED_KEYS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Keys of the chains file that were renamed, by path without indexes. */
-const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([['chains.readBudget.minWorthUsd', 'minFundedUsd']]);
+const RENAMED_KEYS: ReadonlyMap<string, string> = new Map([
+  ['chains.readBudget.minWorthUsd', 'minFundedUsd'],
+  ['history.depthPools', 'persistencePools'],
+]);
 
 /**
  * Leaves removed keys out of a chains file, renames others, and reports each as a process warning: files written for an

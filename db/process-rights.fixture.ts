@@ -21,6 +21,7 @@ const RIGHTS = `
   operator.listed_pool                -           arwd      r         -           -           -
   operator.pool_listing               -           arwd      r         -           r           -
   operator.pool_trend                 -           arwd      r         -           -           -
+  operator.pool_persistence           -           arwd      r         -           -           -
   operator.index_audit                r           arwd      r         -           -           -
   operator.backfill                   arwd        -         -         -           -           -
   operator.first_sync                 arwd        -         r         -           -           -
@@ -57,12 +58,15 @@ const RIGHTS = `
   history.quote_minute                -           ar        r         -           -           r
   history.quote_hour                  -           ar        r         -           -           r
   history.executability_hour          -           arw       r         -           -           r
+  history.persistence_minute          -           ar        r         -           -           r
+  history.persistence_day             -           arw       r         -           -           r
   history.fiat_price_minute           r           ar        r         -           -           r
   history.fiat_price_hour             r           ar        r         -           -           r
   read_model.trade_candle             -           -         r         -           -           r
   read_model.quote_sample             -           -         r         -           -           r
   read_model.pool_day                 -           -         r         -           -           r
   read_model.fill_quality             -           -         r         -           -           r
+  read_model.quote_persistence        -           -         r         -           -           r
   read_model.fiat_price_history       -           -         r         -           -           r
   read_model.dex_trades               -           -         -         -           -           r
   read_model.pool_yields              -           -         -         -           -           r

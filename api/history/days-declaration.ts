@@ -24,6 +24,23 @@ const FillQuality = documented(
   },
 );
 
+const Persistence = documented('QuotePersistence', 'What became of quotes of one side after one horizon.', {
+  side: z.enum(['bids', 'asks']).describe('`bids`: token0 is sold.'),
+  horizon: z
+    .enum(['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'])
+    .describe('When the quote was compared; the last two of live prices.'),
+  sampleCount: z.int().describe('Quotes that were compared: worth 1,000 and 10,000 USD, and a tenth of the depth.'),
+  medianBps: z.number().describe('Median of what they lost, basis points; negative: became better; 10000: withdrawn.'),
+  p95Bps: z.number().describe('95 of 100 lost at most this.'),
+  worse1BpShare: Share.describe('Share that lost more than one basis point.'),
+  worse5BpsShare: Share.describe('Share that lost more than five.'),
+  withdrawnShare: Share.describe('Share that did not fill any more.'),
+  betterShare: Share.describe('Share that became better.'),
+  goneShare: Share.nullable().describe(
+    'Depth within 10 bps that the next block did not have within the same price, of what was shown; null when not known.',
+  ),
+});
+
 const Day = documented('PoolDay', 'A day of a pool.', {
   dayTs: z.int().describe('Start of the day (UTC), Unix seconds.'),
   swapCount: z.int().describe('Trades.'),
@@ -50,6 +67,7 @@ const Day = documented('PoolDay', 'A day of a pool.', {
   executability: Executability.describe(
     'How often the pool could be traded with, by samples of the day, which are kept for `quoteHourDays`.',
   ),
+  persistence: z.array(Persistence).describe('Whether quotes held; empty without samples.'),
   final: z.boolean().describe('Whether the whole day is final.'),
 });
 export type PoolDay = z.output<typeof Day>;
@@ -89,6 +107,20 @@ const DAYS_EXAMPLE: DaysPage = {
         unknownShare: 1 / 3,
       },
       executability: EXECUTABILITY_EXAMPLE,
+      persistence: [
+        {
+          side: 'bids',
+          horizon: '1_block',
+          sampleCount: 4_200,
+          medianBps: 0,
+          p95Bps: 1.4,
+          worse1BpShare: 0.06,
+          worse5BpsShare: 0.01,
+          withdrawnShare: 0.002,
+          betterShare: 0.2,
+          goneShare: 0.03,
+        },
+      ],
       final: true,
     },
   ],

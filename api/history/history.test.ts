@@ -229,6 +229,7 @@ test('days are those counted by hand, page by page, with what compared trades go
       balance1Raw: balances[1],
       fillQuality: null,
       executability: { committedShare: null, liveShare: null, ownLandedShare: null },
+      persistence: [],
       final: false,
     };
   });
@@ -250,6 +251,27 @@ test('days are those counted by hand, page by page, with what compared trades go
   const first = await days('limit=1');
   expect(first).toEqual({ data: [newest], nextBefore: newest?.dayTs });
   expect(await days(`before=${first.nextBefore}`)).toEqual({ data: [oldest], nextBefore: null });
+});
+
+test('days have what became of quotes, by side and horizon', async () => {
+  const figures = [
+    ['asks', '200_ms', 7, 0.61, 0.62, 0, 0, 0, 0.25, 0.125],
+    ['bids', '1_s', 9, -1.5, 10_000, 0.4, 0.3, 0.2, 0.6, null],
+    ['bids', '1_block', 8, 0, 2.5, 0.5, 0, 0, 0.1, null],
+  ] as const;
+  await listing.pool.query("SELECT history.keep_partitions('persistence_day', $1, 0)", [START]);
+  for (const row of figures) {
+    const places = row.map((_, index) => `$${index + 4}`).join();
+    const values = [CHAIN_A, POOL, START, ...row];
+    await listing.pool.query(`INSERT INTO history.persistence_day VALUES ($1, $2, $3, ${places})`, values);
+  }
+  const { data } = DaysPage.parse(await (await get('days?limit=2')).json());
+  const names = ['side', 'horizon', 'sampleCount', 'medianBps', 'p95Bps', 'worse1BpShare', 'worse5BpsShare'];
+  names.push('withdrawnShare', 'betterShare', 'goneShare');
+  const [ofAsks, late, early] = figures.map((row) =>
+    Object.fromEntries(row.map((value, index) => [names[index], value])),
+  );
+  expect(data.map(({ persistence }) => persistence)).toEqual([[], [early, late, ofAsks]]);
 });
 
 test('a pool without a trade has no bars and no days', async () => {

@@ -8,6 +8,12 @@ SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sende
     'within1BpShare', q.within_1bp_share, 'worseShare', q.worse_share, 'unknownShare', q.unknown_share) END AS "fillQuality",
   json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share)
     AS executability,
+  (SELECT coalesce(json_agg(json_build_object(
+      'side', p.side, 'horizon', p.horizon, 'sampleCount', p.sample_count, 'medianBps', p.median_bps, 'p95Bps', p.p95_bps,
+      'worse1BpShare', p.worse_1bp_share, 'worse5BpsShare', p.worse_5bps_share, 'withdrawnShare', p.withdrawn_share,
+      'betterShare', p.better_share, 'goneShare', p.gone_share)
+      ORDER BY p.side DESC, array_position(ARRAY['1_block', '2_blocks', '5_blocks', '200_ms'], p.horizon)), '[]')
+    FROM history.persistence_day p WHERE p.chain_id = d.chain_id AND p.pool = d.pool AND p.day_ts = d.day_ts) AS persistence,
   d.is_final AS final
 FROM read_model.pool_days($1, $2, $3, $4) d
 LEFT JOIN read_model.fill_quality q ON q.chain_id = d.chain_id AND q.pool = d.pool AND q.day_ts = d.day_ts

@@ -8,6 +8,7 @@ import {
   listingPrices,
   listingWindows,
   poolListings,
+  poolPersistence,
   poolTrends,
   priceHealth,
 } from '../../db/schema/operator.ts';
@@ -29,10 +30,14 @@ const window = columnNames(listingWindows);
 const price = columnNames(listingPrices);
 const health = columnNames(priceHealth);
 const trend = columnNames(poolTrends);
+const held = columnNames(poolPersistence);
 
 /** Trends by chain and pool. One that capture has not written for a day says nothing. */
 const TRENDS = `(SELECT ${trend.chainId}, ${trend.pool}, ${trend.changeE6}, ${trend.depthFiat}
   FROM ${tableName(poolTrends)} WHERE ${trend.updatedAt} > now() - interval '1 day') t`;
+/** The same of whether quotes held. */
+const HELD = `(SELECT ${[held.chainId, held.pool, held.medianBps, held.p95Bps, held.withdrawnShare, held.goneShare].join(', ')}
+  FROM ${tableName(poolPersistence)} WHERE ${held.updatedAt} > now() - interval '1 day') q`;
 
 /**
  * Columns of each sort order. Each order of the listing's own columns has a descending index per chain. Unknown values
@@ -47,6 +52,8 @@ const SORT_KEYS: Readonly<Record<Sort, readonly { readonly name: string; readonl
   apr7d: [poolListings.aprBps7d],
   change: [poolTrends.changeE6],
   depth: [poolTrends.depthFiat],
+  // Most pools have none.
+  persistence: [{ name: held.p95Bps, notNull: false }],
 };
 
 /** Figures that have a sum over all pools. */
@@ -143,6 +150,7 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[], colu
     `${key.tierRank} ${query.delistedOnly ? '=' : '<>'} ${TIER_RANKS.black}`,
     query.tiers && `${key.tierRank} = ANY (${bind(query.tiers.map((tier) => TIER_RANKS[tier]))}::int2[])`,
     query.minTvlFiat !== null && `${key.tvlFiat} >= ${bind(query.minTvlFiat)}`,
+    query.maxPersistenceBps !== null && `${held.p95Bps} <= ${bind(query.maxPersistenceBps)}`,
     query.lockedPricingOnly && key.lockedPricing,
     query.depositAllowlistOnly && key.depositAllowlist,
     query.search !== null &&
@@ -155,6 +163,7 @@ function matchingPools(query: ListingQuery, chains: readonly ListedChain[], colu
   const isLookup = query.search !== null || query.addresses !== null;
   const matching = `WITH matching AS ${isLookup ? '' : 'NOT'} MATERIALIZED (
     SELECT ${[key.chainId, key.pool, ...columns].join(', ')} FROM ${LISTING} LEFT JOIN ${TRENDS} USING (${key.chainId}, ${key.pool})
+      LEFT JOIN ${HELD} USING (${key.chainId}, ${key.pool})
     WHERE ${conditions.filter((condition) => typeof condition === 'string').join(' AND ')})`;
   return { matching, values };
 }
@@ -173,9 +182,12 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
     'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
     json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability,
-    json_build_object('changeE6', t.${trend.changeE6}, 'depthFiat', t.${trend.depthFiat}) AS "trend24h"`;
+    json_build_object('changeE6', t.${trend.changeE6}, 'depthFiat', t.${trend.depthFiat}) AS "trend24h",
+    CASE WHEN q.${held.pool} IS NOT NULL THEN json_build_object('medianBps', q.${held.medianBps}, 'p95Bps', q.${held.p95Bps},
+      'withdrawnShare', q.${held.withdrawnShare}, 'goneShare', q.${held.goneShare}) END AS "persistence24h"`;
   const dayJoin = `JOIN ${LISTING} l ON l.${key.chainId} = k.chain_id AND l.${key.pool} = k.pool
-    LEFT JOIN ${TRENDS} ON t.${trend.chainId} = k.chain_id AND t.${trend.pool} = k.pool`;
+    LEFT JOIN ${TRENDS} ON t.${trend.chainId} = k.chain_id AND t.${trend.pool} = k.pool
+    LEFT JOIN ${HELD} ON q.${held.chainId} = k.chain_id AND q.${held.pool} = k.pool`;
   // Hours that began in the window.
   const executed = `CROSS JOIN LATERAL read_model.executability(k.chain_id, k.pool, w.${window.fromTs} + 1, w.${window.toTs} + 1) e`;
   const text = `

@@ -4,7 +4,7 @@ import { EXAMPLE } from '../declaration/example-market.ts';
 import { Integer } from '../request.ts';
 
 /** Sort orders of the listing of one chain; across chains there is no `created`. */
-export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth'] as const;
+export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth', 'persistence'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** Pools on a page when the request does not say. */
@@ -28,7 +28,7 @@ const sortBy = (sorts: readonly Sort[]) =>
     default: 'tiered',
     example: 'tvl',
     description:
-      'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. `change`, `depth`: by `trend24h`.',
+      'Case-insensitive. `tiered`: by tier, then by TVL, as ties of `volume` are. `change`, `depth`: by `trend24h`; `persistence`: by `p95Bps`.',
   });
 
 /** The query string's syntax. Errors in it are reported in plain text. Unknown parameters are dropped. */
@@ -59,6 +59,11 @@ export const RawListingQuery = z.object({
     type: 'number',
     example: 0,
     description: 'Least TVL, USD; 0 lists all. 10, or 0 with `addresses` or `blacklistedOnly=true`.',
+  }),
+  maxPersistenceBps: decimal.optional().openapi({
+    type: 'number',
+    example: 5,
+    description: 'Only pools with at most this `p95Bps` in `persistence24h`.',
   }),
   tier: text.openapi({
     example: 'green,yellow',

@@ -11,6 +11,8 @@ const MAX_COUNT = 500;
 const MAX_ADDRESSES = 500;
 const MIN_SEARCH_LENGTH = 2;
 const ORDERS = ['asc', 'desc'] as const;
+/** Orders by figures that are in other tables than the listing. */
+const UNINDEXED_SORTS: readonly Sort[] = ['change', 'depth', 'persistence'];
 
 /** What a client requests of the listing, checked and with defaults filled in. */
 export type ListingQuery = Readonly<ReturnType<typeof toListingQuery>>;
@@ -35,6 +37,8 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
     include24h: raw.include24h ?? false,
     /** USD. Null, as for a floor of zero or less: all pools, also those of unknown TVL. */
     minTvlFiat: floor > 0 ? floor : null,
+    /** Basis points; null: any, also those of unknown persistence. */
+    maxPersistenceBps: raw.maxPersistenceBps ?? null,
     /** Null: any. */
     tiers: raw.tier?.split(',').map((tier) => oneOf(tier.trim(), TIERS, 'tier')) ?? null,
     lockedPricingOnly: raw.lockedPricingOnly ?? false,
@@ -52,10 +56,9 @@ export function toListingQuery(raw: RawListingQuery, sorts: readonly Sort[]) {
  * an index has. Such pages are few enough to keep a plan of each.
  */
 export function isCommon({ count, offset, minTvlFiat, ...query }: ListingQuery): boolean {
-  const isFiltered = [query.search, query.addresses, query.tiers, query.contractVersion].some(
-    (filter) => filter !== null,
-  );
-  const isIndexed = query.sort !== 'change' && query.sort !== 'depth';
+  const { search, addresses, tiers, contractVersion, maxPersistenceBps } = query;
+  const isFiltered = [search, addresses, tiers, contractVersion, maxPersistenceBps].some((filter) => filter !== null);
+  const isIndexed = !UNINDEXED_SORTS.includes(query.sort);
   const isFlagged = query.lockedPricingOnly || query.depositAllowlistOnly || query.delistedOnly;
   const hasCommonFloor = minTvlFiat === null || minTvlFiat === DEFAULT_MIN_TVL_FIAT;
   return count === DEFAULT_COUNT && offset === 0 && hasCommonFloor && isIndexed && !isFiltered && !isFlagged;

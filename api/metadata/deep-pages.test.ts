@@ -38,7 +38,9 @@ beforeAll(async () => {
       apr_bps_7d = NULL;
     UPDATE operator.pool_listing SET shown_tvl_fiat = tvl_fiat, shown_volume_fiat = volume_fiat;
     INSERT INTO operator.pool_trend SELECT chain_id, pool,
-      ${anyOf('NULL', '-1e30', '0', '12', '12.5')}, ${anyOf('NULL', '0', '0.1')} FROM operator.pool_listing WHERE random() < 0.9`);
+      ${anyOf('NULL', '-1e30', '0', '12', '12.5')}, ${anyOf('NULL', '0', '0.1')} FROM operator.pool_listing WHERE random() < 0.9;
+    INSERT INTO operator.pool_persistence SELECT chain_id, pool, 0, ${anyOf('-0.5', '0', '12', '10000')}, 0 FROM operator.pool_listing
+      WHERE random() < 0.9`);
 });
 
 const anyOf = (...values: readonly string[]) =>
@@ -56,12 +58,13 @@ const SORT_KEYS: Readonly<Record<(typeof SORTS)[number], readonly string[]>> = {
   apr7d: ['apr_bps_7d'],
   change: ['change_e6'],
   depth: ['depth_fiat'],
+  persistence: ['p95_bps'],
 };
 
 /** Everything in order, by comparing rows here. */
 async function expectedOrder(sort: (typeof SORTS)[number], order: Order, chains: readonly number[]): Promise<string[]> {
   const { rows } = await listing.pool.query<Row>(
-    'SELECT *, chain_id::int AS chain_id, created_block_number::int AS created_block_number FROM operator.pool_listing LEFT JOIN operator.pool_trend USING (chain_id, pool)',
+    'SELECT *, chain_id::int AS chain_id, created_block_number::int AS created_block_number FROM operator.pool_listing LEFT JOIN operator.pool_trend USING (chain_id, pool) LEFT JOIN operator.pool_persistence USING (chain_id, pool)',
   );
   const columns = [
     ...SORT_KEYS[sort].map((name) => [name, order] as const),

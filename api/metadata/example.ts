@@ -1,4 +1,5 @@
 import { EXECUTABILITY_EXAMPLE } from '../../db/listing/executability.ts';
+import { PERSISTENCE_EXAMPLE } from '../../db/listing/persistence.ts';
 import { POOL_ANALYTICS_EXAMPLE } from '../../db/listing/pool-analytics.ts';
 import type { PoolRecord } from '../../db/listing/pool-record.ts';
 import { SUMS_EXAMPLE, TREND_EXAMPLE } from '../../db/listing/trend.ts';
@@ -79,6 +80,7 @@ const POOL: PoolRecord = {
   },
   executability: EXECUTABILITY_EXAMPLE,
   trend24h: TREND_EXAMPLE,
+  persistence24h: PERSISTENCE_EXAMPLE,
   analytics24h: POOL_ANALYTICS_EXAMPLE,
 };
 

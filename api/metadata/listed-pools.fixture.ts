@@ -5,7 +5,7 @@ import { seedAddress } from '../../test/harness/seed-pools.ts';
 
 export const [CHAIN_A, CHAIN_B] = [31337, 31338];
 export const TIERS = ['black', 'unclassified', 'red', 'yellow', 'green'] as const;
-export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth'] as const;
+export const SORTS = ['tiered', 'tvl', 'created', 'volume', 'apr', 'apr7d', 'change', 'depth', 'persistence'] as const;
 /** More on both chains together than a page may have. */
 export const POOLS_PER_CHAIN = 700;
 
@@ -91,4 +91,28 @@ for (const [index, trend] of fc.sample(fc.option(anyTrend), { numRuns: pools.len
 export const trendOf = (pool: ListedPool): Trend => {
   const { isOld, ...trend } = trends.get(pool) ?? { ...UNKNOWN, isOld: true };
   return isOld ? UNKNOWN : trend;
+};
+
+type Held = {
+  readonly medianBps: number;
+  readonly p95Bps: number;
+  readonly withdrawnShare: number;
+  readonly goneShare: number | null;
+};
+/** Of most pools, whether quotes held; of some too old. */
+export const persistences = new Map<ListedPool, Held & { readonly isOld: boolean }>();
+const anyHeld = fc.record({
+  medianBps: fc.constantFrom(-1.5, 0),
+  p95Bps: fc.constantFrom(-0.01, 0, 5, 5.01, 10_000),
+  withdrawnShare: fc.constantFrom(0, 0.06),
+  goneShare: fc.constantFrom(null, 0.5),
+  isOld: fc.constantFrom(true, false, false),
+});
+for (const [index, held] of fc.sample(fc.option(anyHeld), { numRuns: pools.length, seed: 9 }).entries()) {
+  const pool = pools[index];
+  if (pool && held) persistences.set(pool, held);
+}
+export const persistenceOf = (pool: ListedPool): Held | null => {
+  const { isOld, ...held } = persistences.get(pool) ?? { isOld: true };
+  return isOld ? null : (held as Held);
 };

@@ -10,7 +10,16 @@ import { startedWorld } from '../../test/harness/open-world.ts';
 import { runs } from '../../test/harness/property-seed.ts';
 import { bindRoutes } from '../declaration/api-route.ts';
 import { ApiError, internalError, sendError } from '../errors.ts';
-import { CHAIN_A, CHAIN_B, chains, pools, trendOf, trends } from './listed-pools.fixture.ts';
+import {
+  CHAIN_A,
+  CHAIN_B,
+  chains,
+  persistenceOf,
+  persistences,
+  pools,
+  trendOf,
+  trends,
+} from './listed-pools.fixture.ts';
 import { anyQuery, anyScope, isReleaseKnown, matching, type Query, type Scope } from './listing-queries.fixture.ts';
 import { metadataResource } from './metadata.ts';
 
@@ -37,6 +46,12 @@ beforeAll(async () => {
       depthFiat,
       isOld ? 25 : 23,
     ]);
+  }
+  for (const [{ chainId, pool }, { isOld, ...held }] of persistences) {
+    await client.query(
+      'INSERT INTO operator.pool_persistence VALUES ($1, $2, $3, $4, $5, $6, now() - make_interval(hours => $7))',
+      [chainId, pool, held.medianBps, held.p95Bps, held.withdrawnShare, held.goneShare, isOld ? 25 : 23],
+    );
   }
   const window = { fromTs: 0, toTs: 86_400, fromBlock: 1, toBlock: 9 };
   await writeWindows(
@@ -109,6 +124,7 @@ test('any query gets the very page that the contract describes', async () => {
             tvlFiat: pool.shownTvlFiat,
             executability: { committedShare: null, liveShare: null, ownLandedShare: null },
             trend24h: trendOf(pool),
+            persistence24h: persistenceOf(pool),
             analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat: pool.shownTvlFiat }),
           }),
         })),

@@ -6,6 +6,7 @@ import {
   CHAIN_B,
   ENABLED,
   POOLS_PER_CHAIN,
+  persistenceOf,
   pools,
   RELEASES,
   SORTS,
@@ -32,6 +33,7 @@ export const anyQuery = fc.record(
     sortOrder: fc.constantFrom('asc', 'desc'),
     include24h: flag,
     minTvlFiat: fc.constantFrom('0', '-1', '9.99', '10', '10.01', '5e2', '1e22', '1e23'),
+    maxPersistenceBps: fc.constantFrom('-0.01', '0', '5', '1e4'),
     tier: someOf(['green', 'yellow', 'red']),
     lockedPricingOnly: flag,
     depositAllowlistEnabled: flag,
@@ -73,6 +75,10 @@ export function matching(query: Query, scope: Scope): ListedPool[] {
     .filter(({ tier }) => (tier === 'black') === delistedOnly)
     .filter(({ tier }) => query.tier === undefined || query.tier.split(',').includes(tier))
     .filter(({ tvlFiat }) => floor <= 0 || (tvlFiat !== null && tvlFiat >= floor))
+    .filter((pool) => {
+      const most = query.maxPersistenceBps;
+      return most === undefined || (persistenceOf(pool)?.p95Bps ?? Infinity) <= Number(most);
+    })
     .filter(({ lockedPricing }) => query.lockedPricingOnly !== 'true' || lockedPricing)
     .filter(({ depositAllowlist }) => query.depositAllowlistEnabled !== 'true' || depositAllowlist)
     .filter(({ contractVersion }) => (query.contract_version ?? contractVersion) === contractVersion)
@@ -89,6 +95,7 @@ const KEYS: Readonly<Record<string, (pool: ListedPool) => readonly (number | nul
   apr7d: ({ aprBps7d }) => [aprBps7d],
   change: (pool) => [trendOf(pool).changeE6],
   depth: (pool) => [trendOf(pool).depthFiat],
+  persistence: (pool) => [persistenceOf(pool)?.p95Bps ?? null],
 };
 
 /** What is unknown comes last both ways; ties go by address and chain. */

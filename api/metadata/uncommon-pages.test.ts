@@ -146,8 +146,8 @@ test.each(['search=us', `addresses=${seedAddress(1)}`])(
   },
 );
 
-/** Trends are another table: their few rows are sorted each time. */
-const isIndexed = (sort: (typeof SORTS)[number]) => sort !== 'change' && sort !== 'depth';
+/** Trends and persistence are other tables: their few rows are sorted each time. */
+const isIndexed = (sort: (typeof SORTS)[number]) => !['change', 'depth', 'persistence'].includes(sort);
 const ofOneChain = SORTS.filter(isIndexed).map((sort) => ({ sort, chains: [CHAIN_A] }));
 const ofSeveral = CROSS_CHAIN_SORTS.filter(isIndexed).map((sort) => ({ sort, chains: [CHAIN_A, CHAIN_B] }));
 

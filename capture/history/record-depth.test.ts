@@ -56,7 +56,7 @@ async function tradedPool(pair: Pair, bins: BinShape[], notionalFeeE8 = 0): Prom
 }
 
 /** Reads prices, then samples; without spare calls where the budget says so. */
-async function sample(depthPools = 100, spare = () => true): Promise<void> {
+async function sample(persistencePools = 100, spare = () => true): Promise<void> {
   await readPrices();
   const logger = { warn: () => undefined, child: () => logger } as never;
   const recordDepth = createDepthRecorder({
@@ -68,7 +68,7 @@ async function sample(depthPools = 100, spare = () => true): Promise<void> {
     logger,
   });
   const { timestamp } = await world.chain.client.getBlock();
-  const kept = { ...HistoryConfig.parse({}), depthPools };
+  const kept = { ...HistoryConfig.parse({}), persistencePools };
   await recordQuotes({ database: own.database, chainId: CHAIN, pools, kept, recordDepth }, Number(timestamp));
 }
 

@@ -40,7 +40,7 @@ export async function recordQuotes(
   const byValue = (await pools()).filter(({ isFunded }) => isFunded).sort((a, b) => b.valueUsd - a.valueUsd);
   const funded = byValue.map(({ address }) => address);
   await keepMinutes(database, [chainId, funded, minutesFrom, hoursFrom]);
-  const due = await poolsToSample(database, [chainId, funded.slice(0, kept.depthPools), minutesFrom]);
+  const due = await poolsToSample(database, [chainId, funded.slice(0, kept.persistencePools), minutesFrom]);
   const failure = await recordDepth(due.map(({ pool }) => pool)).then(
     () => null,
     (error: unknown) => error,

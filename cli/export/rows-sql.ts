@@ -6,6 +6,7 @@ export const VIEWS = {
   quote_sample: 'block_timestamp',
   pool_day: 'day_ts',
   fill_quality: 'day_ts',
+  quote_persistence: 'day_ts',
   fiat_price_history: 'ts',
   dex_trades: 'block_timestamp',
   pool_yields: 'to_ts',
@@ -13,7 +14,11 @@ export const VIEWS = {
 export type View = keyof typeof VIEWS;
 
 /** Order within a day of views whose second column is neither a pool nor a token. */
-const ORDERS: Partial<Record<View, string>> = { dex_trades: 'block_number, evt_index', pool_yields: 'pool' };
+const ORDERS: Partial<Record<View, string>> = {
+  dex_trades: 'block_number, evt_index',
+  pool_yields: 'pool',
+  quote_persistence: 'pool, day_ts, side, horizon',
+};
 
 const DAY = 86_400;
 export const ROWS_PER_FETCH = 20_000;

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 
-const Share = z.number().min(0).max(1).nullable();
+export const Share = z.number().min(0).max(1).nullable();
 
 /** How often a pool could be traded with. Capture samples funded pools once a minute. */
 export const Executability = z.strictObject({

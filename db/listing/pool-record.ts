@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LISTED_TIERS } from '../../protocol/classification.ts';
 import { LISTED_STATUSES } from '../../protocol/quote-status.ts';
 import { Executability } from './executability.ts';
+import { Persistence } from './persistence.ts';
 import { FiatNumber, PoolAnalytics, Uint64 } from './pool-analytics.ts';
 import { Sums, Trend } from './trend.ts';
 
@@ -175,6 +176,11 @@ export const PoolRecord = z
     trend24h: Trend.optional().describe(
       'How the price moved, of funded pools, as written once a minute; only with include24h=true.',
     ),
+    persistence24h: Persistence.nullable()
+      .optional()
+      .describe(
+        'Whether quotes held one block later, as written every five minutes; null with fewer than 100 samples. Only with include24h=true.',
+      ),
     analytics24h: z
       .union([PoolAnalytics, z.null()])
       .optional()

@@ -4,6 +4,7 @@ import { showPool } from './show-pool.ts';
 const record = '{"pair":"A/B","extensions":[]}';
 const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null };
 const trend24h = { changeE6: -12, depthFiat: null };
+const persistence24h = { medianBps: -0.5, p95Bps: 3, withdrawnShare: 0, goneShare: null };
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
 
 test('the status follows the stored fields', () => {
@@ -13,7 +14,7 @@ test('the status follows the stored fields', () => {
 });
 
 test('a pool whose index differs from the chain has no analytics', () => {
-  const day = { analytics: 'null', window, tvlFiat: null, executability, trend24h };
+  const day = { analytics: 'null', window, tvlFiat: null, executability, trend24h, persistence24h: null };
   const shown = JSON.parse(showPool({ record, status: 'healthy', prices: [0.5, null], day }));
   expect(shown).toMatchObject({ analytics24h: null, tvlFiat: null, executability });
 });
@@ -27,10 +28,10 @@ test.each([
       record,
       status: 'healthy',
       prices: [0.5, null],
-      day: { analytics: '{"transfers":3}', window, tvlFiat, executability, trend24h },
+      day: { analytics: '{"transfers":3}', window, tvlFiat, executability, trend24h, persistence24h },
     }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"persistence24h":{"medianBps":-0.5,"p95Bps":3,"withdrawnShare":0,"goneShare":null},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
 });

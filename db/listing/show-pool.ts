@@ -1,5 +1,6 @@
 import { joinJson, joinObjects, ReadyJson } from '../../runtime/joined-json.ts';
 import type { Executability } from './executability.ts';
+import type { Persistence } from './persistence.ts';
 import type { PoolAnalytics } from './pool-analytics.ts';
 import type { PoolRecord } from './pool-record.ts';
 import type { Trend } from './trend.ts';
@@ -13,6 +14,7 @@ export type StoredRecord = Omit<
   | 'tvlFiat'
   | 'executability'
   | 'trend24h'
+  | 'persistence24h'
   | 'analytics24h'
 >;
 
@@ -38,6 +40,7 @@ export type PoolAtRead = {
     readonly tvlFiat: string | null;
     readonly executability: Executability;
     readonly trend24h: Trend;
+    readonly persistence24h: Persistence | null;
   } | null;
 };
 
@@ -49,10 +52,10 @@ export function showPool({ record, status, prices, day }: PoolAtRead): string {
   if (day === null) return shown;
   const { analytics } = day;
   const analytics24h = analytics === 'null' ? analytics : joinObjects(JSON.stringify(day.window), analytics);
-  const { executability, trend24h } = day;
+  const { executability, trend24h, persistence24h } = day;
   const tvlFiat = new ReadyJson(String(day.tvlFiat));
   return joinObjects(
     shown,
-    joinJson({ tvlFiat, executability, trend24h, analytics24h: new ReadyJson(analytics24h) }).join(''),
+    joinJson({ tvlFiat, executability, trend24h, persistence24h, analytics24h: new ReadyJson(analytics24h) }).join(''),
   );
 }

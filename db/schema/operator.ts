@@ -161,6 +161,17 @@ export const poolTrends = operator.table('pool_trend', {
   updatedAt: instant('updated_at').notNull().defaultNow(),
 });
 
+/** Whether the quotes of a funded pool held in 24 hours, at one block, of pools with 100 samples. */
+export const poolPersistence = operator.table('pool_persistence', {
+  chainId: int8('chain_id').notNull(),
+  pool: checkedAddress('pool').notNull(),
+  medianBps: doublePrecision('median_bps').notNull(),
+  p95Bps: doublePrecision('p95_bps').notNull(),
+  withdrawnShare: doublePrecision('withdrawn_share').notNull(),
+  goneShare: doublePrecision('gone_share'),
+  updatedAt: instant('updated_at').notNull().defaultNow(),
+});
+
 /** Inputs from which each pool of the index, listed or not, was last computed. A refresh recomputes changed pools. */
 export const listingSources = operator.table('listing_source', {
   chainId: int8('chain_id').notNull(),

@@ -8,4 +8,5 @@ set -euo pipefail
 exec pg_dump --username="${PGUSER:-postgres}" --dbname="${PGDATABASE:-pools}" --format=custom --data-only \
   --table=operator.api_key --table=operator.curator --table=operator.delisted_pool \
   --table=operator.layout_calibration --table=operator.pamm_submission --table=operator.pamm_answer --table=history.fill \
-  --table='history.quote_hour_*' --table='history.executability_hour_*' --table='history.fiat_price_hour_*'
+  --table='history.quote_hour_*' --table='history.executability_hour_*' --table='history.fiat_price_hour_*' \
+  --table='history.persistence_day_*'

@@ -1,4 +1,4 @@
-import { type PartView, type PendingPart, stateDigest } from '../../chain/pending-state.ts';
+import type { PartView, PendingPart } from '../../chain/pending-state.ts';
 import { RpcFailure } from '../../chain/rpc-failure.ts';
 import { Alarm } from '../../runtime/alarm.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -8,6 +8,7 @@ import type { PendingOverrides } from '../live/sourced-block.ts';
 import { nextPart, noPart, type PartOutcome, type PartShown } from './next-part.ts';
 import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
+import { digestOf, pendingPart } from './pending-part.ts';
 
 /** What one process shares of a part with the others. */
 export interface SharedPart {
@@ -78,9 +79,7 @@ export class PartFeed {
     const { view, index, shownAt } = used;
     const digest = digestOf(view);
     if (this.#state?.digest === digest && this.#state.receivedAt === shownAt) return this.#state;
-    const { blockNumber, timestamp } = view;
-    const content = { blockNumber, timestamp, digest, part: { view, index, multicall3 } };
-    this.#state = { ...content, overrides: new Map(), receivedAt: shownAt };
+    this.#state = pendingPart({ view, index, multicall3 }, shownAt);
     return this.#state;
   }
 
@@ -178,6 +177,3 @@ function faultOf(error: unknown): PartFault {
   if (code === 'aborted') return 'timeout';
   return code === 'timeout' || code === 'refused' || code === 'malformed' ? code : 'unreachable';
 }
-
-const digestOf = ({ blockNumber, timestamp, parentHash, feesWei }: PartView): string =>
-  stateDigest(`${blockNumber} ${timestamp} ${parentHash} ${feesWei}`);

@@ -63,6 +63,7 @@ const LEFT_OUT = [
   // See BOTH_SAW.
   'read_model.quote_sample',
   'read_model.fill_quality',
+  'read_model.quote_persistence',
   // Its block is compared through `read_model.indexed_block`.
   'live._ponder_checkpoint',
   'live._ponder_meta',

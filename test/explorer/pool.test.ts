@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CHAIN_A } from '../metadata/listing-fixture.ts';
 import { findings } from './axe.ts';
 import { figure, pathOf, startedExplorer, TIMEOUT_MS } from './explorer-pages.ts';
-import { addQuoteSample, addTrade } from './seed-market.ts';
+import { addPersistence, addQuoteSample, addTrade } from './seed-market.ts';
 import { stopClock } from './still-clock.ts';
 
 /* The page of a pool, as a browser shows it. */
@@ -43,6 +43,7 @@ describe('a pool', () => {
     const { address } = world.pools[0];
     await addTrade(world.listing, address, 3_000);
     await addQuoteSample(world.listing, address);
+    await addPersistence(world.listing, address);
     const page = await open(pathOf(world.pools[0]), { viewport: { width: 1_180, height: 900 } });
     const chart = page.locator('.candles canvas').first();
     await chart.waitFor();
@@ -77,6 +78,8 @@ describe('a pool', () => {
     expect(await shown()).toContain(`volume ${volume},`);
     const row = page.locator('.days tbody tr').first();
     await row.waitFor();
+    // Of the side that lost more.
+    expect(await row.locator('td').allTextContents()).toEqual(expect.arrayContaining(['2.5 bps', '12.50%']));
     expect(await findings(page)).toEqual([]);
     await page.getByRole('button', { name: '5m' }).click();
     await page.getByRole('button', { name: '5m', pressed: true }).waitFor();

@@ -230,3 +230,14 @@ export async function addQuoteSample({ pool: database }: Listing, pool: Address)
 
 /** Within 10, 25, 50 and 100 bps. */
 const inBands = (third: string) => ['1', '2', third, `${third}0`];
+
+/** What became of quotes of the newest day with activity, by side: an eighth of the bids' depth was gone. */
+export async function addPersistence({ pool: database }: Listing, pool: Address): Promise<void> {
+  const ts = NOW - 60 - ((NOW - 60) % 86_400);
+  await database.query("SELECT history.keep_partitions('persistence_day', $1, 0)", [ts]);
+  await database.query(
+    `INSERT INTO history.persistence_day VALUES ($1, $2, $3, 'bids', '1_block', 9, 0, 2.5, 0.1, 0, 0, 0, 0.125),
+       ($1, $2, $3, 'asks', '1_block', 9, 0, 1.5, 0.1, 0, 0, 0, NULL)`,
+    [CHAIN_A, pool, ts],
+  );
+}

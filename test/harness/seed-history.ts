@@ -32,7 +32,7 @@ export async function openHistory(): Promise<SeededHistory> {
     );
   }
   await seeder.end();
-  const partitions = ['fiat_price_minute', 'fiat_price_hour', 'quote_minute'].flatMap((table) =>
+  const partitions = ['fiat_price_minute', 'fiat_price_hour', 'quote_minute', 'persistence_day'].flatMap((table) =>
     [0, 1, 2].map((day) => `SELECT history.keep_partitions('${table}', ${START + day * DAY}, 0)`),
   );
   await client.query(partitions.join(';'));
@@ -69,6 +69,10 @@ export async function openHistory(): Promise<SeededHistory> {
        SELECT chain_id, '${TOKEN0}', ts - ts % 60, 1 + block_number / 7.0, 'static' FROM seeded WHERE pool = '${POOLS[0]}';
      INSERT INTO history.fiat_price_hour
        SELECT DISTINCT ON (chain_id, ts / 3600) chain_id, '${TOKEN0}', ts - ts % 3600, 2, '=source' FROM seeded;
+     INSERT INTO history.persistence_day
+       SELECT chain_id, pool, ts / ${DAY} * ${DAY}, side, horizon, count(*), -0.25, 10000, 0.5, 0.25, 0.125, 1 / 3.0,
+              CASE WHEN side = 'asks' THEN 0.1 END
+       FROM seeded, unnest(ARRAY['bids', 'asks']) side, unnest(ARRAY['1_block', '200_ms']) horizon GROUP BY 1, 2, 3, 4, 5;
      RESET search_path`,
   );
   const finalise = async (timestamp: number) => {

@@ -54,8 +54,17 @@ export function testListing(indexed: IndexedWorld): void {
     for (const chain of world.chains) {
       const { client, chainId, scenario } = chain;
       for (const { address, name } of scenario.pools) {
-        const { token0FiatPrice, token1FiatPrice, aprBps7d, tvlFiat, executability, trend24h, analytics24h, ...facts } =
-          world.rowOf(chain, name);
+        const {
+          token0FiatPrice,
+          token1FiatPrice,
+          aprBps7d,
+          tvlFiat,
+          executability,
+          trend24h,
+          persistence24h,
+          analytics24h,
+          ...facts
+        } = world.rowOf(chain, name);
         const { priceProviderStatus, classificationSummary, ...shown } = facts;
         expect(shown, name).toEqual(await readRecord({ client, scenario, pool: address }, NAMES[chainId] ?? ''));
       }

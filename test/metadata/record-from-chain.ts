@@ -7,7 +7,16 @@ type Row = Page['data'][number];
 /** What the contract of the listing says of a pool, but for what the scheduled work finds out. */
 export type ChainRecord = Omit<
   Row,
-  | ('token0FiatPrice' | 'token1FiatPrice' | 'aprBps7d' | 'tvlFiat' | 'executability' | 'trend24h' | 'analytics24h')
+  | (
+      | 'token0FiatPrice'
+      | 'token1FiatPrice'
+      | 'aprBps7d'
+      | 'tvlFiat'
+      | 'executability'
+      | 'trend24h'
+      | 'persistence24h'
+      | 'analytics24h'
+    )
   | ('priceProviderStatus' | 'classificationSummary')
 >;
 

@@ -229,6 +229,7 @@ test('a backup has every table of the operator and of history that neither the c
     'listing_source',
     'pool_listing',
     'pool_trend',
+    'pool_persistence',
     'listed_pool',
     'fiat_price',
     'found_contract',
@@ -240,7 +241,7 @@ test('a backup has every table of the operator and of history that neither the c
     'log_fault',
   ].map((name) => `operator.${name}`);
   // Of each index, and the minutes of some days.
-  const ofHistory = ['trade_mark', 'trade_bar', 'quote_minute', 'fiat_price_minute'];
+  const ofHistory = ['trade_mark', 'trade_bar', 'quote_minute', 'fiat_price_minute', 'persistence_minute'];
   madeAgain.push(...ofHistory.map((name) => `history.${name}`));
   expect(rows.map(({ name }) => name).sort()).toEqual([...backedUp, ...madeAgain].sort());
 });

@@ -8,6 +8,7 @@ import { wholeTokens } from '../quantities.ts';
 
 const EVERY_MS = 60_000;
 const SHOWN = 7;
+const TITLES = ['Trades', 'Compared', 'Median', 'Worst', 'Worse than quoted', 'Lost in a block, p95', 'Shown and gone'];
 
 type Props = { readonly chainId: number; readonly pool: string; readonly tokens: readonly [Token, Token] };
 
@@ -23,12 +24,12 @@ export function FillQuality({ chainId, pool, tokens }: Props) {
       <table class="days">
         <caption>
           What trades got beside what was quoted one block before, by days (UTC). Differences that come from a price
-          update between are normal.
+          update between are normal. The last two columns are of quotes that nobody took, of the worse side.
         </caption>
         <thead>
           <tr>
             <th scope="col">Day</th>
-            {['Trades', `${nameOf(token0)} traded`, 'Compared', 'Median', 'Worst', 'Worse than quoted'].map((title) => (
+            {[...TITLES.slice(0, 1), `${nameOf(token0)} traded`, ...TITLES.slice(1)].map((title) => (
               <th key={title} scope="col" class="figure">
                 <bdi>{title}</bdi>
               </th>
@@ -49,6 +50,8 @@ function Row({ day, decimals }: { readonly day: PoolDay; readonly decimals: numb
   const { dayTs, swapCount, volume0Raw, fillQuality } = day;
   const volume = decimals === null ? NOTHING : compactAmount(Number(wholeTokens(BigInt(volume0Raw), decimals)));
   const worse = fillQuality?.worseShare ?? null;
+  const ofBlock = day.persistence.filter(({ horizon }) => horizon === '1_block');
+  const gone = greatest(day.persistence.map(({ goneShare }) => goneShare));
   return (
     <tr>
       <td>{new Date(dayTs * 1_000).toISOString().slice(0, 10)}</td>
@@ -58,6 +61,13 @@ function Row({ day, decimals }: { readonly day: PoolDay; readonly decimals: numb
       <td class="figure">{bps(fillQuality?.medianBps)}</td>
       <td class="figure">{bps(fillQuality?.worstBps)}</td>
       <td class="figure">{worse === null ? NOTHING : share(worse, 1)}</td>
+      <td class="figure">{bps(greatest(ofBlock.map(({ p95Bps }) => p95Bps)))}</td>
+      <td class="figure">{gone === null ? NOTHING : share(gone, 1)}</td>
     </tr>
   );
+}
+
+function greatest(figures: readonly (number | null)[]): number | null {
+  const known = figures.filter((figure) => figure !== null);
+  return known.length === 0 ? null : Math.max(...known);
 }

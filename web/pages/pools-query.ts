@@ -15,7 +15,7 @@ export type PoolsView = {
   readonly offset: number;
 };
 
-export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created', 'change', 'depth'] as const;
+export const SORTS = ['tiered', 'tvl', 'volume', 'apr', 'apr7d', 'created', 'change', 'depth', 'persistence'] as const;
 export type Sort = (typeof SORTS)[number];
 export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   tiered: 'Tier, then TVL',
@@ -26,6 +26,7 @@ export const SORT_NAMES: Readonly<Record<Sort, string>> = {
   created: 'Newest (one chain)',
   change: 'Change 24 h',
   depth: 'Depth 1 %, where sampled',
+  persistence: 'Quotes that did not hold',
 };
 export const TIERS = ['green', 'yellow', 'red'] as const;
 export type Tier = (typeof TIERS)[number];

@@ -1,0 +1,110 @@
+import type { BidAsk, PoolCurve } from '../../protocol/curve.ts';
+import type { TradingSides } from '../../protocol/depth.ts';
+import { outputUntil, pricesWithin } from '../../protocol/depth-within.ts';
+import { divCeil, E6, maxBigint } from '../../protocol/fixed-point.ts';
+
+/** When a quote is compared with what the pool gives then; the last two of live prices. */
+export const HORIZONS = ['1_block', '2_blocks', '5_blocks', '200_ms', '1_s'] as const;
+
+export const SIDES = ['bids', 'asks'] as const satisfies readonly (keyof PoolCurve)[];
+export type Side = (typeof SIDES)[number];
+
+/** What a pool quoted at a block, guards applied. */
+export interface PoolQuote extends BidAsk {
+  readonly curve: PoolCurve;
+  readonly trading: TradingSides;
+}
+
+/** Null: the pool did not trade. Undefined: it was not read. */
+export type QuoteRead = PoolQuote | null | undefined;
+
+/** What quotes of one side became. */
+export interface SideSample {
+  /** By horizon, then by amount: against the taker, millionths, as {@link changeE6}; null where it is not known. */
+  readonly changesE6: readonly (number | null)[];
+  /** As {@link goneE6}. */
+  readonly goneE6: number | null;
+}
+
+export type Sample = Readonly<Record<Side, SideSample>>;
+
+/** The change of a quote that does not fill any more: all of it is gone. */
+export const WITHDRAWN_E6 = 1_000_000;
+/** A quote a thousand times better is as good as any. */
+const MIN_CHANGE_E6 = -1_000_000_000n;
+/** Depth is compared within this distance from mid, basis points. */
+const DEPTH_BPS = 10;
+/** One of the amounts is this part of what the side takes. */
+const DEPTH_PART = 10n;
+
+/**
+ * Compares what a pool quoted with what it gives at each of {@link HORIZONS}.
+ *
+ * 1. An amount that does not fill when it is shown is no quote: its changes are null.
+ * 2. What was not read is null, and what does not fill any more is {@link WITHDRAWN_E6}.
+ * 3. A quote that stays as it is changes by zero.
+ *
+ * @param later by horizon
+ * @param next the pool in the block after, as early as it was read there
+ * @param inputs by side, the amounts of which the worth is known, raw units; null where it is not
+ */
+export function compareQuotes(
+  shown: PoolQuote,
+  later: readonly QuoteRead[],
+  next: QuoteRead,
+  inputs: Readonly<Record<Side, readonly (bigint | null)[]>>,
+): Sample {
+  const ofSide = (side: Side): SideSample => {
+    const whole = shown.trading[side]?.at(-1)?.cumulativeInput ?? 0n;
+    const quotes = [...inputs[side], whole / DEPTH_PART].map((input) => ({
+      input,
+      output: outputOf(shown, side, input),
+    }));
+    const changesE6 = HORIZONS.flatMap((_, horizon) =>
+      quotes.map(({ input, output }) => {
+        const then = later[horizon];
+        return output === null || then === undefined ? null : changeE6(output, then && outputOf(then, side, input));
+      }),
+    );
+    return { changesE6, goneE6: goneE6(shown, next, side) };
+  };
+  return { bids: ofSide('bids'), asks: ofSide('asks') };
+}
+
+/** Whether anything was compared. */
+export const isKnown = ({ bids, asks }: Sample): boolean =>
+  [bids, asks].some(({ changesE6, goneE6: gone }) => gone !== null || changesE6.some((change) => change !== null));
+
+/** What an exact input gives, raw units; null when it does not fill, gives nothing, or is not known between levels. */
+function outputOf({ curve, trading }: PoolQuote, side: Side, input: bigint | null): bigint | null {
+  const end = trading[side]?.at(-1)?.cumulativeInput ?? 0n;
+  if (input === null || input === 0n || input > end) return null;
+  return curve[side].outputOf?.(input) || null;
+}
+
+/**
+ * By how much a quote became worse for the taker, millionths of what was shown: negative for a better one. Rounded up,
+ * towards worse.
+ *
+ * @param shown positive
+ * @param later null: the amount does not fill any more
+ */
+export function changeE6(shown: bigint, later: bigint | null): number {
+  if (later === null) return WITHDRAWN_E6;
+  const lost = (shown - later) * E6;
+  const rounded = lost > 0n ? divCeil(lost, shown) : lost / shown;
+  return Number(maxBigint(rounded, MIN_CHANGE_E6));
+}
+
+/**
+ * The part of the depth within 10 bps of mid that the next block does not have within the same price, millionths,
+ * rounded up; null without such depth, or where it is not known.
+ */
+export function goneE6(shown: PoolQuote, next: QuoteRead, side: Side): number | null {
+  if (next === undefined) return null;
+  const limitX64 = pricesWithin({ sellX64: shown.bidX64, buyX64: shown.askX64 }, DEPTH_BPS)[side];
+  const before = outputUntil(shown.curve[side], shown.trading[side], limitX64);
+  const after = next ? outputUntil(next.curve[side], next.trading[side], limitX64) : 0n;
+  if (!before || after === null) return null;
+  return Number(divCeil(maxBigint(before - after, 0n) * E6, before));
+}

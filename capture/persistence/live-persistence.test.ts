@@ -1,0 +1,142 @@
+import { decodeFunctionResult, encodeFunctionData, numberToHex } from 'viem';
+import { expect, test } from 'vitest';
+import { openChainRpc } from '../../chain/chain-rpc.ts';
+import { HistoryConfig } from '../../config/chains-schema.ts';
+import { LiveConfig } from '../../config/live-schema.ts';
+import { quoterAbi } from '../../devnet/abi.ts';
+import { request } from '../../devnet/json-rpc.ts';
+import { startLiveMarket } from '../../devnet/live/live-market.fixture.ts';
+import type { LivePool } from '../../devnet/live/live-pools.ts';
+import type { FeedPrice } from '../../devnet/live/registry.ts';
+import { startPartNode } from '../../devnet/parts/part-node.ts';
+import { Q64 } from '../../protocol/fixed-point.ts';
+import { openWorld } from '../../test/harness/open-world.ts';
+import { partSource } from '../../test/live/part-world.ts';
+import { indexedQuotes } from '../indexed-quotes.fixture.ts';
+import { createLiveQuotes } from './live-quotes.ts';
+import { PersistenceRecorder } from './record-persistence.ts';
+import { writeFigures } from './write-figures.ts';
+
+const PARTS = 3;
+const WINDOWS = 3;
+const MINUTE = 60_000;
+const INPUT = 10n ** 18n;
+
+const market = openWorld(async (ends) => {
+  const started = await startLiveMarket({ flatPools: 2, packedPools: 0, guards: ['none'] });
+  ends.defer(started.close);
+  const node = await startPartNode(started.chain, { partsPerBlock: PARTS });
+  ends.defer(node.stop);
+  return { ...started, node };
+});
+const { own, index, pools, readPrices } = indexedQuotes(market, {
+  rpcUrl: () => market.node.url,
+  pairs: async () => [{ token0: market.token0, token1: market.token1, decimals0: 18, decimals1: 18 }] as const,
+  change: () => ({ live: LiveConfig.parse(partSource(market.node, false)), blockTimeMs: 2_000 }),
+});
+
+/** Bid and ask so many millionths from two. */
+const around = (e6: bigint): FeedPrice => ({
+  bidX64: (2n * Q64 * (1_000_000n - e6)) / 1_000_000n,
+  askX64: (2n * Q64 * (1_000_000n + e6)) / 1_000_000n,
+});
+const HONEST = around(100n);
+const BETTER = around(40n);
+
+/** Shows the parts up to the next block's first: the last one has a better price of the second pool. */
+async function showBlock(): Promise<void> {
+  const { node, pools: live } = market;
+  const [honest, briefly] = live;
+  if (!honest || !briefly) throw new Error('two pools are made');
+  for (let shown = 0; shown < PARTS; shown += 1) {
+    const { number, timeSecs, index: before } = node.part();
+    const isNext = before === PARTS - 1;
+    const block = { number: isNext ? number + 1n : number, timeSecs: isNext ? timeSecs + 2n : timeSecs, slot: 0n };
+    const isLast = before === PARTS - 2;
+    node.submit((await honest.maker.sign(block, HONEST)).transaction);
+    node.submit((await briefly.maker.sign(block, isLast ? BETTER : HONEST)).transaction);
+    await node.nextPart();
+  }
+}
+
+/** What the quoter of the chain gives for the input of each side, at a block or after the newest part. */
+async function givenAt({ address, quoter }: LivePool, block: bigint | 'pending'): Promise<readonly bigint[]> {
+  const call = { abi: quoterAbi, functionName: 'quote' } as const;
+  const place = typeof block === 'bigint' ? numberToHex(block) : block;
+  const given = [true, false].map(async (zeroForOne) => {
+    const data = encodeFunctionData({ ...call, args: [address, zeroForOne, INPUT] });
+    const result = await request<`0x${string}`>(market.node.url, 'eth_call', [{ to: quoter, data }, place]);
+    const [amount0, amount1] = decodeFunctionResult({ ...call, data: result });
+    return -(zeroForOne ? amount1 : amount0);
+  });
+  return Promise.all(given);
+}
+
+interface Day {
+  readonly pool: string;
+  readonly side: string;
+  readonly horizon: string;
+  readonly median_bps: number;
+  readonly better_share: number;
+  readonly gone_share: number;
+}
+
+test('a maker that is better in the last part of each block alone stands out beside an honest one', async () => {
+  const [honest, briefly] = market.pools;
+  if (!honest || !briefly) throw new Error('two pools are made');
+  await showBlock();
+  for (const pool of market.pools) await index(pool, own.pairs[0]);
+  await readPrices();
+  const logger = { warn: () => undefined, child: () => logger } as never;
+  const clock = { ms: 1_000 * MINUTE };
+  const read = {
+    chain: own.config,
+    rpc: openChainRpc(own.config, 5_000),
+    reserve: () => true,
+    now: () => performance.now(),
+    wallClock: () => clock.ms,
+    logger,
+  };
+  const recorder = new PersistenceRecorder({
+    ...read,
+    database: own.database,
+    pools,
+    kept: HistoryConfig.parse({}),
+    fiatMaxAgeSecs: 3_600,
+    hasSpareCalls: () => true,
+    readLive: createLiveQuotes(read),
+    draw: () => 0,
+  });
+  let lost: readonly number[] = [];
+  for (let window = 0; window < WINDOWS; window += 1) {
+    clock.ms += MINUTE;
+    const { number } = await market.chain.client.getBlock();
+    const [shown, after] = [await givenAt(briefly, number), await givenAt(briefly, 'pending')];
+    lost = shown.map(
+      (output, side) => Math.ceil((Number(output - (after[side] ?? 0n)) / Number(output)) * 1e6 - 1e-6) / 100,
+    );
+    await recorder.run();
+    for (let blocks = 0; blocks < 5; blocks += 1) await showBlock();
+    // The blocks of this window are all in other minutes than those of the next.
+    for (let blocks = 0; blocks < 30; blocks += 1) await showBlock();
+    clock.ms += MINUTE / 2;
+    for (let steps = 0; steps < 6; steps += 1) await recorder.run();
+  }
+  const { timestamp } = await market.chain.client.getBlock();
+  await writeFigures(own.database, own.config.chainId, HistoryConfig.parse({}), Number(timestamp));
+  const { rows } = await own.database.query<Day>('SELECT * FROM history.persistence_day');
+  const figureOf = (pool: LivePool, side: string, horizon: string) =>
+    rows.find((row) => row.pool === pool.address && row.side === side && row.horizon === horizon);
+  for (const [place, side] of ['bids', 'asks'].entries()) {
+    for (const horizon of ['200_ms', '1_s']) {
+      expect(figureOf(honest, side, horizon)).toMatchObject({ median_bps: 0, gone_share: 0, better_share: 0 });
+      const figure = figureOf(briefly, side, horizon);
+      // The amounts are larger than that of the quoter here, so a little of their loss is in the depth.
+      expect(figure?.median_bps).toBeCloseTo(lost[place] ?? 0, 1);
+      expect(figure?.median_bps).toBeGreaterThan(0.5);
+      expect(figure?.gone_share).toBeGreaterThan(0.05);
+    }
+    // By blocks alone it looks as honest as the other one.
+    expect(figureOf(briefly, side, '1_block')).toMatchObject({ median_bps: 0 });
+  }
+}, 120_000);

@@ -1,0 +1,111 @@
+import type { Address } from 'viem';
+import { type ChainRpc, openChainRpc, type ReportedHead } from '../../chain/chain-rpc.ts';
+import { OtherPart } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
+import type { BlockHeader } from '../../chain/read-context.ts';
+import { readPart } from '../../chain/read-part.ts';
+import { RpcFailure } from '../../chain/rpc-failure.ts';
+import { partSource } from '../../config/live-schema.ts';
+import type { LiveBlocks } from '../../quoting/live/live-blocks.ts';
+import { pendingPart } from '../../quoting/parts/pending-part.ts';
+import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createQuoteReader, type QuotedCurve, type QuoteReaderDeps } from '../quote-reader.ts';
+import { type QuotesRead, readQuotes } from './read-quotes.ts';
+
+/** What pools quoted in the block that was being built. */
+export interface LiveRead {
+  /** The committed block that it was built on. */
+  readonly number: bigint;
+  /** Of parts: of all pools. Of state overrides: of the pools whose price they make. */
+  readonly quotes: QuotesRead;
+  readonly isOfAll: boolean;
+}
+
+/** Reads pools in the block that is being built; null without one. Never throws for nodes. */
+export type ReadLive = (pools: readonly ServedPool[]) => Promise<LiveRead | null>;
+
+export interface LiveQuotesDeps extends QuoteReaderDeps {
+  /** Absent on a chain without a source of state overrides. */
+  readonly live?: LiveBlocks | undefined;
+  /** Opens the nodes that follow parts. */
+  readonly openRpc?: typeof openChainRpc;
+  readonly reserve: () => boolean;
+  readonly now: Clock;
+}
+
+/** Timeout of calls at the tag `pending`. */
+const RPC_TIMEOUT_MS = 2_000;
+/** Longest wait for a call that shows the part. */
+const READ_MS = 500;
+/** Pools are read on so many parts, where another one comes between their calls. */
+const MAX_PARTS = 4;
+
+/** Makes what reads pools in the block being built; undefined for a chain without a source of live prices. */
+export function createLiveQuotes({ openRpc = openChainRpc, ...deps }: LiveQuotesDeps): ReadLive | undefined {
+  const { chain, live } = deps;
+  const source = partSource(chain.live);
+  const { chainId } = chain;
+  if (source)
+    return nullOnFailure(readParts({ ...deps, parts: openRpc({ chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS) }));
+  return live && nullOnFailure(readOverrides({ ...deps, live }));
+}
+
+const nullOnFailure =
+  (read: ReadLive): ReadLive =>
+  (pools) =>
+    read(pools).catch((error: unknown) => {
+      if (error instanceof RpcFailure) return null;
+      throw error;
+    });
+
+function readOverrides({ live, reserve, ...deps }: LiveQuotesDeps & { readonly live: LiveBlocks }): ReadLive {
+  const readQuote = createQuoteReader(deps);
+  return async (pools) => {
+    const head = await live.now();
+    if (!head) return null;
+    const read = await readQuotes(readQuote, { ...head, reserve }, pools);
+    const quotes = new Map([...read].filter(([, quote]) => quote?.hasLivePrice));
+    return { number: head.block.number, quotes, isOfAll: false };
+  };
+}
+
+function readParts({
+  chain,
+  rpc,
+  parts,
+  reserve,
+  now,
+  ...deps
+}: LiveQuotesDeps & { readonly parts: ChainRpc }): ReadLive {
+  const { chainId, multicall3 } = chain;
+  const readQuote = createQuoteReader({ ...deps, chain, rpc: parts });
+  const at = ({ block, endpoint }: ReportedHead, view: PartView) => {
+    const pending = pendingPart({ view, index: null, multicall3 }, now());
+    return { block: { ...block, pending } satisfies BlockHeader, endpoint, reserve };
+  };
+  return async (pools) => {
+    const [head, first] = await Promise.all([
+      rpc.head(),
+      readPart({ rpc: parts, chainId, multicall3 }, AbortSignal.timeout(READ_MS)),
+    ]);
+    let view = first;
+    const quotes = new Map<Address, QuotedCurve | null>();
+    for (let tries = 0; tries < MAX_PARTS && quotes.size < pools.length; tries += 1) {
+      if (view.blockNumber <= head.block.number) return null;
+      let newer: PartView | undefined;
+      const context = at(head, view);
+      const noting: typeof readQuote = (...args) =>
+        readQuote(...args).catch((error: unknown) => {
+          if (!(error instanceof OtherPart)) throw error;
+          newer = error.view;
+          return undefined;
+        });
+      const left = pools.filter(({ address }) => !quotes.has(address));
+      for (const [address, quote] of await readQuotes(noting, context, left)) quotes.set(address, quote);
+      if (!newer) break;
+      view = newer;
+    }
+    return { number: view.blockNumber - 1n, quotes, isOfAll: true };
+  };
+}

@@ -1,0 +1,32 @@
+import { type CaptureChain, type CaptureDeps, now, wallClock } from '../capture-chain.ts';
+import { adaptive, fixed, type Job, jobsOfChain } from '../job.ts';
+import { createLiveQuotes } from './live-quotes.ts';
+import { PersistenceRecorder } from './record-persistence.ts';
+import { writeFigures } from './write-figures.ts';
+
+/** Whether a chain's quotes hold. Calls are those that price reads do not need soon. */
+export function persistenceJobs(
+  { chain, chainId, budget, rpcs, pools, live, database, logger }: CaptureChain,
+  { file: { history: kept }, fiatMaxAgeSecs }: CaptureDeps,
+): Job[] {
+  if (kept.persistencePools === 0) return [];
+  const reserve = () => budget.reserve('funded');
+  const read = { chain, rpc: rpcs.funded, reserve, now, wallClock, logger };
+  const recorder = new PersistenceRecorder({
+    database,
+    ...read,
+    pools,
+    kept,
+    fiatMaxAgeSecs,
+    hasSpareCalls: () => budget.saved('funded') > budget.burst('funded'),
+    readLive: createLiveQuotes({ ...read, live }),
+    draw: Math.random,
+  });
+  return jobsOfChain(chainId, {
+    persistence: { pace: adaptive(1), run: () => recorder.run() },
+    'persistence-figures': {
+      pace: fixed(300),
+      run: () => writeFigures(database, chainId, kept, Math.floor(wallClock() / 1_000)),
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import type { HistoryConfig } from '../../config/chains-schema.ts';
+import { loadStatement } from '../../db/load-statement.ts';
+import type { Queryable } from '../../db/transaction.ts';
+
+const DAY = 86_400;
+
+const writeDays = loadStatement('./write-days.sql', import.meta.url);
+const write24h = loadStatement('./write-24h.sql', import.meta.url);
+
+/**
+ * Writes what samples of a chain say of the days that are not over, and of 24 hours, and drops old days.
+ *
+ * @param nowSecs Unix seconds
+ * @throws an error of Postgres
+ */
+export async function writeFigures(
+  database: Queryable,
+  chainId: number,
+  kept: Pick<HistoryConfig, 'quoteHourDays'>,
+  nowSecs: number,
+): Promise<void> {
+  for (const day of [nowSecs - DAY, nowSecs]) {
+    const keepFrom = nowSecs - kept.quoteHourDays * DAY;
+    await database.query('SELECT history.keep_partitions($1, $2, $3)', ['persistence_day', day, keepFrom]);
+  }
+  await writeDays(database, [chainId, nowSecs]);
+  await write24h(database, [chainId, nowSecs]);
+}
