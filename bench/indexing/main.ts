@@ -42,7 +42,7 @@ runBench({
     const compared = await compare(chains, run, events, rounds);
     printIndexing({ layout, ...compared }, verdicts);
     const read = { chains: chains.map(chainEntry), folder: folder.path, databaseUrl, rounds };
-    printReading({ events: compared.all, ...(await measureReading(read)) }, verdicts);
+    printReading({ events: compared.all, pairs: await measureReading(read) }, verdicts);
     if (swaps > 0) printLatency(await measureLatency(chains, { databaseUrl, chainsFile, swaps }));
   },
 });

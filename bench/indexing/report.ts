@@ -39,14 +39,16 @@ export function printIndexing(results: IndexingResults, verdicts: Verdicts<'inde
 }
 
 export function printReading(
-  { events, one, two }: Reading & { readonly events: number },
+  { events, pairs }: { readonly events: number; readonly pairs: Reading },
   verdicts: Verdicts<'indexing'>,
 ): void {
-  const secondsOf = (runs: readonly IndexRun[]) => new Samples(runs.map(({ seconds }) => seconds)).median;
-  const [ofOne, ofTwo] = [secondsOf(one), secondsOf(two)];
-  line('read from one node', `${(events / ofOne).toFixed(0)} events/s`);
-  line('compared with two', `${(events / ofTwo).toFixed(0)} events/s`);
-  line('two / one', `${(ofOne / ofTwo).toFixed(2)}  ${verdicts.line('read and compared/read', ofOne / ofTwo)}`);
+  const median = (of: (pair: Reading[number]) => number) => new Samples(pairs.map(of)).median;
+  const rate = (of: 'one' | 'two') => (events / median((pair) => pair[of].cpuSeconds)).toFixed(0);
+  line('read from one node', `${rate('one')} events/s by CPU time`);
+  line('compared with two', `${rate('two')} events/s by CPU time`);
+  const [cpu, wall] = (['cpuSeconds', 'seconds'] as const).map((of) => median(({ one, two }) => one[of] / two[of]));
+  const verdict = verdicts.line('read and compared/read', cpu ?? 0);
+  line('two / one', `${cpu?.toFixed(3)} by CPU time, ${wall?.toFixed(3)} by wall-clock time  ${verdict}`);
 }
 
 export function printLatency(latencies: Latencies): void {
