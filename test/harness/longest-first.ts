@@ -39,12 +39,12 @@ const LONGEST = [
 
 /**
  * Begins with the longest files, and with those that need services: files of one project follow each other. With
- * `--sequence.shuffle` files of one project are in the order of the seed.
+ * `FILE_ORDER=<seed>` files of one project are in its order.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const { shuffle, seed } = this.ctx.config.sequence;
-    if (shuffle) return files.toSorted((one, other) => compare(drawn(one, seed), drawn(other, seed)));
+    const seed = process.env.FILE_ORDER;
+    if (seed) return files.toSorted((one, other) => compare(drawn(one, seed), drawn(other, seed)));
     const sorted = await super.sort(files);
     return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
@@ -57,7 +57,7 @@ function rank({ moduleId, project }: TestSpecification): number {
 }
 
 /** Services first, then by a digest of the seed and the path. */
-const drawn = ({ moduleId, project }: TestSpecification, seed: number): string =>
+const drawn = ({ moduleId, project }: TestSpecification, seed: string): string =>
   `${project.name === 'unit' ? 1 : 0} ${hash('sha1', `${seed} ${relative(project.config.root, moduleId)}`)}`;
 
 const compare = (one: string, other: string): number => (one < other ? -1 : 1);

@@ -20,26 +20,24 @@ export interface SuiteRun {
 /** Vitest ends its workers and services first. */
 const STOP_LIMIT_MS = 20_000;
 
-/** Runs the suite once, in a random order; a run that says nothing of itself has failed with its last lines. */
+/** Runs the suite once, files in a random order; a run that says nothing of itself has failed with its last lines. */
 export async function runSuite({ folder, seed, loaded, args, signal }: SuiteRun): Promise<Run> {
   const startedAt = performance.now();
   const file = join(folder, 'result.json');
   await rm(file, { force: true });
   await using ends = new AsyncDisposableStack();
   if (loaded) ends.defer(await startLoad(folder));
-  const order = ['--sequence.shuffle', `--sequence.seed=${seed}`];
   const suite = await startService({
     name: 'Vitest',
     command: process.execPath,
     args: [
       'node_modules/vitest/vitest.mjs',
       'run',
-      ...order,
       `--reporter=${join(import.meta.dirname, 'run-reporter.ts')}`,
       ...args,
     ],
     cwd: PROJECT_ROOT,
-    env: { ...process.env, PROPERTY_SEED: String(seed), STEADY_RESULT: file },
+    env: { ...process.env, PROPERTY_SEED: String(seed), FILE_ORDER: String(seed), STEADY_RESULT: file },
     ready: async () => true,
     stopTimeoutMs: STOP_LIMIT_MS,
   });
