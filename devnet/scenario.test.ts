@@ -1,5 +1,5 @@
 import { decodeErrorResult, encodeFunctionData, type Hex, numberToHex } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseChainsFile } from '../config/load-chains.ts';
 import { MAX_POSITION } from '../protocol/pool-state.ts';
 import { extsload, sellAndBuyPrices, simulateSwap } from './actions.ts';
@@ -7,6 +7,7 @@ import { errors, named } from './anchored-market.fixture.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { buildChainsFile } from './chains-config.ts';
 import { connectDevChain, type DevChain, setBlockTime, staticCall } from './dev-chain.ts';
+import { request } from './json-rpc.ts';
 import { packedVariant } from './packed/variants.ts';
 import { factoryAbi, stopLossAbi } from './protocol-abi.ts';
 import type { ScenarioPool } from './scenario/plan.ts';
@@ -144,6 +145,12 @@ describe('the scenario', () => {
 });
 
 describe('traffic', () => {
+  /** Both chains have the scenario again after each. */
+  beforeEach(async () => {
+    const snapshots = await Promise.all(nodes.map(({ url }) => request(url, 'evm_snapshot', [])));
+    return () => Promise.all(nodes.map(({ url }, index) => request(url, 'evm_revert', [snapshots[index]])));
+  });
+
   test('of one seed does the same on two chains, and mostly succeeds', async () => {
     const traffics = await Promise.all(
       scenarios.map((each, index) => createTraffic({ rpcUrl: nodes[index]?.url ?? '', scenario: each, seed: 3 })),

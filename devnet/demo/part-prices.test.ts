@@ -28,7 +28,7 @@ function bidOf(transaction: Hex): bigint {
   return args?.[2] ?? 0n;
 }
 
-test('prices move in each part, and one pool is better in the last part of a block', { timeout: 60_000 }, async () => {
+test('prices move in each part, and one pool is better in the last part of a block', async () => {
   const anvil = await startAnvil({ chainId: CHAIN_ID, args: ['--order', 'fifo'] });
   onTestFinished(anvil.stop);
   const packed = packedVariant('sumOnEdges');

@@ -25,7 +25,7 @@ export async function quotesAfter(
       expect([index, null]).toContain(basis?.source?.part);
     }
     return all;
-  }, 5_000);
+  });
 }
 
 /** Shows parts with new prices until all quotes say that they are after the last one. */

@@ -19,51 +19,54 @@ const world = startedWorld(() =>
 );
 const { api } = operatedApi(world);
 
-test('every process logs in to Postgres as itself', async () => {
-  const { rows } = await world.database.query<{ login: string }>(
-    `SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'`,
-  );
-  expect(rows.map(({ login }) => login).sort()).toEqual([...PROCESSES].sort());
-});
-
-test('capture logs in to Redis as itself, and takes what the API reads of live sources', async () => {
-  const admin = new Redis(inject('redisUrl'));
-  const user = `user=${new URL(world.captureRedisUrl).username} `;
-  const channels = async () => {
-    const connections = String(await admin.client('LIST')).split('\n');
-    return connections.flatMap((line) => (line.includes(user) ? [/ sub=(\d+)/.exec(line)?.[1]] : []));
-  };
-  await expect.poll(channels, EVENTUALLY).toEqual(expect.arrayContaining(['0', String(world.chains.length)]));
-  admin.disconnect();
-});
-
-// First: pools that were asked for are read at each block for a while.
-describe('a chain of one-second blocks that no client asks for', () => testIdleCost(world));
-describe('metrics', () => testMetrics(world));
-
-describe('keys', () => {
-  const chainsWith = async (key: string) => (await api(key).GET('/public/v1/chains', {})).response.status;
-
-  test('the old key of a rotation ends in the running API within 3 seconds, the new one works at once', async () => {
-    const old = await issueApiKey(world.database, 'holder');
-    const kept = await issueApiKey(world.database, 'holder with a time of grace');
-    for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
-    const rotated = await rotateApiKey(world.database, old.keyId, 0);
-    const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
-    // biome-ignore lint/plugin: the whole time: keys that stay valid must not end in it either.
-    await sleep(KEY_CHANGE_MS);
-    expect(await chainsWith(old.key)).toBe(401);
-    for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
+// Not in any order: the last tests stop what the first ones ask.
+describe('processes that run', { shuffle: false }, () => {
+  test('every process logs in to Postgres as itself', async () => {
+    const { rows } = await world.database.query<{ login: string }>(
+      `SELECT DISTINCT usename AS login FROM pg_stat_activity WHERE datname = current_database() AND usename <> 'postgres'`,
+    );
+    expect(rows.map(({ login }) => login).sort()).toEqual([...PROCESSES].sort());
   });
 
-  test('nothing secret is in the logs of any process, and no store refused it anything', () => {
-    for (const name of PROCESSES) {
-      const log = world.processes[name].recentOutput();
-      expect(log, name).not.toMatch(/NOPERM|permission denied|must be owner/);
-      expect(log, name).not.toMatch(/ptd_[0-9a-f]{12}_/);
-      expect(log, name).not.toContain(new URL(world.databaseUrl).password);
-    }
+  test('capture logs in to Redis as itself, and takes what the API reads of live sources', async () => {
+    const admin = new Redis(inject('redisUrl'));
+    const user = `user=${new URL(world.captureRedisUrl).username} `;
+    const channels = async () => {
+      const connections = String(await admin.client('LIST')).split('\n');
+      return connections.flatMap((line) => (line.includes(user) ? [/ sub=(\d+)/.exec(line)?.[1]] : []));
+    };
+    await expect.poll(channels, EVENTUALLY).toEqual(expect.arrayContaining(['0', String(world.chains.length)]));
+    admin.disconnect();
   });
-});
 
-describe('/ready of the API', { timeout: 150_000 }, () => testReadiness(world, MAX_LAG_SECS));
+  // First: pools that were asked for are read at each block for a while.
+  describe('a chain of one-second blocks that no client asks for', () => testIdleCost(world));
+  describe('metrics', () => testMetrics(world));
+
+  describe('keys', () => {
+    const chainsWith = async (key: string) => (await api(key).GET('/public/v1/chains', {})).response.status;
+
+    test('the old key of a rotation ends in the running API within 3 seconds, the new one works at once', async () => {
+      const old = await issueApiKey(world.database, 'holder');
+      const kept = await issueApiKey(world.database, 'holder with a time of grace');
+      for (const { key } of [old, kept]) expect(await chainsWith(key)).toBe(200);
+      const rotated = await rotateApiKey(world.database, old.keyId, 0);
+      const inGrace = await rotateApiKey(world.database, kept.keyId, 3_600);
+      // biome-ignore lint/plugin: the whole time: keys that stay valid must not end in it either.
+      await sleep(KEY_CHANGE_MS);
+      expect(await chainsWith(old.key)).toBe(401);
+      for (const key of [rotated?.key, kept.key, inGrace?.key]) expect(await chainsWith(key ?? '')).toBe(200);
+    });
+
+    test('nothing secret is in the logs of any process, and no store refused it anything', () => {
+      for (const name of PROCESSES) {
+        const log = world.processes[name].recentOutput();
+        expect(log, name).not.toMatch(/NOPERM|permission denied|must be owner/);
+        expect(log, name).not.toMatch(/ptd_[0-9a-f]{12}_/);
+        expect(log, name).not.toContain(new URL(world.databaseUrl).password);
+      }
+    });
+  });
+
+  describe('/ready of the API', { timeout: 150_000 }, () => testReadiness(world, MAX_LAG_SECS));
+});

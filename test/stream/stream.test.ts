@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { movePrice } from '../quotes/quote-world.ts';
 import { Book } from './book.ts';
 import { connectSse, type SseClient } from './sse-client.ts';
@@ -13,15 +13,20 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
 
-async function open(query: string, book?: Book, headers: Record<string, string> = {}): Promise<SseClient> {
-  const client = await connectSse(`${world.api.base}/stream?${query}`, book, headers);
+async function open(
+  query: string,
+  book?: Book,
+  headers: Record<string, string> = {},
+  api = world.api,
+): Promise<SseClient> {
+  const client = await connectSse(`${api.base}/stream?${query}`, book, headers);
   clients.push(client);
   return client;
 }
 
 const isUpToDate = (client: SseClient, block: number) =>
   expect.poll(() => client.book.block ?? -1, WAIT).toBeGreaterThanOrEqual(block);
-const WAIT = { timeout: 10_000, interval: 10 };
+const WAIT = { interval: 10 };
 
 test.each([true, false])('reports each pool, then what changes, as REST does (depth %s)', async (depth) => {
   const client = await open(`pools=${world.names},${NO_POOL}&depth=${depth}`);
@@ -120,11 +125,14 @@ test('ends in order, and frees what it held', async () => {
 });
 
 test('says bye when the process stops', async () => {
-  const client = await open(`pools=${world.names}`);
+  const api = await world.startApi();
+  onTestFinished(api.stop);
+  const openThere = () => open(`pools=${world.names}`, undefined, {}, api);
+  const client = await openThere();
   await isUpToDate(client, await world.blockNow());
-  world.api.closeStreams();
+  api.closeStreams();
   await client.ended;
   const last = client.messages.at(-1);
   expect([last?.event, last?.data]).toMatchObject(['bye', { reason: 'shutdown' }]);
-  expect((await open(`pools=${world.names}`)).status).toBe(503);
+  expect((await openThere()).status).toBe(503);
 });

@@ -18,7 +18,7 @@ const asked = batchesOf(api);
 const named = () => world.market.pools.map(({ address }) => address).join();
 const urlOf = (query: string, at = api) => `${at.base}/price_levels?${query}`;
 const until = (what: string, isTrue: () => boolean | Promise<boolean>) =>
-  expect.poll(isTrue, { timeout: 10_000, interval: 10, message: what }).toBe(true);
+  expect.poll(isTrue, { interval: 10, message: what }).toBe(true);
 const textsOf = ({ texts }: TextClient) => texts.map(({ text }) => text);
 const byeOf = (client: TextClient) => JSON.parse(textsOf(client).at(-1) ?? '{}') as object;
 const gaps = ({ texts }: TextClient) => texts.slice(1).map(({ at }, index) => at - (texts[index]?.at ?? 0));
@@ -82,7 +82,7 @@ test('a frame is made once for all clients with the same query', async () => {
 test.each(['builder', 'bap710'] as const)(
   'all pools can be one venue, and pools can be chosen (%s)',
   async (format) => {
-    await updateAll(world.market, () => 200n);
+    await waitForUpdates(world, await updateAll(world.market, () => 200n), asked);
     const venue = `0x${'AB'.repeat(20)}`;
     const read = async (query: string, headers = {}): Promise<DecodedFrame> =>
       DECODERS[format](await (await fetch(urlOf(`format=${format}&${query}`), { headers })).text());
