@@ -27,7 +27,7 @@ beforeAll(async () => {
   };
   for (const resource of [historyResource, tradesResource]) mountHandlers(listing.app, bindRoutes(resource, deps));
   mountHandlers(listing.app, bindRoutes(udfResource, deps));
-}, 60_000);
+});
 
 const at = `/public/v1/evm/${CHAIN_A}`;
 const udf = '/public/v1/udf';
@@ -59,7 +59,7 @@ test('history, trades, bars for charts and rare pages wait for each other alone:
     await release();
     expect(await answers).toEqual(HISTORY.map(() => 200));
   });
-}, 20_000);
+});
 
 test('two hundred reads wait for their turn; one more is 503 at once', async () => {
   await whileLocked(async (release) => {
@@ -73,7 +73,7 @@ test('two hundred reads wait for their turn; one more is 503 at once', async () 
     await release();
     await Promise.all(answers);
   });
-}, 20_000);
+});
 
 /** Holds the tables that history reads until it is released, at the latest when the work ends. */
 async function whileLocked(work: (release: () => Promise<unknown>) => Promise<void>): Promise<void> {

@@ -25,15 +25,15 @@ function startAll() {
 
 test('jobs wait for the first index, and begin soon after it without having failed', async () => {
   const early = startAll();
-  await vi.waitFor(() => expect(early.logged).toEqual(['jobs wait for the first index']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(early.logged).toEqual(['jobs wait for the first index']));
   await early.jobs.stop();
   const { logged, jobs } = startAll();
   const states = () => Promise.all(Object.values(jobs.checks).map((check) => check()));
   expect(new Set(await states())).toEqual(new Set(['has not succeeded yet']));
-  await vi.waitFor(() => expect(logged).not.toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(logged).not.toEqual([]));
   await createOnchainTables(database.pool);
   await announceIndex(database.pool);
-  await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(new Set(await states())).toEqual(new Set([null])));
   expect(logged).toEqual(['jobs wait for the first index']);
   await jobs.stop();
 });
@@ -51,14 +51,14 @@ test('a job that uses what others find begins after their first runs, and withou
     new Registry(),
     logger,
   );
-  await vi.waitUntil(() => runs.includes('quick'), { timeout: 20_000 });
+  await vi.waitUntil(() => runs.includes('quick'));
   slow.resolve();
-  await vi.waitUntil(() => runs.includes('uses'), { timeout: 20_000 });
+  await vi.waitUntil(() => runs.includes('uses'));
   await first.stop();
   expect(runs.slice(0, 3)).toEqual(['quick', 'slow', 'uses']);
   runs.length = 0;
   const second = startJobs([uses, finds('hanging', hanging.promise)], database.pool, new Registry(), logger);
-  await vi.waitUntil(() => runs.length > 0, { timeout: 20_000 });
+  await vi.waitUntil(() => runs.length > 0);
   expect(runs[0]).toBe('uses');
   hanging.resolve();
   await second.stop();

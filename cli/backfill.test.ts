@@ -53,7 +53,7 @@ test('help has examples, settings and exit codes', async () => {
   }
 });
 
-test('a mistake ends it with 1 and one line that names it', { timeout: 120_000 }, async () => {
+test('a mistake ends it with 1 and one line that names it', async () => {
   const mistakes: [string[], Record<string, string>, RegExp][] = [
     [['--chains', '1;56'], {}, /^error: option '--chains <ids>' argument '1;56' is invalid\. not a chain id/],
     [['--schema', 'Onchain'], {}, /^error: option '--schema <name>' argument 'Onchain' is invalid\. not a name/],
@@ -80,7 +80,7 @@ test('an unreachable database ends it with 75 and one line', async () => {
   expect(stderr).not.toContain('secret');
 });
 
-test('interrupted, it says how to continue, and continues', { timeout: 120_000 }, async () => {
+test('interrupted, it says how to continue, and continues', async () => {
   for (const resumed of [false, true]) {
     const command = backfill(world, ['--json']);
     await new Promise((resolve) => command.child.stdout?.once('data', resolve));

@@ -192,7 +192,7 @@ test('each swap is a row with what its log, its tokens and the prices of its min
   isListed = true;
   await fc.assert(fc.asyncProperty(trades, check), { numRuns: runs(10) });
   expect(Math.min(seen.dollars, seen.unknown)).toBeGreaterThan(20);
-}, 120_000);
+});
 
 test('the queries of docs/use/dex-trades.sql sum up the trades', async () => {
   const now = String(START + 7 * HOUR);

@@ -34,7 +34,7 @@ async function startWaiting(pollMs: number): Promise<{ readonly ended: Promise<v
   const ended = waitForIndex(database, stopping.signal, { pollMs }).then(() => {
     isFound = true;
   });
-  await expect.poll(listeners, { timeout: 30_000 }).toBe(1);
+  await expect.poll(listeners).toBe(1);
   return { ended };
 }
 
@@ -53,7 +53,7 @@ test('an index that readers are switched to ends the wait without a poll, and it
   await serveSchema(database, ONCHAIN_SCHEMA);
   await ended;
   expect(isFound).toBe(true);
-  await expect.poll(listeners, { timeout: 30_000 }).toBe(0);
+  await expect.poll(listeners).toBe(0);
 });
 
 test('an index whose announcement was lost is found by a poll', async () => {
@@ -73,8 +73,8 @@ test('a lost connection is replaced', async () => {
     );
     return rows;
   };
-  await expect.poll(terminate, { timeout: 30_000 }).toEqual([{ terminated: true }]);
-  await expect.poll(listeners, { timeout: 30_000 }).toBe(1);
+  await expect.poll(terminate).toEqual([{ terminated: true }]);
+  await expect.poll(listeners).toBe(1);
   await createOnchainTables(database);
   await serveSchema(database, ONCHAIN_SCHEMA);
   await ended;

@@ -63,7 +63,7 @@ test.each([
     response.writeHead(status, { Location: 'http://127.0.0.1:1/' }).end('no'),
   );
   socket.send('a');
-  await vi.waitUntil(() => seen.messages.length + seen.ended > 0, { timeout: 10_000 });
+  await vi.waitUntil(() => seen.messages.length + seen.ended > 0);
   expect(seen).toMatchObject(expected);
 });
 

@@ -69,7 +69,7 @@ beforeAll(async () => {
     wallClock: Date.now,
   };
   mountHandlers(app, bindRoutes(historyResource, deps));
-}, 60_000);
+});
 
 const DAY = 86_400;
 const DAY_STARTS = [START + DAY, START];

@@ -97,7 +97,7 @@ beforeAll(async () => {
   if (!token0 || !token1) throw new Error('two tokens');
   const directory = fixedDirectory([{ ...served, token0, token1 }]);
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
-}, 60_000);
+});
 
 type Depth = readonly [string[] | null, string[] | null];
 /** Of every third both sides, of others the bids alone, or nothing. */

@@ -46,7 +46,7 @@ beforeAll(async () => {
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory([QUOTED, TRADED, STILL].map((address) => tradedPool(address)));
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
-}, 60_000);
+});
 
 const sample = (ts: number, bid: bigint | null, ask: bigint | null, bids?: string[], asks?: string[]) =>
   listing.pool.query(

@@ -210,7 +210,7 @@ describe('bodies', () => {
       const { values } = (await metrics.getSingleMetric('http_request_duration_seconds')?.get()) ?? { values: [] };
       return values.filter(({ labels }) => labels.route === '/length' && labels.status === 400 && labels.le === 20);
     };
-    await expect.poll(async () => (await counted())[0]?.value, { timeout: 20_000 }).toBe(2);
+    await expect.poll(async () => (await counted())[0]?.value).toBe(2);
     expect(await (await fetch(`${base}/public/v1/chains`)).json()).toHaveLength(CHAINS.length);
   });
 });

@@ -127,7 +127,7 @@ test('pages have the tokens of the pools of the listing, whichever are delisted,
   expect(new Set((await tokens({ count: 500 })).data.map(({ routers }) => routers.length))).toEqual(new Set([0, 1]));
   expect(seen.totals.size).toBeGreaterThan(1);
   expect(await tokens({}, CHAIN_B)).toMatchObject({ data: await countTokens(CHAIN_B), total: 2, nextOffset: null });
-}, 120_000);
+});
 
 test('a page is read once per refresh, and caches keep it as they keep the listing', async () => {
   const queries = vi.spyOn(pg.Client.prototype, 'query');

@@ -58,7 +58,7 @@ test('uncommon pages that take too long are 503, wait for each other alone, and 
     await holder.end();
   }
   expect((await ask('minTvlFiat=0&offset=1')).body.total).toBe(POOLS);
-}, 20_000);
+});
 
 async function waitingStatements(): Promise<unknown[]> {
   const { rows } = await listing.pool.query(

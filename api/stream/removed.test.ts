@@ -18,7 +18,7 @@ import type { StreamEventName, StreamTransport } from './types.ts';
 const CHAIN = 7;
 const POOLS = 3;
 const RICH = { callsPerMinute: 100_000 };
-const WAIT = { timeout: 20_000, interval: 10 };
+const WAIT = { interval: 10 };
 const logger = createLogger('test', 'silent');
 
 const simulated = new SimulatedChain(POOLS);

@@ -84,7 +84,7 @@ beforeAll(async () => {
   const directory = fixedDirectory([POOL, ...OTHERS, ODD_POOL].map(tradedPool));
   const deps = { chains, directory, database: pool, wallClock: Date.now };
   mountHandlers(app, [...bindRoutes(historyResource, deps), ...bindRoutes(udfResource, deps)]);
-}, 60_000);
+});
 
 const TICKER = `${CHAIN_A}:${POOL}`;
 async function get(path: string) {

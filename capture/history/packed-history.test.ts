@@ -133,9 +133,9 @@ describe.each(['sumOnEdges', 'sumOnPrice'] as const)('packed pools that charge b
       try {
         const sent = [setQuote(chain, moved.provider, quote)];
         const pending = async () => (await chain.client.getTxpoolStatus()).pending;
-        await expect.poll(pending, { timeout: 20_000 }).toBe(1);
+        await expect.poll(pending).toBe(1);
         const sold = send(moved, true, ONE);
-        await expect.poll(pending, { timeout: 20_000 }).toBe(2);
+        await expect.poll(pending).toBe(2);
         await chain.client.mine({ blocks: 1 });
         await Promise.all(sent);
         receipts.push(await sold);

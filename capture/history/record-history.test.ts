@@ -145,7 +145,7 @@ test('jobs that make partitions at once wait for each other, longer than readers
       );
       return rowCount;
     };
-    await expect.poll(waits, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waits).toBe(1);
     await one.query('COMMIT');
     await waiting;
   } finally {

@@ -96,7 +96,7 @@ beforeAll(async () => {
   const chains = new Map(CHAINS_FILE.chains.map((chain) => [chain.chainId, chain]));
   const directory = fixedDirectory(FUNDED.map((address) => tradedPool(address)));
   mountHandlers(app, bindRoutes(historyResource, { chains, directory, database, wallClock: Date.now }));
-}, 120_000);
+});
 
 afterAll(() => capture?.end());
 

@@ -209,7 +209,7 @@ test('yields, fees and volumes of listed pools are those of their trades, one by
     { numRuns: runs(25) },
   );
   expect(Math.min(seen.yields, seen.unknown, seen.fees)).toBeGreaterThan(5);
-}, 120_000);
+});
 
 test('the queries of docs/use/pool-yields.sql sum up the pools', async () => {
   const { rows: pools } = await analyst.query('SELECT * FROM read_model.pool_yields');

@@ -89,7 +89,7 @@ test.each([
   const { heads, calls } = feedOf([node.url]);
   await vi.waitUntil(() => calls.includes(call));
   node.faults.clear();
-  await vi.waitUntil(() => node.subscribers() === 1, { timeout: 5_000 });
+  await vi.waitUntil(() => node.subscribers() === 1);
   node.pushHead(7);
   await vi.waitUntil(() => heads.length === 1);
 });

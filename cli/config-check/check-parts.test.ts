@@ -8,7 +8,7 @@ import { checkParts } from './check-parts.ts';
 
 const CHAIN_ID = 31_337;
 
-test('nodes of a live source follow the parts of blocks, or it is said what they do', { timeout: 60_000 }, async () => {
+test('nodes of a live source follow the parts of blocks, or it is said what they do', async () => {
   const anvil = await startAnvil({ chainId: CHAIN_ID, args: ['--order', 'fifo'] });
   onTestFinished(anvil.stop);
   const { multicall3 } = await deployProtocol(anvil.url, CHAIN_ID);

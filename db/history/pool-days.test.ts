@@ -183,4 +183,4 @@ test('fees, TVL and LP return of days are those of playing all that a pool did, 
   expect((await pool.query(values)).rows).toEqual(before.rows);
   expect(seen.returns).toBeGreaterThan(10);
   expect(seen.unknown).toBeGreaterThan(0);
-}, 120_000);
+});

@@ -119,7 +119,7 @@ test('bars of minutes and of longer intervals are those counted by hand, however
     }),
     { numRuns: runs(12) },
   );
-}, 120_000);
+});
 
 test('swaps that a reorganisation replaces are those of the bars, as only final minutes are kept', async () => {
   await insert([swapAt(START + 5, 1, 10n, -20n), swapAt(START + 65, 2, 10n, -30n)]);

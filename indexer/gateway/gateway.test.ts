@@ -58,9 +58,9 @@ test('logs of a block that no node has are given up within seconds, other reques
   const given = vi.fn();
   rpc.request({ method: 'eth_getLogs', params: [{ blockHash: pad('0x1') }] }).catch(() => given('logs'));
   rpc.request({ method: 'eth_getBlockByNumber', params: ['0x1', true] }).catch(() => given('block'));
-  await vi.waitUntil(() => given.mock.calls.length > 0, { timeout: 10_000 });
+  await vi.waitUntil(() => given.mock.calls.length > 0);
   const before = blockRequests;
-  await vi.waitUntil(() => blockRequests > before, { timeout: 20_000 });
+  await vi.waitUntil(() => blockRequests > before);
   expect(given.mock.calls).toEqual([['logs']]);
 });
 
@@ -72,7 +72,7 @@ test('requests are as many as before when a node answers again that was silent',
     Promise.all(Array.from({ length: count }, () => rpc.request({ method: 'eth_chainId' })));
   const first = ask(40);
   const failures = () => logged().filter(({ msg }) => msg === 'Received JSON-RPC error').length;
-  await vi.waitUntil(() => failures() >= 75, { timeout: 20_000 });
+  await vi.waitUntil(() => failures() >= 75);
   isSilent = false;
   expect((await first).length + (await ask(100)).length).toBe(140);
   const lines = logged().map(({ msg }) => msg);

@@ -100,7 +100,7 @@ test('readers meet no error, no half of a switch and no missing row while the vi
   });
   const seen = (await Promise.all(readers)).flat();
   expect(new Set(seen)).toEqual(new Set(SCHEMAS));
-}, 120_000);
+});
 
 test('which index serves is read off the views', async () => {
   expect(await servedSchema(database)).toBe('onchain_1');

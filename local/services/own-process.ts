@@ -8,8 +8,6 @@ export interface OwnProcessOptions
   /** Name of its bundle, as `indexer`. */
   readonly main: string;
   readonly args?: readonly string[];
-  /** Folder of the release that runs. Default: this one. */
-  readonly root?: string | undefined;
   /** Added to this process's environment; undefined removes a variable. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ready when this URL answers 200, when its output matches, or when the function says so. */
@@ -25,7 +23,6 @@ export interface OwnProcessOptions
 export async function startOwnProcess({
   main,
   args = [],
-  root = PROJECT_ROOT,
   env,
   ready,
   ...rest
@@ -35,7 +32,7 @@ export async function startOwnProcess({
     name: main,
     command: process.execPath,
     args: [...ownMain(main), ...args],
-    cwd: root,
+    cwd: PROJECT_ROOT,
     env: { ...ownEnvironment(main, env), TMPDIR: temp.path },
     afterEnd: temp.remove,
     ready: typeof ready === 'string' ? () => answers(ready) : ready,

@@ -45,7 +45,7 @@ describe('crash and restart', () => {
       .spyOn(Date, 'now')
       .mockImplementation(() => performance.timeOrigin + performance.now() + 3_600_000);
     // Whether it is ready was looked at again.
-    await vi.waitUntil(() => clock.mock.calls.length > 3, { timeout: 20_000 });
+    await vi.waitUntil(() => clock.mock.calls.length > 3);
     await opened.writeFile(rules);
     await opened.close();
     await restarted;
@@ -86,7 +86,7 @@ describe('anvil', () => {
   test('has the chain id and mines at the block time asked for', async () => {
     const anvil = await startAnvil({ chainId: 31338, blockTimeSecs: 1 });
     expect(await rpc(anvil.url, 'eth_chainId')).toBe('0x7a6a');
-    await vi.waitFor(async () => expect(Number(await rpc(anvil.url, 'eth_blockNumber'))).toBeGreaterThan(0), 30_000);
+    await vi.waitFor(async () => expect(Number(await rpc(anvil.url, 'eth_blockNumber'))).toBeGreaterThan(0));
     await anvil.stop();
     await anvil.stop(); // A second call is harmless.
     expect(isAlive(anvil.pid)).toBe(false);
@@ -157,7 +157,7 @@ describe('a service that does not come up', () => {
     expect(isAlive(grandchild)).toBe(true);
     await service.stop();
     expect(isAlive(service.pid)).toBe(false);
-    await vi.waitFor(() => expect(isAlive(grandchild)).toBe(false), { timeout: 30_000 });
+    await vi.waitFor(() => expect(isAlive(grandchild)).toBe(false));
   });
 });
 

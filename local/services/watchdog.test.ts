@@ -11,8 +11,6 @@ import { PROJECT_ROOT } from '../../runtime/project-root.ts';
 import { WHEN_GUARDED } from './guarded-process.ts';
 import { isAlive } from './processes.fixture.ts';
 
-const EVENTUALLY = { timeout: 25_000 };
-
 /** Services of one owner keep their folders under a TMPDIR of its own, so that other tests' are not counted. */
 let temp: string;
 const owners: ChildProcess[] = [];
@@ -37,8 +35,8 @@ describe('what an owner leaves behind', () => {
     expect(pids.filter(isAlive)).toEqual(pids);
     expect(await serviceFolders()).toHaveLength(3);
     owner.child.kill(signal);
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]));
   });
 
   test.each([500, 1_000])('nothing after a kill %s ms into the start', async (delay) => {
@@ -47,10 +45,10 @@ describe('what an owner leaves behind', () => {
     // biome-ignore lint/plugin: the kill comes in the middle of the start.
     await sleep(delay);
     owner.child.kill('SIGKILL');
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]));
     // What removed the last folder may still be ending.
     const commands = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
-    await vi.waitFor(() => expect(commands()).not.toContain(temp), EVENTUALLY);
+    await vi.waitFor(() => expect(commands()).not.toContain(temp));
   });
 
   test('no command that was started and not yet guarded when its owner died', () => {
@@ -69,10 +67,10 @@ describe('what an owner leaves behind', () => {
     const watchdogs = childrenOf(owner.child.pid).filter(({ command }) => command.includes('watchdog.sh'));
     expect(watchdogs).toHaveLength(1);
     for (const { pid } of watchdogs) process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(childrenOf(owner.child.pid).some(isOtherWatchdog(watchdogs))).toBe(true), EVENTUALLY);
+    await vi.waitFor(() => expect(childrenOf(owner.child.pid).some(isOtherWatchdog(watchdogs))).toBe(true));
     owner.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
-    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+    await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]));
   });
 });
 
@@ -103,9 +101,9 @@ test.runIf(process.getuid?.() === 0)('Postgres runs from a clone that other user
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await client.end();
   owner.child.kill('SIGKILL');
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), EVENTUALLY);
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
   await rm(clone, { recursive: true });
-  await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]), EVENTUALLY);
+  await vi.waitFor(async () => expect(await serviceFolders()).toEqual([]));
 });
 
 function spawnOwner(root: string) {

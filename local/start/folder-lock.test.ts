@@ -32,7 +32,7 @@ async function startLocker(): Promise<{ readonly child: ChildProcess; readonly s
   return { child, said: String(said).trim() };
 }
 
-test('a second process is refused, with the number of the first, until that ends', { timeout: 30_000 }, async () => {
+test('a second process is refused, with the number of the first, until that ends', async () => {
   const { child } = await startLocker();
   await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${child.pid}`);
   expect(await ownerAt(lock)).toBe(child.pid);
@@ -43,7 +43,7 @@ test('a second process is refused, with the number of the first, until that ends
   expect(await ownerAt(lock)).toBe(process.pid);
 });
 
-test('of those that find the lock of a killed process, one takes it over', { timeout: 60_000 }, async () => {
+test('of those that find the lock of a killed process, one takes it over', async () => {
   const first = await startLocker();
   first.child.kill('SIGKILL');
   await once(first.child, 'exit');
@@ -73,7 +73,7 @@ test.runIf(process.platform === 'linux')('a number that went to another process,
   await rm(lock);
   await symlink(`${pid} ${startedAt}`, lock);
   await expect(lockFolder(folder)).rejects.toThrow(`in use by process ${pid}`);
-  await expect.poll(() => runningProcess(pid), { timeout: 10_000 }).toBeNull();
+  await expect.poll(() => runningProcess(pid)).toBeNull();
   process.kill(pid, 0); // Its number is taken still.
   await lockFolder(folder);
   expect(await ownerAt(lock)).toBe(process.pid);

@@ -112,7 +112,7 @@ test('a message beyond 1 MiB ends the connection, which is dialled again', async
   const { numbers, faults } = sourceOf({ wsUrls: [server.wsUrl] });
   await vi.waitUntil(() => server.openSockets() === 1);
   server.push(builder(3).padEnd(1_048_577));
-  await vi.waitUntil(() => server.connections.length === 2, { timeout: 5_000 });
+  await vi.waitUntil(() => server.connections.length === 2);
   server.push(builder(4));
   await vi.waitUntil(() => numbers().length === 1);
   expect([numbers(), faults]).toEqual([[4], ['unreachable']]);

@@ -17,7 +17,7 @@ import {
 import { NO_AUDIT, type PoolReport } from './chain-catalog.ts';
 import { PoolCatalog } from './pool-catalog.ts';
 
-const WAIT = { timeout: 10_000, interval: 10 };
+const WAIT = { interval: 10 };
 const pollMs = 20;
 const POOLS = 120;
 const logger = createLogger('test', 'silent');

@@ -67,7 +67,7 @@ export function testSites(world: IndexedWorld): void {
       // A block is final a little after it is indexed.
       const newest = Number(await chain.client.getBlockNumber());
       await expect
-        .poll(async () => (await walk(chain)).until.blockNumber, { timeout: 30_000 })
+        .poll(async () => (await walk(chain)).until.blockNumber)
         .toBeGreaterThan(newest - 2 * BLOCKS_TO_FINALITY);
       const { until, pairs } = await walk(chain);
       const pools = await readIndexedPools(opened.exact, chain.chainId);
@@ -107,7 +107,7 @@ export function testSites(world: IndexedWorld): void {
         await priceDays(opened.database, days);
         return Promise.all(days.map(async (day) => (await ask(day)).status));
       };
-      await expect.poll(areFinal, { timeout: 30_000 }).toEqual(days.map(() => 200));
+      await expect.poll(areFinal).toEqual(days.map(() => 200));
       const answers = await Promise.all(days.map(async (day) => ChainDay.parse(await (await ask(day)).json())));
       const { rows } = await opened.database.query(
         `SELECT address, token0_decimals AS decimals0, token1_decimals AS decimals1 FROM read_model.pool

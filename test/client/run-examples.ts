@@ -61,7 +61,7 @@ async function untilPrinted({ folder }: InstalledClient, args: readonly string[]
   program.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
   });
-  await expect.poll(() => output, { timeout: 30_000 }).toMatch(expected);
+  await expect.poll(() => output).toMatch(expected);
   program.kill('SIGINT');
   const { exitCode, stderr } = await program;
   expect([exitCode, stderr]).toEqual([0, '']);

@@ -10,7 +10,7 @@ import { streamWorld } from '../stream/stream-world.ts';
 
 const CHAIN_ID = 31337;
 const NO_POOL = `0x${'99'.repeat(20)}`;
-const WAIT = { timeout: 10_000, interval: 10 };
+const WAIT = { interval: 10 };
 const webSocket = WebSocket as unknown as WebSocketConstructor;
 /** Finds nothing that accepts its connections. */
 const refused = class extends WebSocket {

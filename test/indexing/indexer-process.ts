@@ -16,8 +16,6 @@ type IndexerSettings = {
   readonly databaseUrl: string;
   readonly chainsFile: string;
   readonly schema?: string;
-  /** Folder of the release that runs. Default: this one. */
-  readonly root?: string | undefined;
 };
 
 interface Status {
@@ -30,7 +28,6 @@ export function startIndexer(settings: IndexerSettings): Promise<RunningIndexer>
     const url = `http://127.0.0.1:${port}`;
     const service = await startOwnProcess({
       main: 'indexer',
-      root: settings.root,
       env: {
         CHAINS_CONFIG: settings.chainsFile,
         DATABASE_URL: settings.databaseUrl,
@@ -57,7 +54,7 @@ export function indexerStarter(): (settings: IndexerSettings) => Promise<Running
 async function untilServed(databaseUrl: string): Promise<void> {
   const database = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   try {
-    await vi.waitUntil(async () => (await servedSchema(database)) !== null, { timeout: 30_000, interval: 50 });
+    await vi.waitUntil(async () => (await servedSchema(database)) !== null, { interval: 50 });
   } finally {
     await database.end();
   }

@@ -232,7 +232,7 @@ async function tradeDuring(kind: keyof typeof LOG_FAULTS, place: number): Promis
   // Higher than the blocks that were taken back: an index at this height has read those of the swaps.
   for (const { chainId } of world.chains) await mine(chainId, '0x8');
   // The other chain's node may not be asked now.
-  await vi.waitUntil(() => hasGiven?.(), 30_000);
+  await vi.waitUntil(() => hasGiven?.());
 }
 
 async function becomeFinal(): Promise<void> {

@@ -21,7 +21,7 @@ import { updateAll } from './live-world.ts';
 
 const PREFIX = 'pamm';
 const OWN = { sources: [{ kind: 'own' as const }] };
-const WAIT = { timeout: 20_000, interval: 100 };
+const WAIT = { interval: 100 };
 const LIVE = ['healthy', 'healthy'];
 const DOWN = ['feed_down', 'feed_down'];
 
@@ -159,7 +159,7 @@ test('a pool that is live through published updates alone is not down while an A
   await captured(follower, DOWN);
 });
 
-test('without an API capture reads the sources itself, until one is back', { timeout: 90_000 }, async () => {
+test('without an API capture reads the sources itself, until one is back', async () => {
   const first = await openApi();
   const follower = openFollower();
   await updateAll(world.market, () => 200n);
@@ -194,7 +194,7 @@ test('without an API capture reads the sources itself, until one is back', { tim
   await captured(follower, LIVE);
 });
 
-test('capture goes on while Redis is dead, and follows when it is back', { timeout: 90_000 }, async () => {
+test('capture goes on while Redis is dead, and follows when it is back', async () => {
   const api = await openApi();
   const follower = openFollower();
   await redis.kill();
@@ -217,7 +217,7 @@ test('capture goes on while Redis is dead, and follows when it is back', { timeo
   expect(await liveBids(api)).not.toContain(null);
 });
 
-test('words of another chain, of a wrong block and malformed ones are not taken', { timeout: 60_000 }, async () => {
+test('words of another chain, of a wrong block and malformed ones are not taken', async () => {
   const api = await openApi();
   const follower = openFollower();
   const sent: (readonly [channel: string, text: string])[] = [];

@@ -34,7 +34,7 @@ const all = <T>(value: T) => world.market.pools.map(() => value);
 
 /** Captures until the listing has these statuses: frames reach capture at its own pace. */
 const capturedAs = (expected: readonly unknown[]) =>
-  expect.poll(() => world.capture().then(statuses), { timeout: 20_000 }).toEqual(expected);
+  expect.poll(() => world.capture().then(statuses)).toEqual(expected);
 
 const captured = async () => {
   const { rows } = await world.database.query<{ pool: string; sell_price_x64: string | null }>(
@@ -120,13 +120,13 @@ test.each(['refuse', 'ignore'] as const)('nodes that %s overrides leave the comm
     return proxy.requests.some(({ method, params }) => method === 'eth_call' && params.length > 2);
   };
   // Frames reach capture at its own pace.
-  await expect.poll(hasTried, { timeout: 20_000 }).toBe(true);
+  await expect.poll(hasTried).toBe(true);
   expect(await statuses()).toEqual(all('feed_down'));
   await other.stop();
   await proxy.stop();
 });
 
-test('a source that falls silent leaves the committed status, until it is back', { timeout: 60_000 }, async () => {
+test('a source that falls silent leaves the committed status, until it is back', async () => {
   const { market } = world;
   await market.builder.buildBlock();
   await waitForUpdates(world, await updateAll(market, () => 200n));

@@ -104,7 +104,7 @@ function daysApi({ served, file, database }: CapturedWorld): Hono {
 test.each([
   ['with a source', true],
   ['without a source', false],
-])('%s', { timeout: 120_000 }, async (_name, hasSource) => {
+])('%s', async (_name, hasSource) => {
   world = await startCapturedWorld({ flatPools: 3, packedPools: 1 }, ({ config }) =>
     hasSource ? (config.live ?? null) : null,
   );

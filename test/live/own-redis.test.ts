@@ -8,7 +8,7 @@ import { kindsOf, startOwnWorld } from './own-world.ts';
 
 /* How published updates get from the processes that take them to the one that makes quotes of them. */
 
-test('one process reads the updates for all; another one takes over', { timeout: 30_000 }, async () => {
+test('one process reads the updates for all; another one takes over', async () => {
   const own = await startOwnWorld({ flatPools: 1, packedPools: 1 });
   onTestFinished(() => own.stop());
   const key = await own.issue(true);
@@ -21,13 +21,13 @@ test('one process reads the updates for all; another one takes over', { timeout:
     }
   };
   const untilLive = async (api: StreamApi) =>
-    expect.poll(async () => kindsOf(await own.batch(api)), { timeout: 5_000 }).toEqual(['live', 'live']);
+    expect.poll(async () => kindsOf(await own.batch(api))).toEqual(['live', 'live']);
   await updateAll(200n);
   for (const api of [...others, own.quotes]) await untilLive(api);
   expect(await own.readers()).toBe(1);
   await own.stopQuotes();
-  await expect.poll(own.readers, { timeout: 5_000 }).toBe(0);
-  await expect.poll(own.readers, { timeout: 5_000 }).toBe(1);
+  await expect.poll(own.readers).toBe(0);
+  await expect.poll(own.readers).toBe(1);
   await builder.buildBlock();
   await updateAll(201n);
   for (const api of others) await untilLive(api);
@@ -45,7 +45,7 @@ test('what the last reader made of updates holds on in the next one, until these
   onTestFinished(() => next.stop());
   const updateOf = async ({ maker }: LivePool, hundredths: bigint) =>
     own.sendUpdate(key, await maker.sign(builder.block(), priceAround(hundredths)));
-  const wait = { timeout: 5_000, interval: 20 };
+  const wait = { interval: 20 };
   const kinds = async () => kindsOf(await own.batch(next));
   const bid = async () => (await own.batch(next)).results.map((result) => 'quote' in result && result.quote.bidAdj)[0];
   const until = (wanted: readonly string[]) => expect.poll(kinds, wait).toEqual(wanted);
@@ -75,7 +75,7 @@ test('where Redis refuses what is published, updates are taken as before', async
   const send = () => world.send({ key, uuid: newUuid(), seq: 1, tx, blockNumber: Number(block.number) });
   // A user whose channels were taken away is cut off, and connects again.
   await admin.acl('SETUSER', pammUser, 'resetchannels', `&${prefix}:answers:*`);
-  await expect.poll(async () => (await send()).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await send()).status).toBe(200);
   const answers = await Promise.all(Array.from({ length: 20 }, send));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   const refused = ((await admin.acl('LOG')) as unknown[][]).map((entry) => entry.join(' '));

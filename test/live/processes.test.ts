@@ -22,7 +22,7 @@ const HOST = '127.0.0.1';
 const START_LIMIT_MS = 60_000;
 /** Prices end because something says so: nothing here takes as long as this. */
 const MAX_AGE_MS = 60_000;
-const WAIT = { timeout: 10_000, interval: 20 };
+const WAIT = { interval: 20 };
 /** One that processes share what they read under. */
 const PREFIX = randomUUID();
 

@@ -8,7 +8,7 @@ import { connectSse } from '../stream/sse-client.ts';
 import type { StreamApi } from '../stream/stream-api.ts';
 import { builderSource, type LiveQuote, startLiveStream, startLiveWorld, updateAll } from './live-world.ts';
 
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { interval: 20 };
 /** Live reads are checked again after half of this time: not within the test. */
 const MAX_AGE_MS = 300_000;
 const CHANGES = 8;

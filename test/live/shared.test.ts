@@ -23,7 +23,7 @@ async function kindsOf({ base }: StreamApi): Promise<readonly (string | undefine
 
 const LIVE = ['live', 'live'];
 
-const untilLive = (api: StreamApi) => expect.poll(() => kindsOf(api), { timeout: 20_000, interval: 20 }).toEqual(LIVE);
+const untilLive = (api: StreamApi) => expect.poll(() => kindsOf(api), { interval: 20 }).toEqual(LIVE);
 
 /** The accounts whose words a process passes on. */
 async function republishedBy({ base }: StreamApi): Promise<readonly string[]> {
@@ -34,7 +34,7 @@ async function republishedBy({ base }: StreamApi): Promise<readonly string[]> {
   return Object.keys(((await response.json()) as { result: { overrides: object } }).result.overrides);
 }
 
-test('one process reads the sources for all, another one takes over', { timeout: 30_000 }, async () => {
+test('one process reads the sources for all, another one takes over', async () => {
   const { market, config, served } = world;
   const sharedBy = { redisUrl: inject('redisUrl'), prefix: randomUUID() };
   const { live } = config;
@@ -49,7 +49,7 @@ test('one process reads the sources for all, another one takes over', { timeout:
   for (const other of [first, ...others]) await expect.poll(() => republishedBy(other)).toEqual([market.registry]);
   expect(market.builder.connections()).toBe(1);
   const untilConnections = (count: number) =>
-    expect.poll(() => market.builder.connections(), { timeout: 20_000, interval: 10 }).toBe(count);
+    expect.poll(() => market.builder.connections(), { interval: 10 }).toBe(count);
   await Promise.all([first.stop(), untilConnections(0)]);
   await untilConnections(1);
   for (const other of others) expect(await kindsOf(other)).toEqual(LIVE);
@@ -61,7 +61,7 @@ test('one process reads the sources for all, another one takes over', { timeout:
   await expect.poll(() => market.builder.connections()).toBe(0);
 });
 
-test('without Redis each process reads the sources', { timeout: 30_000 }, async () => {
+test('without Redis each process reads the sources', async () => {
   const { market, config, served } = world;
   const sharedBy = { redisUrl: 'redis://127.0.0.1:1', prefix: randomUUID() };
   const apis = [1, 2].map(() => startStreamApi({ chain: config, directory: fixedDirectory(served), sharedBy }));

@@ -18,7 +18,7 @@ test('live quotes and plans name the sources that hold their price, committed on
   const basesOf = async (body = {}) =>
     (await world.batch(body)).results.map((each) => ('quote' in each ? each.quote.basis : undefined));
   await expect
-    .poll(async () => (await basesOf()).map((basis) => [basis?.kind, basis?.sources?.toSorted()]), { timeout: 10_000 })
+    .poll(async () => (await basesOf()).map((basis) => [basis?.kind, basis?.sources?.toSorted()]))
     .toEqual(market.pools.map(() => ['live', ['relayer', 'titan']]));
   for (const basis of await basesOf({ basis: 'committed' })) expect(basis?.sources).toBeNull();
   const { status, text } = await api.request(`/public/v1/evm/${world.config.chainId}/route`, {

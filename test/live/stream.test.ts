@@ -39,8 +39,7 @@ function openClient(after?: string) {
 }
 
 const isLive = ({ basis }: LiveQuote): boolean => basis?.kind === 'live';
-const until = (what: string, isTrue: () => boolean) =>
-  expect.poll(isTrue, { timeout: 20_000, interval: 20, message: what }).toBe(true);
+const until = (what: string, isTrue: () => boolean) => expect.poll(isTrue, { interval: 20, message: what }).toBe(true);
 
 test('live changes come between blocks, at most four a second and pool; a block ends what was live before', async () => {
   const { market } = world;

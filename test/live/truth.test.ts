@@ -119,7 +119,7 @@ test('once a source is silent, or its block has landed, quotes are those of the 
     await vi.waitFor(async () => {
       const [live, committed] = await both();
       expect(live).toEqual(committed);
-    }, 10_000);
+    });
     builder.resume();
   }
 });
@@ -152,7 +152,7 @@ test('frames with malformed venues, and those of a block one too high, cost no l
 /** How long a new block may take to reach the service. */
 const PUSH_MS = 150;
 
-test('under five blocks a second no quote is live in a block that has landed', { timeout: 60_000 }, async () => {
+test('under five blocks a second no quote is live in a block that has landed', async () => {
   const { market, api } = world;
   const { builder, pools } = market;
   const times = new Map<number, number>();
@@ -268,7 +268,7 @@ test('quotes become live in an API that started before its first index', async (
   await waitForUpdates(world, updates, api);
 });
 
-test('after a reorganisation no quote is of the block that was replaced', { timeout: 30_000 }, async () => {
+test('after a reorganisation no quote is of the block that was replaced', async () => {
   const other = await startLiveWorld({ flatPools: 1, packedPools: 1 });
   onTestFinished(() => other.stop());
   const { market, api } = other;
@@ -282,9 +282,7 @@ test('after a reorganisation no quote is of the block that was replaced', { time
     const { hash, number, timestamp } = await client.getBlock();
     expect(hash).not.toBe(replaced);
     const ask = () => api.batch({ pools: market.pools.map(({ address }) => address) });
-    await expect
-      .poll(async () => (await ask()).headers.get('X-Block-Hash'), { timeout: 20_000, interval: 20 })
-      .toBe(hash);
+    await expect.poll(async () => (await ask()).headers.get('X-Block-Hash'), { interval: 20 }).toBe(hash);
     for (let asked = 0; asked < 20; asked += 1) {
       const { text, headers } = await ask();
       expect(headers.get('X-Block-Hash')).toBe(hash);

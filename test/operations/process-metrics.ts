@@ -62,7 +62,7 @@ export function testIdleCost(world: OperatedWorld): void {
     return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   };
 
-  test('costs at most 2.5 calls a block, and 1.5 with sockets', { timeout: 120_000 }, async () => {
+  test('costs at most 2.5 calls a block, and 1.5 with sockets', async () => {
     await Promise.all(world.chains.map((chain) => interval(chain, 1)));
     await vi.waitUntil(async () => (await readiness()).chains.every(({ lagBlocks }) => lagBlocks === 0), EVENTUALLY);
     // What begins with the blocks is no part of the pace.

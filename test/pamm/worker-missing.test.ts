@@ -77,7 +77,7 @@ test.concurrent('/ready and the metrics report that no worker runs under the pre
   await worker.stop();
 });
 
-test.concurrent('an API without a usable builder misses no worker', { timeout: 120_000 }, async () => {
+test.concurrent('an API without a usable builder misses no worker', async () => {
   const chains = mocks.chains.map(({ pamm: _, ...chain }) => chain);
   const alone = await createProcesses({ chains, redisUrl: redis.url, databaseUrl: database.url });
   const plain = await alone.startApi('api');

@@ -242,9 +242,7 @@ describe('a velocity guard', () => {
     expect((await api.quote(pool.address, false)).priceProviderStatus).toBe('pool_refused');
     await world.chain.client.mine({ blocks: 20 });
     // The look that the last quote started may have seen a block between.
-    await expect
-      .poll(async () => (await api.quote(pool.address)).priceProviderStatus, { timeout: 5_000 })
-      .toBe('healthy');
+    await expect.poll(async () => (await api.quote(pool.address)).priceProviderStatus).toBe('healthy');
     const quote = await api.quote(pool.address);
     expect(quote.depth?.bids.at(-1)?.binIdx).toBe(-5);
   });

@@ -180,7 +180,7 @@ describe('extensions that burn all the gas', () => {
     const [pool] = refusing as [Address];
     // A new block: state and prices are read again, and guards that burned the gas are skipped.
     const requested = () => among.api.quote(pool).then(() => ethCalls(among.api) - calls);
-    await expect.poll(requested, { timeout: 30_000 }).toBe(2);
+    await expect.poll(requested).toBe(2);
     expect(await among.api.quote(pool)).toMatchObject({ ...CLOSED, priceProviderStatus: 'pool_refused' });
     expect(ethCalls(among.api) - calls).toBe(2);
     const without = await quotesAmong([], refusing, false);

@@ -79,7 +79,7 @@ export async function packedApi(
   return { ...quoteApi({ ...deps, ...(logger && { logger }) }), reports };
 }
 
-const SEEN = { timeout: 10_000, interval: 5 };
+const SEEN = { interval: 5 };
 
 /** Has the service see the newest block, which it else shows a second late. */
 export async function mineAndSee(

@@ -14,7 +14,7 @@ import { chainConfig, makePool, quoteWorld } from './quote-world.ts';
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
 const KEY = { Authorization: 'Bearer good' };
-const WAIT = { timeout: 20_000, interval: 10 };
+const WAIT = { interval: 10 };
 const BLOCK_MS = 1_000;
 
 const clients: SseClient[] = [];

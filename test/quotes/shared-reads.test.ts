@@ -12,7 +12,7 @@ import { chainConfig, makeCutPool, makePool, movePrice, quoteWorld } from './quo
 import { directoryOf, fixedDirectory, servedPool } from './served-pool.ts';
 
 const PREFIX = 'pamm';
-const WAIT = { timeout: 30_000, interval: 20 };
+const WAIT = { interval: 20 };
 const KEY = { Authorization: 'Bearer good' };
 const PRICE = 2_000;
 const BLOCKS = 8;

@@ -66,7 +66,7 @@ const AMOUNTS_PER_SIDE = 130;
 const BLOCKS_BETWEEN_PROOFS = 10;
 /** Calls for all pools at once. */
 const AMPLE = 10_000;
-const SEEN = { timeout: 10_000, interval: 5 };
+const SEEN = { interval: 5 };
 
 let world: QuoteWorld;
 let pair: Pair;

@@ -122,7 +122,7 @@ async function total(name: string, labels?: Readonly<Record<string, string>>): P
   return pages.reduce((sum, page) => sum + (page.sum(name, labels) ?? 0), 0);
 }
 
-test('one of the processes reads each block for all', { timeout: 120_000 }, async () => {
+test('one of the processes reads each block for all', async () => {
   await reader();
   await allFollow();
   const [height, calls] = [world.truth.height, await chainCalls()];
@@ -133,7 +133,7 @@ test('one of the processes reads each block for all', { timeout: 120_000 }, asyn
   expect(perBlock).toBeLessThan(5);
 });
 
-test('the reader is killed: another reads', { timeout: 120_000 }, async () => {
+test('the reader is killed: another reads', async () => {
   process.kill((await reader()).pid ?? 0, 'SIGKILL');
   takeovers.push(await takeover());
   await allFollow();
@@ -156,7 +156,7 @@ test('the reader is paused: another reads, and what it says afterwards changes n
   await allFollow();
 });
 
-test('Redis is gone: each reads for itself, and one for all when it is back', { timeout: 120_000 }, async () => {
+test('Redis is gone: each reads for itself, and one for all when it is back', async () => {
   const height = world.truth.height;
   const down = world.redis.crash(DOWN_MS);
   // Nobody waits for Redis: clients have new blocks while it is down.
@@ -166,7 +166,7 @@ test('Redis is gone: each reads for itself, and one for all when it is back', { 
   await allFollow();
 });
 
-test('blocks are replaced: all show the new ones', { timeout: 120_000 }, async () => {
+test('blocks are replaced: all show the new ones', async () => {
   for (const depth of [1, REORGANISED]) {
     epoch += 1;
     await world.reorganise(depth);

@@ -135,7 +135,7 @@ function ask(): Promise<Answer> {
 const countedBy = async ({ operations }: Api) =>
   (await scrape(operations)).sum('http_request_duration_seconds_count', { route: ROUTE, status: '200' }) ?? 0;
 
-test('processes of one port all serve, each with its own metrics', { timeout: 120_000 }, async () => {
+test('processes of one port all serve, each with its own metrics', async () => {
   const head = Number(await world.chain.client.getBlockNumber());
   const answers = await Promise.all(Array.from({ length: REQUESTS }, ask));
   for (const { status, block } of answers) expect([status, block]).toEqual([200, head]);
@@ -147,7 +147,7 @@ test('processes of one port all serve, each with its own metrics', { timeout: 12
   for (const count of await Promise.all(service.apis.map(countedBy))) expect(count).toBeGreaterThan(0);
 });
 
-test('one that stops ends its own streams in order, and the others serve', { timeout: 120_000 }, async () => {
+test('one that stops ends its own streams in order, and the others serve', async () => {
   const streams = await Promise.all(
     Array.from({ length: STREAMS }, () => connectSse(`${service.base}/stream?pools=${world.pool}&depth=false`)),
   );

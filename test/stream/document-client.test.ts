@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { documentClient, type Held } from './document-client.ts';
 
-const WAIT = { timeout: 10_000, interval: 5 };
+const WAIT = { interval: 5 };
 const quotesOf = (...pools: readonly string[]) => pools.map((poolAddress) => ({ poolAddress }));
 
 interface Connection {

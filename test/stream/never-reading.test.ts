@@ -22,7 +22,7 @@ const POOLS = 500;
 const RICH = { callsPerMinute: 100_000 };
 const CHAIN = 7;
 const MAX_BLOCKS = 400;
-const WAIT = { timeout: 20_000, interval: 5 };
+const WAIT = { interval: 5 };
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

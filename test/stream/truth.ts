@@ -18,7 +18,7 @@ interface Block {
   readonly hash: string;
 }
 
-const LOOK = { timeout: 10_000, interval: 10 };
+const LOOK = { interval: 10 };
 
 /** A quote but for what differs between two services that read the same block. */
 export function comparable(quote: object, depth: boolean): string {

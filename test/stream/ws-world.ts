@@ -6,7 +6,7 @@ import { connectWs, type WsClient } from './ws-client.ts';
 /** A pool that no chain has. */
 export const NO_POOL = `0x${'99'.repeat(20)}`;
 export const KEY = { Authorization: 'Bearer good' };
-export const WAIT = { timeout: 10_000, interval: 10 };
+export const WAIT = { interval: 10 };
 
 export const urlOf = ({ base }: StreamApi) => `${base.replace('http', 'ws')}/ws`;
 

@@ -19,8 +19,7 @@ const api = startedWorld(start);
 
 const urlOf = (path: string) => `${api.base}/ws/${path}`;
 const wsUrlOf = (path: string) => urlOf(path).replace('http', 'ws');
-const until = (what: string, isTrue: () => boolean) =>
-  expect.poll(isTrue, { timeout: 10_000, interval: 10, message: what }).toBe(true);
+const until = (what: string, isTrue: () => boolean) => expect.poll(isTrue, { interval: 10, message: what }).toBe(true);
 const overridesOf = ({ texts }: TextClient) => texts.map(({ text }) => decodeBuilderOverrides(JSON.parse(text)));
 
 test('state overrides come as frames of a builder, each change at once', async () => {

@@ -64,8 +64,8 @@ const READS: Readonly<Record<string, (api: StreamApi, basis: Basis, book: Book) 
 /** The block being built at the first message of a stream that has one. */
 async function firstOf({ base }: StreamApi, basis: Basis, book: Book): Promise<number> {
   const client = await connectSse(`${base}/stream?basis=${basis}&depth=false&pools=${pools()}`, book);
-  await expect.poll(() => book.lastId, { timeout: 10_000, interval: 5 }).toBeDefined();
-  await expect.poll(() => client.messages.length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(0);
+  await expect.poll(() => book.lastId, { interval: 5 }).toBeDefined();
+  await expect.poll(() => client.messages.length, { interval: 5 }).toBeGreaterThan(0);
   client.close();
   const [{ data }] = client.messages as [Received];
   return Number((data as { blockNumber: number }).blockNumber) + 1;
@@ -73,7 +73,6 @@ async function firstOf({ base }: StreamApi, basis: Basis, book: Book): Promise<n
 
 test.each(BASES.flatMap((basis) => Object.keys(READS).map((what) => [what, basis] as const)))(
   'of two processes, %s (%s) names no older block than either did before, nor once one of them is gone',
-  { timeout: 120_000 },
   async (what, basis) => {
     const { market } = world;
     const prefix = randomUUID();
@@ -161,7 +160,7 @@ test('of two processes whose clocks are 2 s apart, nothing is of an earlier time
   await ahead.api.stop();
   for (const what of Object.keys(MADE)) await readAt('behind', what);
   await behind.api.stop();
-}, 120_000);
+});
 
 test('the first frame after a reorganisation says so, also where another process sent the last one', async () => {
   const { client } = world.market.chain;
@@ -171,7 +170,7 @@ test('the first frame after a reorganisation says so, also where another process
   const read = async ({ base }: StreamApi, isLast: (hash: string) => boolean) => {
     const frames = await connectTexts(`${base}/price_levels?pools=${pools()}`);
     const parents = () => frames.texts.flatMap(({ text }) => DECODERS.builder(text).parent ?? []);
-    await expect.poll(() => isLast(parents().at(-1)?.hash ?? ''), { timeout: 20_000, interval: 5 }).toBe(true);
+    await expect.poll(() => isLast(parents().at(-1)?.hash ?? ''), { interval: 5 }).toBe(true);
     seen.push(...parents());
   };
   const reorganise = async () => {
@@ -196,4 +195,4 @@ test('the first frame after a reorganisation says so, also where another process
     const index = seen.findIndex((parent) => parent.hash === hash);
     expect(seen[index]?.number).toBeLessThanOrEqual(seen[index - 1]?.number ?? 0n);
   }
-}, 120_000);
+});

@@ -23,7 +23,7 @@ const poolOf = ({ pool }: Order) =>
   world.market.pools.find(({ address }) => address === pool) ?? expect.fail(`${pool} is no pool`);
 
 let price = 195n;
-test.each(Object.keys(PROGRAMS))('%s gets from its handshake to swaps that fill', { timeout: 60_000 }, async (name) => {
+test.each(Object.keys(PROGRAMS))('%s gets from its handshake to swaps that fill', async (name) => {
   const { market } = world;
   price += 1n;
   await market.builder.buildBlock();

@@ -103,4 +103,4 @@ test('a pool is traded through its router, by the calls of the standard face alo
   });
   expect(trades.map(({ status }) => status)).toEqual(['success', 'success']);
   expect(trades[1] && paidBy(market, trades[1], pool.address, true)).toBe(quoted);
-}, 60_000);
+});

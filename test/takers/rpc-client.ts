@@ -19,7 +19,7 @@ export const KEY = { Authorization: 'Bearer good' };
 export const call = (method: string, params?: unknown, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params });
 
 export const until = (what: string, isTrue: () => boolean | Promise<boolean>) =>
-  expect.poll(isTrue, { timeout: 10_000, interval: 20, message: what }).toBe(true);
+  expect.poll(isTrue, { interval: 20, message: what }).toBe(true);
 
 /** Calls of JSON-RPC by POST. @param url gives the URL of a chain once it is known */
 export function rpcClient(url: () => string) {

@@ -38,7 +38,7 @@ type Registered = typeof registered extends fc.Arbitrary<infer T> ? T : never;
 
 const toUpdate = ({ uuid, seq, tx }: Registered) => updateOf({ replacementUuid: uuid, replacementSeqNumber: seq, tx });
 
-test('any sequence of updates of several keys is registered as the models say', { timeout: 60_000 }, async () => {
+test('any sequence of updates of several keys is registered as the models say', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(registered, { minLength: 1, maxLength: 40 }), async (steps) => {
       const keys = nextKeys();
