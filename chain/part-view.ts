@@ -17,30 +17,44 @@ const abi = parseAbi([
   'function getEthBalance(address) view returns (uint256)',
 ]);
 
+const FEE_CALLS: readonly Hex[] = FEE_ACCOUNTS.map((account) =>
+  encodeFunctionData({ abi, functionName: 'getEthBalance', args: [account] }),
+);
 const CALLS: readonly Hex[] = [
   encodeFunctionData({ abi, functionName: 'getBlockNumber' }),
   encodeFunctionData({ abi, functionName: 'getCurrentBlockTimestamp' }),
   encodeFunctionData({ abi, functionName: 'getLastBlockHash' }),
-  ...FEE_ACCOUNTS.map((account) => encodeFunctionData({ abi, functionName: 'getEthBalance', args: [account] })),
+  ...FEE_CALLS,
 ];
 /** Of one of these calls, with a balance that was not read before. */
 const GAS = 10_000;
 
+const callsTo = (multicall3: Address, calls: readonly Hex[]) =>
+  calls.map((data) => ({ target: multicall3, data, gas: GAS, likelyGas: GAS, gasLimit: GAS, keptBytes: 32 }));
+
 /** The calls whose results {@link readView} takes. @param multicall3 its own functions show the block */
-export const viewCalls = (multicall3: Address) =>
-  CALLS.map((data) => ({ target: multicall3, data, gas: GAS, likelyGas: GAS, gasLimit: GAS, keptBytes: 32 }));
+export const viewCalls = (multicall3: Address) => callsTo(multicall3, CALLS);
+
+/** The calls whose results {@link readFees} takes. @param multicall3 as for {@link viewCalls} */
+export const feeCalls = (multicall3: Address) => callsTo(multicall3, FEE_CALLS);
 
 /** @throws RpcFailure `malformed` when the calls did not give it */
 export function readView(results: readonly (CallResult | null)[]): PartView {
   const [number, time, parent, ...balances] = results.slice(0, CALLS.length).map((result) => {
-    if (!result?.success || result.data.length !== zeroHash.length)
+    if (!result || !isWord(result))
       throw new RpcFailure('malformed', 'a call at the tag pending does not show its block');
     return result.data;
   });
   const parentHash = parent === undefined || parent === zeroHash ? null : parent;
-  const feesWei = balances.reduce((sum, balance) => sum + BigInt(balance), 0n);
-  return { blockNumber: BigInt(number ?? 0), timestamp: BigInt(time ?? 0), parentHash, feesWei };
+  return { blockNumber: BigInt(number ?? 0), timestamp: BigInt(time ?? 0), parentHash, feesWei: sumOf(balances) };
 }
+
+/** What the accounts of fees hold, wei; undefined when the calls did not give it. */
+export const readFees = (results: readonly CallResult[]): bigint | undefined =>
+  results.length > 0 && results.every(isWord) ? sumOf(results.map(({ data }) => data)) : undefined;
+
+const isWord = ({ success, data }: CallResult): boolean => success && data.length === zeroHash.length;
+const sumOf = (balances: readonly Hex[]): bigint => balances.reduce((sum, balance) => sum + BigInt(balance), 0n);
 
 export const isSameView = (one: PartView, other: PartView): boolean =>
   one.blockNumber === other.blockNumber &&

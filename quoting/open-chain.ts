@@ -91,6 +91,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
     protectedAccounts: protectedAccounts(config, directory),
     loggingAccounts: () => loggingAccounts(config, directory),
     observer: observeLive?.(chainId),
+    isFunded,
     env,
     listen: sharing && ((listener) => sharing.listen(chainId, listener)),
     openSocket,
@@ -98,11 +99,12 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   });
   const estimates = new ChainDepthEstimates(now);
   const observer = withCurves(observe?.(chainId), estimates);
-  const common = { ...chain, directory, isFunded, estimates, observer, sharing, createReader };
+  const { live: sources, parts } = heads;
+  const sealed = parts?.sealed;
+  const common = { ...chain, directory, isFunded, estimates, observer, sharing, sealed, createReader };
   sharing?.shareHeads(config, heads.committed);
   const takeHead = (block: BlockHeader) => heads.committed.pushShared({ block, endpoint: null });
   const committed = openQuotes(common, heads.committed, takeHead);
-  const { live: sources, parts } = heads;
   if (sharing && sources) sharing.shareFeed(config, sources.feed);
   else sources?.feed.read();
   const pending = parts ?? sources;

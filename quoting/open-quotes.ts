@@ -9,6 +9,7 @@ import type { LiveHeads } from './live/live-heads.ts';
 import { LiveReader, type LiveReaderDeps } from './live/live-reader.ts';
 import type { OpenPartHeads } from './parts/open-part-heads.ts';
 import { PartReader } from './parts/part-reader.ts';
+import type { SealedChecks } from './parts/sealed-checks.ts';
 import type { PoolDirectory, ServedPool } from './pools/pool-directory.ts';
 import { createPoolReader, type PoolReaderOptions } from './reads/create-pool-reader.ts';
 import type { PoolReader } from './reads/pool-reader.ts';
@@ -18,6 +19,7 @@ import { RequestedPools } from './requested/requested-pools.ts';
 import { WarmSchedule } from './requested/warm-schedule.ts';
 import type { ReadSharing } from './sharing/read-sharing.ts';
 import type { SnapshotObserver } from './snapshot-metrics.ts';
+import type { PriceSnapshot } from './types.ts';
 
 /** What quotes of both bases have in common on a chain. */
 export interface QuotesDeps extends ChainContext {
@@ -26,6 +28,8 @@ export interface QuotesDeps extends ChainContext {
   readonly estimates: Pick<ChainDepthEstimates, 'isReadForKeys'>;
   readonly observer: Partial<SnapshotObserver>;
   readonly sharing: ReadSharing | undefined;
+  /** Where nodes follow parts of blocks: compares these with sealed blocks. */
+  readonly sealed: SealedChecks | undefined;
   /** Makes what reads pools of the nodes. Default: by the calls of the contracts. */
   readonly createReader?: ((options: PoolReaderOptions) => PoolReader) | undefined;
 }
@@ -49,7 +53,7 @@ interface LiveQuotesDeps {
   /** Where sources send state overrides: what they say. */
   readonly feed?: Pick<LiveFeed, 'holders'> | undefined;
   /** Where nodes follow parts of these blocks: what calls these nodes. */
-  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed'> | undefined;
+  readonly parts?: Pick<OpenPartHeads, 'rpc' | 'feed' | 'sealed'> | undefined;
 }
 
 /**
@@ -65,7 +69,7 @@ export function openQuotes(
   onHead: (block: BlockHeader) => void,
   live?: LiveQuotesDeps,
 ): BasisQuotes {
-  const { config, bounds, directory, isFunded, estimates, observer, sharing, logger, now, wallClock } = deps;
+  const { config, bounds, directory, isFunded, estimates, observer, sharing, sealed, logger, now, wallClock } = deps;
   const { createReader = createPoolReader } = deps;
   const { chainId, multicall3, warmBudget } = config;
   const committed = live?.committed.snapshots;
@@ -74,7 +78,10 @@ export function openQuotes(
   const shared = sharing?.join(config, live ? 'live' : 'committed', { requested, onHead });
   const target = { rpc, chainId, multicall3 };
   const hasSource = config.live !== undefined;
-  const pools = createReader({ ...bounds, target, hasSource, observer, logger, heads, shared, wallClock });
+  const onRead = sealed && ((snapshot: PriceSnapshot) => sealed.note(snapshot));
+  const onFees: PoolReaderOptions['onFees'] = sealed && ((block, feesWei) => sealed.noteFees(block, feesWei));
+  const reads = { ...bounds, target, hasSource, observer, logger, heads, shared, wallClock };
+  const pools = createReader({ ...reads, onRead, onFees });
   const schedule = new WarmSchedule({ ...warmBudget, isFunded, now });
   const reserve = () => schedule.budget.reserve('remaining');
   const { readTimeoutMs } = bounds;
@@ -99,5 +106,6 @@ function openLiveReader({
   ...deps
 }: LiveQuotesDeps & Pick<LiveReaderDeps, 'reader' | 'reuseMs' | 'now'> & { readonly accessLists: () => AccessLists }) {
   if (!parts) return new LiveReader({ ...deps, feed, committed: snapshots, accessLists: accessLists() });
-  return new PartReader({ ...deps, committed: snapshots, note: (view) => parts.feed.note(view) });
+  const { feed: shown, sealed } = parts;
+  return new PartReader({ ...deps, committed: snapshots, sealed, note: (view) => shown.note(view) });
 }

@@ -60,7 +60,7 @@ export type PriceSnapshot = Snapshot & {
   readonly limits: TransferLimits;
   /** Whether overrides of sources make the price; false at a committed block. */
   readonly hasLivePrice: boolean;
-  /** Hash of the pool's answers. Snapshots with the same hash differ only in block and time. */
+  /** Hashes of the pool's answers, see `stateIn`. Snapshots with the same ones differ only in block and time. */
   readonly fingerprint: string;
 };
 

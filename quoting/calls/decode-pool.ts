@@ -11,7 +11,7 @@ import { readMoved } from '../../protocol/transfers/transfer-proof.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import { CLOSED_ASK_X64, CLOSED_BID_X64, type CurveSides, type DepthSnapshot, type PriceSnapshot } from '../types.ts';
-import type { Watched } from './pool-calls.ts';
+import { PRICE_CALLS, type Watched } from './pool-calls.ts';
 import { isPricedByOverrides } from './probe-calls.ts';
 
 /** For each token of a pool, token0 first: its answer when it was asked to move `most`, raw units. */
@@ -75,13 +75,25 @@ export function decodePool(
   }
 }
 
-/** Hashes the answers. To keep parts of them would keep the whole text of many pools' answers in memory. */
+/**
+ * Hashes the answers, those of every read apart from others. To keep parts of them would keep the whole text of many
+ * pools' answers in memory.
+ */
 function fingerprintOf({ storage, quote, prices = [], watched, transfers = [] }: PoolAnswers): string {
-  const hash = createHash('sha256').update(`${watched}`);
-  for (const { most, result } of transfers) hash.update(`${most} ${result.success} ${result.data} `);
-  for (const result of [storage, quote, ...prices]) hash.update(`${result?.success}`).update(result?.data ?? '');
+  const rest = createHash('sha256').update(`${watched}`);
+  for (const { most, result } of transfers) rest.update(`${most} ${result.success} ${result.data} `);
+  const state = hashOf([storage, ...prices.slice(0, PRICE_CALLS)]);
+  return `${state} ${hashOf([quote, ...prices.slice(PRICE_CALLS)], rest)}`;
+}
+
+function hashOf(results: readonly (CallResult | undefined)[], hash = createHash('sha256')): string {
+  for (const result of results) hash.update(`${result?.success}`).update(result?.data ?? '');
   return hash.digest('base64');
 }
+
+/** The part of a fingerprint that names storage, prices and balances alone: at the same state it is the same. */
+export const stateIn = ({ fingerprint }: Pick<PriceSnapshot, 'fingerprint'>): string =>
+  fingerprint.slice(0, fingerprint.indexOf(' '));
 
 /** Decodes the prices exactly as the pool gave them. The provider's quote only shapes the curve. */
 function decodePrices(

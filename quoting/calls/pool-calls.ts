@@ -37,6 +37,9 @@ export const wasQuoteSkipped = (quote: CallResult | undefined): boolean =>
 /** Accounts of a {@link CodeState}. */
 export type Watched = CodeState['accounts'];
 
+/** How many of {@link priceCalls} read the pool itself and its tokens. */
+export const PRICE_CALLS = 5;
+
 /**
  * Calls that read the pool's prices, its balances of both tokens, and the code of both tokens.
  *

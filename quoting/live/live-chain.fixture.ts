@@ -56,7 +56,12 @@ export function liveChain() {
         lookUps.count += 1;
         return new Set([TOKEN]);
       },
-      observer: { count: () => undefined, skipped: () => undefined, suspended: () => suspensions.push('counted') },
+      observer: {
+        count: () => undefined,
+        skipped: () => undefined,
+        suspended: () => suspensions.push('counted'),
+        sealed: () => undefined,
+      },
       logger: { warn: (fields: object) => suspensions.push(fields) },
       now,
     },

@@ -27,6 +27,7 @@ function feedOf(sources: Sources, env: Record<string, string> = {}) {
           counts[`${kind} skipped ${entry}`] = count;
         },
         suspended: () => undefined,
+        sealed: () => undefined,
       },
       env,
       logger,

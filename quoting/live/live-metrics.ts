@@ -13,7 +13,15 @@ export interface LiveObserver {
   readonly skipped: (kind: LiveSourceConfig['kind'], entry: SkippedEntry, count: number) => void;
   /** Nodes refused or ignored the overrides. */
   readonly suspended: () => void;
+  /** A pool was read after a part of a block, and in the block once that was sealed. */
+  readonly sealed: (outcome: SealedOutcome) => void;
 }
+
+/**
+ * Whether a pool has the same state in a sealed block as it had after the last part that was read;
+ * `unseen`: more happened in the block after that part.
+ */
+export type SealedOutcome = 'same' | 'different' | 'unseen';
 
 /** Registers the metrics of pending state. */
 export function liveMetrics(registry: Registry): (chainId: number) => LiveObserver {
@@ -35,12 +43,19 @@ export function liveMetrics(registry: Registry): (chainId: number) => LiveObserv
     labelNames: ['chain'],
     registers: [registry],
   });
+  const sealed = new Counter({
+    name: 'live_sealed_pools_total',
+    help: 'Pools read after a part of a block and in the sealed block, by whether the state was the same',
+    labelNames: ['chain', 'outcome'],
+    registers: [registry],
+  });
   return (chainId) => {
     const chain = String(chainId);
     return {
       count: (source, outcome) => frames.inc({ chain, source, outcome }),
       skipped: (source, entry, count) => skipped.inc({ chain, source, entry }, count),
       suspended: () => suspensions.inc({ chain }),
+      sealed: (outcome) => sealed.inc({ chain, outcome }),
     };
   };
 }

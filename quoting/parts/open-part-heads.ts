@@ -9,15 +9,20 @@ import { LiveHeads, type LiveHeadsDeps } from '../live/live-heads.ts';
 import { PartFeed } from './part-feed.ts';
 import type { PushedPart } from './part-pushes.ts';
 import { openPartSocket } from './part-socket.ts';
+import { SealedChecks, type SealedChecksDeps } from './sealed-checks.ts';
 
 export interface PartHeadsOptions extends Pick<LiveHeadsDeps, 'observer'> {
   /** Gives the contracts whose logs may tell of other quotes. Default: none. */
   readonly loggingAccounts?: () => Promise<readonly Address[]>;
+  /** Whether a pool is funded: others do not decide whether parts are used. Default: all are. */
+  readonly isFunded?: SealedChecksDeps['isFunded'] | undefined;
 }
 
 export interface OpenPartHeads {
   readonly heads: LiveHeads;
   readonly feed: PartFeed;
+  /** Compares parts with sealed blocks. */
+  readonly sealed: SealedChecks;
   /** The nodes that follow parts. */
   readonly rpc: ChainRpc;
   /** What the operator should know; undefined when there is nothing. */
@@ -35,13 +40,14 @@ export function openPartHeads(
   { config, bounds, countCall, logger, now }: ChainContext,
   source: PartSourceConfig,
   committed: Heads,
-  { observer, loggingAccounts = async () => [] }: PartHeadsOptions,
+  { observer, loggingAccounts = async () => [], isFunded = () => true }: PartHeadsOptions,
 ): OpenPartHeads {
   const { chainId, blockTimeMs, multicall3 } = config;
   const { rpcUrls, wsUrls, maxAgeMs } = source;
   const rpc = openChainRpc({ chainId, rpcUrls }, bounds.rpcTimeoutMs, countCall);
   const read = () => readPart({ rpc, chainId, multicall3 }, AbortSignal.timeout(READ_MS));
-  const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, read, observer, now });
+  const sealed = new SealedChecks({ isFunded, observer, logger, now });
+  const feed = new PartFeed({ id: randomUUID(), multicall3, maxAgeMs, committed, sealed, read, observer, now });
   const live: LiveConfig = { sources: [source] };
   const protectedAccounts = () => NO_PROTECTED_ACCOUNTS;
   const heads = new LiveHeads(
@@ -53,6 +59,7 @@ export function openPartHeads(
   return {
     heads,
     feed,
+    sealed,
     rpc,
     warning: () => feed.warning(),
     close() {

@@ -9,6 +9,7 @@ import { nextPart, noPart, type PartOutcome, type PartShown } from './next-part.
 import { indexOf, isUsedState, noPushes, type PushedPart, type Pushes, withCall, withPush } from './part-pushes.ts';
 import { idle, nextSchedule, type PartEvent } from './part-schedule.ts';
 import { digestOf, pendingPart } from './pending-part.ts';
+import type { SealedChecks } from './sealed-checks.ts';
 
 /** What one process shares of a part with the others. */
 export interface SharedPart {
@@ -22,6 +23,8 @@ export interface PartFeedDeps {
   readonly multicall3: PendingPart['multicall3'];
   readonly maxAgeMs: number;
   readonly committed: Pick<Heads, 'announced'>;
+  /** Whether parts are left out of quotes since sealed blocks were others. Default: never. */
+  readonly sealed?: Pick<SealedChecks, 'isDivergent'> | undefined;
   /** Makes one call at the tag `pending`. */
   readonly read: () => Promise<PartView>;
   readonly observer?: Pick<LiveObserver, 'count'> | undefined;
@@ -67,8 +70,10 @@ export class PartFeed {
 
   /** Why no part is used although somebody wants quotes; undefined when one is. */
   warning(): string | undefined {
-    if (!this.#isWanted || this.state() || this.#outcome === null) return undefined;
-    return `quotes are committed: parts of blocks are not used (${this.#outcome})`;
+    if (!this.#isWanted || this.#outcome === null) return undefined;
+    const reason = this.#isDivergent ? 'divergent' : this.#outcome;
+    if (this.state() && !this.#isDivergent) return undefined;
+    return `quotes are committed: parts of blocks are not used (${reason})`;
   }
 
   /** The state after the newest part; undefined without one that was shown within `maxAgeMs`. */
@@ -139,12 +144,16 @@ export class PartFeed {
     return true;
   }
 
+  get #isDivergent(): boolean {
+    return this.#deps.sealed?.isDivergent === true;
+  }
+
   #judge(part: Omit<PartShown, 'head'>): PartOutcome {
     const { committed, now, observer } = this.#deps;
     const [state, outcome] = nextPart(this.#parts, { ...part, head: committed.announced?.block }, now());
     this.#parts = state;
     this.#outcome = outcome;
-    observer?.count('preconfirmed', outcome);
+    observer?.count('preconfirmed', outcome === 'used' && this.#isDivergent ? 'divergent' : outcome);
     if (outcome === 'used') for (const listener of this.#listeners) listener();
     return outcome;
   }

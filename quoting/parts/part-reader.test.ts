@@ -21,10 +21,12 @@ const headAt = (feesWei: bigint | null): HeadContext => {
 };
 
 /** A reader whose nodes are at parts with these fees, one after the other; the last one stays. */
-function readerOf(parts: (bigint | Error)[], newest: bigint | null = null) {
+function readerOf(parts: (bigint | Error)[], newest: bigint | null = null, isDivergent = false) {
+  const reads: (bigint | null)[] = [];
   const noted: PartView[] = [];
   const snapshotOf = (at: HeadContext) => ({ pool, block: at.block }) as unknown as PriceSnapshot;
   const read = async (at: HeadContext): Promise<never> => {
+    reads.push(partOf(at));
     const shown = parts.length > 1 ? parts.shift() : parts[0];
     if (shown instanceof OtherPart && shown.view.feesWei === at.block.pending?.part?.view.feesWei)
       return snapshotOf(at) as never;
@@ -37,8 +39,9 @@ function readerOf(parts: (bigint | Error)[], newest: bigint | null = null) {
     committed: { read: async () => new Map([[pool.address, snapshotOf(headAt(null))]]) },
     heads: { head: async () => headAt(newest), sourceAge: () => ({ sourceAgeMs: 3 }) },
     note: (view: PartView) => noted.push(view),
+    sealed: { isDivergent },
   } as unknown as PartReaderDeps;
-  return { reader: new PartReader(deps), noted };
+  return { reader: new PartReader(deps), noted, reads };
 }
 
 const partOf = (snapshot: { readonly block: HeadContext['block'] | PriceSnapshot['block'] }) =>
@@ -86,6 +89,14 @@ test.each<[string, bigint | Error, bigint | null]>([
 test('a pool that cannot be read after the part is committed', async () => {
   const { reader } = readerOf([new SnapshotError('unavailable', 'no depth')]);
   expect(await reader.prices(headAt(5n), { pool })).not.toHaveProperty('isProvisional');
+});
+
+test('a divergent part is read, for nobody', async () => {
+  const { reader, reads } = readerOf([5n], null, true);
+  const prices = await reader.prices(headAt(5n), { pool });
+  expect([partOf(prices), prices.isProvisional, reads]).toEqual([null, undefined, [5n]]);
+  expect(partOf(await reader.depth(headAt(5n), prices))).toBeNull();
+  expect(reads).toEqual([5n]);
 });
 
 test('an exhausted budget is passed on', async () => {

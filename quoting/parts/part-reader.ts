@@ -9,6 +9,7 @@ import type { PoolReader } from '../reads/pool-reader.ts';
 import type { SnapshotCache } from '../reads/snapshot-cache.ts';
 import { SnapshotError } from '../snapshot-error.ts';
 import type { DepthSnapshot, HeadContext, Kinds, PriceSnapshot, QuoteKind } from '../types.ts';
+import type { SealedChecks } from './sealed-checks.ts';
 
 export interface PartReaderDeps {
   /** Reads pools of the nodes that follow parts. */
@@ -18,6 +19,8 @@ export interface PartReaderDeps {
   readonly heads: Pick<LiveHeads, 'head' | 'sourceAge'>;
   /** Takes note of another part than a call was to run on. */
   readonly note: (view: PartView) => void;
+  /** Whether parts are left out of quotes since sealed blocks were others. */
+  readonly sealed: Pick<SealedChecks, 'isDivergent'>;
 }
 
 /** Reads at a head. `isNewer`: the head is another one than what was read before is of. */
@@ -26,6 +29,7 @@ type ReadAt<S> = (at: HeadContext, isNewer: boolean) => Promise<S>;
 /**
  * Reads pools after the newest part of the block being built. All calls of a snapshot show the same part. Where a newer
  * one came between them, they are made once more, on that; then the snapshot is of the committed head, and provisional.
+ * While parts are divergent, prices are read there only to see whether they agree again.
  */
 export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
   readonly #deps: PartReaderDeps;
@@ -58,9 +62,11 @@ export class PartReader implements Pick<PoolReader, 'prices' | 'depth'> {
     { head, pool }: { readonly head: HeadContext; readonly pool: ServedPool },
     read: ReadAt<Kinds[K]>,
   ): Promise<Kinds[K]> {
+    const { heads, sealed } = this.#deps;
     try {
       const snapshot = await read(head, false).catch((error) => this.#again(head, error, read));
-      return { ...snapshot, ...this.#deps.heads.sourceAge(snapshot.block) };
+      if (sealed.isDivergent) return await this.#committed(kind, head, pool);
+      return { ...snapshot, ...heads.sourceAge(snapshot.block) };
     } catch (error) {
       const isOwn = error instanceof SnapshotError;
       if (!isOwn && (!(error instanceof RpcFailure) || error.code === 'exhausted')) throw error;

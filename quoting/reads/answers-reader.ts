@@ -1,6 +1,7 @@
 import { boundedCalls } from '../../chain/isolated-calls.ts';
 import { type MulticallTarget, multicall } from '../../chain/multicall.ts';
-import type { ReadContext } from '../../chain/read-context.ts';
+import { feeCalls, readFees } from '../../chain/part-view.ts';
+import type { BlockRef, ReadContext } from '../../chain/read-context.ts';
 import { isRefusal, lacksOverrides } from '../../chain/rpc-failure.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { OutageLog } from '../../runtime/outage-log.ts';
@@ -15,6 +16,8 @@ export interface AnswersReaderDeps {
   readonly target: MulticallTarget;
   readonly searcher: Pick<CurveSearcher, 'known'>;
   readonly prover: TransferProver;
+  /** Takes what the accounts of fees hold at a committed block, wei. Absent: that is not read. */
+  readonly onFees?: ((block: BlockRef, feesWei: bigint) => void) | undefined;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -101,12 +104,16 @@ export class AnswersReader {
 
   /** Reads all storage of a call before its quotes, since a provider can burn the gas. */
   async #readStorageAndQuotes(context: ReadContext, pools: readonly ServedPool[]): Promise<PoolAnswers[]> {
-    const { target } = this.#deps;
+    const { target, onFees } = this.#deps;
+    const { block } = context;
     // There, nodes that refuse them are asked again: live prices are suspended meanwhile, more briefly.
     const needs = needsOverrides(context) ? undefined : 'quotes';
     const stubbed = { ...context, code: poolStubs(pools), needs } as const;
     const groups = pools.map((pool) => [storageCall(pool), quoteCall(pool)]);
-    const results = await multicall(target, stubbed, groups);
+    const showFees = block.pending ? undefined : onFees;
+    const results = await multicall(target, stubbed, [...groups, showFees ? feeCalls(target.multicall3) : []]);
+    const feesWei = readFees(results.pop() ?? []);
+    if (feesWei !== undefined) showFees?.(block, feesWei);
     const skipped = pools.filter((_, index) => wasQuoteSkipped(results[index]?.[1]));
     const late = await multicall(
       target,

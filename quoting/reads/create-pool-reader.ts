@@ -8,8 +8,8 @@ import { UNSHARED } from './shared-reads.ts';
 import { SidesReader, type SidesReaderDeps } from './sides-reader.ts';
 
 /** What the reader of a chain's pools is made of. */
-export type PoolReaderOptions = Pick<PoolReaderDeps, 'heads' | 'shared' | 'hasSource' | 'wallClock'> &
-  Pick<AnswersReaderDeps, 'target' | 'logger'> &
+export type PoolReaderOptions = Pick<PoolReaderDeps, 'heads' | 'shared' | 'hasSource' | 'onRead' | 'wallClock'> &
+  Pick<AnswersReaderDeps, 'target' | 'onFees' | 'logger'> &
   Pick<SidesReaderDeps, 'readTimeoutMs'> &
   Pick<CurveSearcherDeps, 'simulatedPoolsPerRead'> & {
     readonly observer: CurveSearcherDeps['observer'] & GuardProberDeps['observer'];

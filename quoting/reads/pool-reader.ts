@@ -27,6 +27,8 @@ export interface PoolReaderDeps {
   readonly shared?: SharedReads | undefined;
   /** Whether the chain has a source of live prices. Default: no. */
   readonly hasSource?: boolean;
+  /** Takes each pool that was read, or that another process read for all. */
+  readonly onRead?: ((snapshot: PriceSnapshot) => void) | undefined;
   /** Longest round, over all nodes and calls. */
   readonly readTimeoutMs: number;
   readonly logger: Pick<Logger, 'warn'>;
@@ -134,10 +136,13 @@ export class PoolReader {
   }
 
   #decode(read: PoolRead, block: BlockRef, answers: PoolAnswers): PriceSnapshot | SnapshotError {
-    const { decode = decodePool, hasSource, logger, logUnknown, wallClock } = this.#deps;
+    const { decode = decodePool, hasSource, onRead, logger, logUnknown, wallClock } = this.#deps;
     logUnknown(read.pool.address, answers.prices?.[0]);
     const found = decode(read, block, Math.floor(wallClock() / 1000), answers);
-    if (!(found instanceof SnapshotError)) return hasSource ? { ...found, hasSource } : found;
+    if (!(found instanceof SnapshotError)) {
+      onRead?.(found);
+      return hasSource ? { ...found, hasSource } : found;
+    }
     logger.warn({ err: found, pool: read.pool.address }, found.message);
     return found;
   }

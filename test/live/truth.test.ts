@@ -205,7 +205,12 @@ test.each(['refuse', 'ignore', 'ignoreBlock'] as const)(
     const reported: string[] = [];
     const api = world.open({
       chain: { ...config, rpcUrls: [proxy.url] },
-      observeLive: () => ({ count: () => undefined, skipped: () => undefined, suspended: () => reported.push(how) }),
+      observeLive: () => ({
+        count: () => undefined,
+        skipped: () => undefined,
+        suspended: () => reported.push(how),
+        sealed: () => undefined,
+      }),
     });
     onTestFinished(async () => {
       await api.stop();

@@ -11,6 +11,7 @@ import type { ChainConfig } from '../../config/chains-schema.ts';
 import { LimitsConfig } from '../../config/limits-schema.ts';
 import type { QuoteOptions } from '../../quoting/chain-bounds.ts';
 import type { ChainDeps } from '../../quoting/open-chain.ts';
+import { liveWarnings } from '../../quoting/open-chains.ts';
 import type { PoolDirectory } from '../../quoting/pools/pool-directory.ts';
 import type { SnapshotObserver } from '../../quoting/snapshot-metrics.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
@@ -29,6 +30,7 @@ export interface QuoteApiOptions {
   readonly countCurve?: SnapshotObserver['curve'];
   readonly observeLive?: ChainDeps['observeLive'];
   readonly logger?: Logger;
+  readonly now?: ChainDeps['now'];
 }
 
 export interface Answer {
@@ -50,6 +52,8 @@ export interface QuoteApi {
   readonly calls: string[];
   /** Responses so far, by what was at fault; `none` for those below 500. */
   countFaults(): Promise<Readonly<Record<string, number>>>;
+  /** What `/status` says of live prices, by chain. */
+  warnings(): Readonly<Record<string, string>>;
   /** Ends its connections. */
   stop(): Promise<void>;
 }
@@ -62,6 +66,7 @@ function quoteApp({
   countDisagreement,
   countCurve,
   observeLive,
+  now,
   logger = createLogger('test', 'silent'),
   ...rest
 }: QuoteApiOptions) {
@@ -72,6 +77,7 @@ function quoteApp({
     countCall,
     logger,
     ...(observeLive && { observeLive }),
+    ...(now && { now }),
     observe: () => ({
       ...(countDisagreement && { guardsMismatched: countDisagreement }),
       ...(countCurve && { curve: countCurve }),
@@ -130,6 +136,7 @@ export function quoteApi(options: QuoteApiOptions): QuoteApi {
       }),
     calls,
     countFaults: () => countFaults(metrics),
+    warnings: () => liveWarnings(chains),
     stop: async () => {
       await Promise.all(chains.values().map((it) => it.stop()));
     },

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  AGREED_MS,
+  type ComparedPools,
+  type DivergenceState,
+  MIN_COMPARED,
+  nextDivergence,
+  noDivergence,
+  WINDOW_MS,
+} from './next-divergence.ts';
+
+type Timed = ComparedPools & { readonly at: number };
+
+/** One block each 2 s, with this many pools that differ, of so many. */
+const blocks = (different: readonly number[], compared = 10, from = 0): Timed[] =>
+  different.map((each, index) => {
+    const number = from + index;
+    return { blockNumber: BigInt(number), compared, different: each, at: number * 2_000 };
+  });
+
+/** Whether parts are divergent after each block. */
+function verdicts(all: readonly Timed[], from: DivergenceState = noDivergence): boolean[] {
+  let state = from;
+  return all.map(({ at, ...pools }) => {
+    state = nextDivergence(state, pools, at);
+    return state.isDivergent;
+  });
+}
+
+test('parts that differ are noticed once enough pools were compared', () => {
+  expect(verdicts(blocks([10, 10, 10]))).toEqual([false, true, true]);
+  expect(verdicts(blocks([0, 1, 0, 1, 0]))).toEqual([false, false, false, true, true]);
+});
+
+test('one in a hundred is not too many, and one alone never is', () => {
+  expect(verdicts(blocks([1, 1], 100))).toEqual([false, false]);
+  expect(verdicts(blocks([1, 2], 100))).toEqual([false, true]);
+  expect(verdicts(blocks([0, 1, 0, 0]))).toEqual([false, false, false, false]);
+});
+
+test('what differed long ago does not count', () => {
+  const [first, ...rest] = blocks([1, 0, 1]);
+  const later = rest.map((each) => ({ ...each, at: each.at + WINDOW_MS }));
+  expect(verdicts([...(first ? [first] : []), ...later])).toEqual([false, false, false]);
+});
+
+test('parts are used again a minute after the last pool that differed', () => {
+  const agreeing = blocks(Array(31).fill(0), 10, 2);
+  expect(verdicts([...blocks([10, 10]), ...agreeing]).lastIndexOf(true)).toBe(30);
+  const [slow] = blocks([0], 10, 100);
+  expect(verdicts([...blocks([10, 10]), ...(slow ? [slow, slow] : [])])).toEqual([false, true, true, false]);
+});
+
+test('pools of one block count together', () => {
+  const [block] = blocks([1], 1);
+  expect(verdicts(block ? Array(MIN_COMPARED).fill(block) : []).indexOf(true)).toBe(MIN_COMPARED - 1);
+});
+
+const randomBlocks = fc.array(
+  fc.record({
+    isNext: fc.boolean(),
+    compared: fc.integer({ min: 1, max: 150 }),
+    different: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 3 })),
+    afterMs: fc.oneof(fc.integer({ min: 0, max: 4_000 }), fc.integer({ min: 0, max: WINDOW_MS })),
+  }),
+  { maxLength: 60 },
+);
+
+test('property: invariants hold whatever is compared', () => {
+  fc.assert(
+    fc.property(randomBlocks, (all) => {
+      let [state, now, blockNumber] = [noDivergence, 0, 1n];
+      // All that counts, compared by one sum over the whole past.
+      let past: { at: number; startedAt: number; compared: number; different: number }[] = [];
+      for (const { isNext, compared, afterMs, ...each } of all) {
+        const different = Math.min(each.different, compared);
+        now += afterMs;
+        if (isNext) blockNumber += 1n;
+        const startedAt = isNext ? now : (past.at(-1)?.startedAt ?? now);
+        past.push({ at: now, startedAt, compared, different });
+        const next = nextDivergence(state, { blockNumber, compared, different }, now);
+        const lastDifferent = past.findLastIndex((one) => one.different > 0);
+        const agreed = past.slice(lastDifferent + 1).reduce((sum, one) => sum + one.compared, 0);
+        const recent = past.filter((one) => now - one.startedAt <= WINDOW_MS);
+        const [ofAll, wrong] = [
+          recent.reduce((sum, one) => sum + one.compared, 0),
+          recent.reduce((sum, one) => sum + one.different, 0),
+        ];
+        const isTooMany = ofAll >= MIN_COMPARED && wrong >= 2 && wrong / ofAll > 0.01;
+        const isOver = now - (past[lastDifferent]?.at ?? now) >= AGREED_MS && agreed >= MIN_COMPARED;
+        expect(next.isDivergent).toBe(state.isDivergent ? !isOver : isTooMany);
+        if (state.isDivergent && isOver) past = [];
+        state = next;
+      }
+    }),
+  );
+});

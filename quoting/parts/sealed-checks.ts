@@ -1,0 +1,130 @@
+import type { Address } from 'viem';
+import { isLaterView } from '../../chain/part-view.ts';
+import type { PartView } from '../../chain/pending-state.ts';
+import type { BlockRef } from '../../chain/read-context.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { stateIn } from '../calls/decode-pool.ts';
+import type { LiveObserver, SealedOutcome } from '../live/live-metrics.ts';
+import type { ServedPool } from '../pools/pool-directory.ts';
+import type { PriceSnapshot } from '../types.ts';
+import { nextDivergence, noDivergence } from './next-divergence.ts';
+
+/** Pools of a sealed block, compared with what they were after its last part. */
+export interface SealedPools {
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+  readonly same: readonly Address[];
+  readonly different: readonly Address[];
+}
+
+export interface SealedChecksDeps {
+  /** Anyone can make other pools: these decide nothing. */
+  readonly isFunded: (pool: ServedPool) => boolean;
+  readonly observer?: Pick<LiveObserver, 'sealed'> | undefined;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly now: Clock;
+}
+
+/** A pool after the last part of a block that it was read at. */
+interface ReadPart {
+  readonly view: PartView;
+  readonly state: string;
+}
+
+/** A block is compared once it is sealed: parts of the next one may come before that, and of the one after. */
+const KEPT_BLOCKS = 3;
+
+/**
+ * Compares what pools were after the last part of a block with what they are in it once it is sealed. Both are read for
+ * quotes, so that no call is made for this. The fees that were paid tell whether anything happened after that part.
+ */
+export class SealedChecks {
+  readonly #deps: SealedChecksDeps;
+  /** By number, the lowest first. */
+  readonly #parts = new Map<bigint, Map<Address, ReadPart>>();
+  /** Of the last committed block that this process read itself. */
+  #fees: { readonly hash: BlockRef['hash']; readonly feesWei: bigint } | undefined;
+  #found: { readonly block: BlockRef; readonly same: Address[]; readonly different: Address[] } | undefined;
+  #state = noDivergence;
+  readonly #listeners = new Set<(pools: SealedPools) => void>();
+
+  constructor(deps: SealedChecksDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether too many pools were other ones in sealed blocks: quotes at parts may be wrong. */
+  get isDivergent(): boolean {
+    return this.#state.isDivergent;
+  }
+
+  /** Calls the listener with the funded pools of a block that this process compared. */
+  onCompared(listener: (pools: SealedPools) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Notes what the accounts of fees hold in a committed block: pools of this block are noted after that. */
+  noteFees({ hash }: BlockRef, feesWei: bigint): void {
+    this.#fees = { hash, feesWei };
+  }
+
+  /** Notes a pool that was read, after a part or in a committed block. */
+  note(snapshot: PriceSnapshot): void {
+    const { pool, block } = snapshot;
+    const { pending } = block;
+    if (pending?.part) {
+      this.#notePart(pool, { view: pending.part.view, state: stateIn(snapshot) });
+      return;
+    }
+    const part = this.#parts.get(block.number)?.get(pool.address);
+    if (!part || this.#fees?.hash !== block.hash) return;
+    this.#parts.get(block.number)?.delete(pool.address);
+    const isAll = part.view.feesWei === this.#fees.feesWei && part.view.timestamp === block.timestamp;
+    const outcome = !isAll ? 'unseen' : part.state === stateIn(snapshot) ? 'same' : 'different';
+    this.#deps.observer?.sealed(outcome);
+    if (outcome !== 'unseen' && this.#deps.isFunded(pool)) this.#add(block, pool, outcome);
+  }
+
+  /** Takes what this or another process compared. */
+  take({ blockNumber, same, different }: SealedPools): void {
+    const { logger, now } = this.#deps;
+    const compared = same.length + different.length;
+    const before = this.#state;
+    this.#state = nextDivergence(before, { blockNumber, compared, different: different.length }, now());
+    const { isDivergent } = this.#state;
+    if (isDivergent === before.isDivergent) return;
+    if (isDivergent)
+      logger.warn({ blockNumber, different }, 'sealed blocks differ from their parts: prices are committed');
+    else logger.info({ blockNumber }, 'sealed blocks are as their parts again: prices are live');
+  }
+
+  #notePart({ address }: ServedPool, read: ReadPart): void {
+    const { blockNumber } = read.view;
+    const pools = this.#parts.get(blockNumber) ?? new Map<Address, ReadPart>();
+    const known = pools.get(address);
+    if (!known || !isLaterView(known.view, read.view)) pools.set(address, read);
+    this.#parts.set(blockNumber, pools);
+    for (const number of this.#parts.keys())
+      if (number <= blockNumber - BigInt(KEPT_BLOCKS)) this.#parts.delete(number);
+  }
+
+  /** Pools of a block that are noted in one turn of the event loop are taken together. */
+  #add(block: BlockRef, { address }: ServedPool, outcome: Exclude<SealedOutcome, 'unseen'>): void {
+    if (this.#found?.block.hash !== block.hash) this.#flush();
+    const found = this.#found ?? { block, same: [], different: [] };
+    found[outcome].push(address);
+    if (!this.#found) queueMicrotask(() => this.#flush());
+    this.#found = found;
+  }
+
+  #flush(): void {
+    const found = this.#found;
+    if (!found) return;
+    this.#found = undefined;
+    const { block, same, different } = found;
+    const pools = { blockNumber: block.number, timestamp: block.timestamp, same, different };
+    this.take(pools);
+    for (const listener of this.#listeners) listener(pools);
+  }
+}

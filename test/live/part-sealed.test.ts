@@ -1,0 +1,146 @@
+import { expect, test, vi } from 'vitest';
+import { priceAround } from '../../devnet/live/live-market.fixture.ts';
+import { feedWords } from '../../devnet/live/registry.ts';
+import type { PartTrap } from '../../devnet/parts/part-traps.ts';
+import { AGREED_MS, MIN_COMPARED } from '../../quoting/parts/next-divergence.ts';
+import { startedWorld } from '../harness/open-world.ts';
+import type { Batch, LiveQuote } from './live-world.ts';
+import { quotesAfter, quotesOf } from './part-quotes.ts';
+import { startPartWorld } from './part-world.ts';
+
+/** What quotes say after the last part of a block is compared with the block once it is sealed. */
+
+const world = startedWorld(() => startPartWorld({ node: { form: 'payload', partsPerBlock: 2 } }));
+
+/** An API whose clock can be put forward, and which counts what was compared. */
+function openCounted() {
+  const [outcomes, parts]: [string[], string[]] = [[], []];
+  let aheadMs = 0;
+  const api = world.open({
+    observeLive: () => ({
+      count: (_, outcome) => parts.push(outcome),
+      skipped: () => undefined,
+      suspended: () => undefined,
+      sealed: (outcome) => outcomes.push(outcome),
+    }),
+    now: () => performance.now() + aheadMs,
+  });
+  const forward = (ms: number) => {
+    aheadMs += ms;
+  };
+  return { api, outcomes, parts, forward };
+}
+
+type Counted = ReturnType<typeof openCounted>;
+
+/** What quotes give, without when they were read. */
+const givenBy = (all: readonly LiveQuote[]) => all.map(({ bidAdj, askAdj, depth }) => ({ bidAdj, askAdj, depth }));
+
+/** Seals the block of the newest part. @returns its number */
+async function seal(): Promise<bigint> {
+  const { number } = world.node.part();
+  while (world.node.part().number === number) await world.node.nextPart();
+  return number;
+}
+
+/** The committed quotes of a block. */
+const committedAt = (number: bigint, { api }: Pick<Counted, 'api'>): Promise<readonly LiveQuote[]> =>
+  vi.waitFor(async () => {
+    const pools = world.market.pools.map(({ address }) => address);
+    const { headers, text } = await api.batch({ pools, basis: 'committed' });
+    expect(headers.get('X-Block-Number')).toBe(String(number));
+    const { results } = JSON.parse(text) as Batch;
+    return results.flatMap((result) => ('quote' in result ? [result.quote] : []));
+  }, 5_000);
+
+/** What a node shows after parts that has another price of the first pool. */
+function lieOf(hundredths: bigint): PartTrap {
+  const [pool] = world.market.pools;
+  if (!pool) throw new Error('the market has no pool');
+  const stateDiff = feedWords(pool.feedId, world.node.part().timeSecs, priceAround(hundredths));
+  return { kind: 'divergent', overrides: { [world.market.registry]: { stateDiff } } };
+}
+
+const every = (outcome: string) => world.market.pools.map(() => outcome);
+
+test('a pool is in the sealed block as quotes gave it after the last part, unless more happened after that', async () => {
+  const counted = openCounted();
+  for (const hundredths of [200n, 205n, 199n]) {
+    const part = await world.price(hundredths);
+    const live = await quotesAfter(world, part, counted.api);
+    expect(givenBy(await committedAt(await seal(), counted))).toEqual(givenBy(live));
+  }
+  expect(counted.outcomes).toEqual([...every('same'), ...every('same'), ...every('same')]);
+  await quotesAfter(world, world.node.part(), counted.api);
+  const last = await world.price(201n);
+  await committedAt(await seal(), counted);
+  expect(last.transactions.length).toBeGreaterThan(0);
+  expect(counted.outcomes.slice(3 * world.market.pools.length)).toEqual(every('unseen'));
+  await counted.api.stop();
+});
+
+test('to compare costs no call', async () => {
+  const plain = { api: world.open({ chain: { ...world.config, live: undefined } }) };
+  const compared = openCounted();
+  const callsAt = async (number: bigint, of: Pick<Counted, 'api'>) => {
+    const before = of.api.calls.length;
+    await committedAt(number, of);
+    return of.api.calls.slice(before).filter((call) => call.startsWith('eth_call')).length;
+  };
+  const counts: (readonly [number, number])[] = [];
+  for (const hundredths of [200n, 201n, 202n, 203n, 204n]) {
+    await quotesAfter(world, await world.price(hundredths), compared.api);
+    const number = await seal();
+    counts.push([await callsAt(number, compared), await callsAt(number, plain)]);
+  }
+  expect(compared.outcomes.length).toBe(5 * world.market.pools.length);
+  // At first each learns what holds for long.
+  expect(counts.slice(1).map(([ofCompared]) => ofCompared)).toEqual(counts.slice(1).map(([, ofPlain]) => ofPlain));
+  for (const { api } of [plain, compared]) await api.stop();
+});
+
+test('a node whose parts are not what is sealed is left out, and comes back a minute after it agrees', {
+  timeout: 60_000,
+}, async () => {
+  const counted = openCounted();
+  const truth = { api: world.open({ chain: { ...world.config, live: undefined } }) };
+  const isDivergent = () => Object.values(counted.api.warnings()).some((text) => text.includes('(divergent)'));
+
+  /** Passes a block whose last part has new prices; the node shows another one of the first pool, if it lies. */
+  const pass = async (hundredths: bigint, lies: boolean) => {
+    if (world.node.part().index === 1) await world.node.nextPart();
+    if (lies) world.node.trap(lieOf(hundredths + 9n));
+    else world.node.trap();
+    const shown = counted.parts.length;
+    const part = await world.price(hundredths);
+    if (!isDivergent()) await quotesAfter(world, part, counted.api);
+    else await vi.waitFor(() => expect(counted.parts.length).toBeGreaterThan(shown), 5_000);
+    const all = await quotesOf(world, {}, counted.api);
+    const number = await seal();
+    const [own, right] = [await committedAt(number, counted), await committedAt(number, truth)];
+    expect(givenBy(own)).toEqual(givenBy(right));
+    return all.map(({ basis }) => basis?.kind);
+  };
+
+  // Each block has four pools, of which one differs.
+  for (let blocks = 0; blocks < MIN_COMPARED / 4; blocks += 1) {
+    expect(isDivergent()).toBe(false);
+    expect(await pass(200n + BigInt(blocks), true)).toEqual(every('live'));
+  }
+  expect(new Set(counted.outcomes)).toEqual(new Set(['same', 'different']));
+  for (const hundredths of [195n, 196n]) expect(await pass(hundredths, true)).toEqual(every('committed'));
+  expect(isDivergent()).toBe(true);
+  expect(counted.parts.at(-1)).toBe('divergent');
+
+  // It agrees again; then a minute passes.
+  expect(await pass(197n, false)).toEqual(every('committed'));
+  const before = counted.outcomes.length;
+  for (let hundredths = 190n; isDivergent(); hundredths += 1n) {
+    expect(await pass(hundredths, false)).toEqual(every('committed'));
+    counted.forward(AGREED_MS / 3);
+  }
+  expect(counted.outcomes.slice(before)).not.toContain('different');
+  expect(counted.outcomes.slice(before).filter((each) => each === 'same').length).toBeGreaterThan(MIN_COMPARED / 2);
+  expect(await pass(199n, false)).toEqual(every('live'));
+  for (const { api } of [counted, truth]) await api.stop();
+});
