@@ -111,7 +111,7 @@ export function openChain(config: ChainConfig, deps: ChainDeps): Chain {
   const live =
     pending &&
     openQuotes(common, pending.heads, () => undefined, { ...pending, committed, parts, feed: sources?.feed });
-  if (parts) sharing?.shareParts(config, parts.feed);
+  if (parts) sharing?.shareParts(config, parts);
   const stop = async () => {
     heads.close();
     await Promise.all([committed.warmer.close(), live?.warmer.close()]);

@@ -228,7 +228,7 @@ test('days are those counted by hand, page by page, with what compared trades go
       balance0Raw: balances[0],
       balance1Raw: balances[1],
       fillQuality: null,
-      executability: { committedShare: null, liveShare: null, ownLandedShare: null },
+      executability: { committedShare: null, liveShare: null, ownLandedShare: null, sealedShare: null },
       persistence: [],
       final: false,
     };

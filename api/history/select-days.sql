@@ -6,8 +6,8 @@ SELECT d.day_ts::float8 AS "dayTs", d.swap_count::float8 AS "swapCount", d.sende
   CASE WHEN q.compared_count IS NOT NULL THEN json_build_object(
     'comparedCount', q.compared_count, 'medianBps', q.median_bps, 'worstBps', q.worst_bps,
     'within1BpShare', q.within_1bp_share, 'worseShare', q.worse_share, 'unknownShare', q.unknown_share) END AS "fillQuality",
-  json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share)
-    AS executability,
+  json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share,
+    'sealedShare', e.sealed_share) AS executability,
   (SELECT coalesce(json_agg(json_build_object(
       'side', p.side, 'horizon', p.horizon, 'sampleCount', p.sample_count, 'medianBps', p.median_bps, 'p95Bps', p.p95_bps,
       'worse1BpShare', p.worse_1bp_share, 'worse5BpsShare', p.worse_5bps_share, 'withdrawnShare', p.withdrawn_share,

@@ -116,7 +116,7 @@ export const Bap710Frame = documented('Bap710PriceLevels', 'Price levels in the 
 });
 
 const ORDER_BOOK = [{ amountIn: '0xde0b6b3a7640000', amountOut: '0xb2b3b0a0', variant: 'Simulated' }];
-const { ownLandedShare: _, ...SHARES_EXAMPLE } = EXECUTABILITY_EXAMPLE;
+const { ownLandedShare: _, sealedShare: __, ...SHARES_EXAMPLE } = EXECUTABILITY_EXAMPLE;
 const PAIR_EXAMPLE = {
   tokenIn: EXAMPLE.weth,
   tokenOut: EXAMPLE.usdc,

@@ -181,7 +181,8 @@ export function showStatement(found: FoundRow, include24h: boolean, maxAgeSecs: 
   const day = `r.${pool.analytics}, l.${key.shownTvlFiat}::text AS "tvlFiat", json_build_object(
     'fromTs', w.${window.fromTs}, 'toTs', w.${window.toTs}, 'generatedAtTs', w.${window.generatedAtTs},
     'fromBlock', w.${window.fromBlock}, 'toBlock', w.${window.toBlock}) AS window,
-    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share) AS executability,
+    json_build_object('committedShare', e.committed_share, 'liveShare', e.live_share, 'ownLandedShare', e.own_landed_share,
+      'sealedShare', e.sealed_share) AS executability,
     json_build_object('changeE6', t.${trend.changeE6}, 'depthFiat', t.${trend.depthFiat}) AS "trend24h",
     CASE WHEN q.${held.pool} IS NOT NULL THEN json_build_object('medianBps', q.${held.medianBps}, 'p95Bps', q.${held.p95Bps},
       'withdrawnShare', q.${held.withdrawnShare}, 'goneShare', q.${held.goneShare}) END AS "persistence24h"`;

@@ -122,7 +122,7 @@ test('any query gets the very page that the contract describes', async () => {
           token1FiatPrice: null,
           ...(query.include24h === 'true' && {
             tvlFiat: pool.shownTvlFiat,
-            executability: { committedShare: null, liveShare: null, ownLandedShare: null },
+            executability: { committedShare: null, liveShare: null, ownLandedShare: null, sealedShare: null },
             trend24h: trendOf(pool),
             persistence24h: persistenceOf(pool),
             analytics24h: expect.objectContaining({ fromTs: 0, toTs: 86_400, tvlFiat: pool.shownTvlFiat }),

@@ -150,7 +150,12 @@ async function expectShares(counts: ReadonlyMap<string, readonly [number, number
       Number.MAX_SAFE_INTEGER,
     ]);
     expect(rows).toEqual([
-      { committed_share: 1, live_share: null, own_landed_share: expect.closeTo(sum(1) / sum(0), 12) },
+      {
+        committed_share: 1,
+        live_share: null,
+        own_landed_share: expect.closeTo(sum(1) / sum(0), 12),
+        sealed_share: null,
+      },
     ]);
   }
 }

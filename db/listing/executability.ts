@@ -11,7 +11,15 @@ export const Executability = z.strictObject({
   ownLandedShare: Share.describe(
     'Of the blocks that published updates for this pool were for, the share in which one landed; null without such updates.',
   ),
+  sealedShare: Share.describe(
+    'Of the blocks that quotes were read in after their last part, the share in which the pool was the same once the block was sealed; null without such blocks.',
+  ),
 });
 export type Executability = z.infer<typeof Executability>;
 
-export const EXECUTABILITY_EXAMPLE: Executability = { committedShare: 0.55, liveShare: 0.98, ownLandedShare: 0.31 };
+export const EXECUTABILITY_EXAMPLE: Executability = {
+  committedShare: 0.55,
+  liveShare: 0.98,
+  ownLandedShare: 0.31,
+  sealedShare: null,
+};

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { showPool } from './show-pool.ts';
 
 const record = '{"pair":"A/B","extensions":[]}';
-const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null };
+const executability = { committedShare: 0.5, liveShare: null, ownLandedShare: null, sealedShare: null };
 const trend24h = { changeE6: -12, depthFiat: null };
 const persistence24h = { medianBps: -0.5, p95Bps: 3, withdrawnShare: 0, goneShare: null };
 const window = { fromTs: 1, toTs: 86_401, generatedAtTs: 86_402, fromBlock: 7, toBlock: 9 };
@@ -31,7 +31,7 @@ test.each([
       day: { analytics: '{"transfers":3}', window, tvlFiat, executability, trend24h, persistence24h },
     }),
   ).toBe(
-    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"persistence24h":{"medianBps":-0.5,"p95Bps":3,"withdrawnShare":0,"goneShare":null},"analytics24h":` +
+    `{"pair":"A/B","extensions":[],"token0FiatPrice":0.5,"token1FiatPrice":null,"priceProviderStatus":"healthy",${shown},"executability":{"committedShare":0.5,"liveShare":null,"ownLandedShare":null,"sealedShare":null},"trend24h":{"changeE6":-12,"depthFiat":null},"persistence24h":{"medianBps":-0.5,"p95Bps":3,"withdrawnShare":0,"goneShare":null},"analytics24h":` +
       '{"fromTs":1,"toTs":86401,"generatedAtTs":86402,"fromBlock":7,"toBlock":9,"transfers":3}}',
   );
 });

@@ -1,31 +1,9 @@
-import { type Address, type Hex, numberToHex } from 'viem';
+import type { Address } from 'viem';
 import { expect, test } from 'vitest';
-import type { PartView } from '../../chain/pending-state.ts';
-import type { BlockRef } from '../../chain/read-context.ts';
 import type { ServedPool } from '../pools/pool-directory.ts';
-import type { PriceSnapshot } from '../types.ts';
-import { AGREED_MS, MIN_COMPARED } from './next-divergence.ts';
+import { AGREED_MS } from './next-divergence.ts';
 import { SealedChecks, type SealedPools } from './sealed-checks.ts';
-
-const MULTICALL: Address = '0xca11bde05977b3631167028862be2a173976ca11';
-const POOLS = Array.from({ length: MIN_COMPARED }, (_, index) => numberToHex(index + 1, { size: 20 }));
-const hashOf = (number: bigint): Hex => numberToHex(number, { size: 32 });
-const timeOf = (number: bigint): bigint => 1_000n + 2n * number;
-
-const snapshotOf = (address: Address, block: BlockRef, state: string): PriceSnapshot =>
-  ({ pool: { address } as ServedPool, block, fingerprint: `${state} rest` }) as PriceSnapshot;
-
-/** A pool after a part of a block, up to which these fees were paid. */
-function partOf(address: Address, blockNumber: bigint, feesWei: bigint, state: string): PriceSnapshot {
-  const timestamp = timeOf(blockNumber);
-  const view: PartView = { blockNumber, timestamp, parentHash: hashOf(blockNumber - 1n), feesWei };
-  const part = { view, index: null, multicall3: MULTICALL };
-  const pending = { blockNumber, timestamp, overrides: new Map(), digest: '', receivedAt: 0, part };
-  const number = blockNumber - 1n;
-  return snapshotOf(address, { number, hash: hashOf(number), timestamp: timeOf(number), pending }, state);
-}
-
-const blockOf = (number: bigint): BlockRef => ({ number, hash: hashOf(number), timestamp: timeOf(number) });
+import { blockOf, hashOf, POOLS, partOf, snapshotOf, timeOf } from './sealed-pools.fixture.ts';
 
 function checksOf(isFunded: (pool: ServedPool) => boolean = () => true) {
   const [outcomes, lines, found]: [string[], string[], SealedPools[]] = [[], [], []];

@@ -7,6 +7,7 @@ import { encodeBigints } from '../../runtime/json.ts';
 import type { SharedOverrides } from '../live/shared-overrides.ts';
 import type { SourceName } from '../live/source-parts.ts';
 import type { SharedPart } from '../parts/part-feed.ts';
+import type { SealedPools } from '../parts/sealed-checks.ts';
 import type { RequestedPool } from '../requested/requested-pools.ts';
 import { QUOTE_KINDS } from '../types.ts';
 
@@ -82,6 +83,14 @@ const SharedPartMessage = z.object({
   index: z.int().nonnegative().nullable(),
 });
 
+/** Pools of a sealed block, compared with its last part. */
+const SealedMessage = z.object({
+  blockNumber: IntegerText,
+  timestamp: IntegerText,
+  same: z.array(HexAddress),
+  different: z.array(HexAddress),
+});
+
 /** Which pools a process has requests for. */
 const Report = z.object({
   id: z.string(),
@@ -94,6 +103,11 @@ export const parsePart = (text: string): SharedPart & { readonly from: string } 
   SharedPartMessage.parse(JSON.parse(text));
 
 export const writePart = (from: string, part: SharedPart): string => encodeBigints({ from, ...part });
+
+/** @throws SyntaxError or ZodError when it is malformed */
+export const parseSealed = (text: string): SealedPools => SealedMessage.parse(JSON.parse(text));
+
+export const writeSealed = (pools: SealedPools): string => encodeBigints(pools);
 
 export type ReadsMessage = z.infer<typeof Reads>;
 

@@ -7,12 +7,13 @@ import type { Logger } from '../../runtime/logger.ts';
 import { startRepeating } from '../../runtime/repeat.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { ownUpdatesChannel } from '../live/own-update.ts';
-import type { PartFeed } from '../parts/part-feed.ts';
+import type { OpenPartHeads } from '../parts/open-part-heads.ts';
+import type { SealedPools } from '../parts/sealed-checks.ts';
 import { TICK_MS } from './block-readers.ts';
 import { ChainReads, type ChainReadsDeps } from './chain-reads.ts';
 import { LEASE_MS, RENEW_MS } from './feed-schedule.ts';
 import { connectBus, MessageBus } from './message-bus.ts';
-import { FORMAT, parsePart, writePart } from './messages.ts';
+import { FORMAT, parsePart, parseSealed, writePart, writeSealed } from './messages.ts';
 import { redisClaims } from './redis-claims.ts';
 import { SharedFeed, type SharedFeedDeps } from './shared-feed.ts';
 import { SharedHeads, type SharedHeadsDeps } from './shared-heads.ts';
@@ -121,14 +122,24 @@ export class ReadSharing {
     }));
   }
 
-  /** Starts to share which parts of blocks being built calls show: one process makes them while others hear of it. */
-  shareParts(chain: ChainConfig, feed: PartFeed): void {
+  /**
+   * Starts to share which parts of blocks being built calls show: one process makes them while others hear of it.
+   * So they do of the pools of sealed blocks that one compares.
+   */
+  shareParts(chain: ChainConfig, { feed, sealed }: Pick<OpenPartHeads, 'feed' | 'sealed'>): void {
     const channel = `${nameOf(chain, this.#prefix)}:parts`;
     feed.onShown((part) => void this.#bus.publish(channel, writePart(feed.id, part)));
     this.#bus.subscribe(channel, (text) => {
       const { from, ...part } = parsePart(text);
       feed.hear(from, part);
     });
+    sealed.onCompared((pools) => void this.#bus.publish(sealedChannel(chain, this.#prefix), writeSealed(pools)));
+    this.followSealed(chain, (pools) => sealed.take(pools));
+  }
+
+  /** Passes on what other processes find of the pools of sealed blocks that they compare with parts. */
+  followSealed(chain: ChainConfig, listener: (pools: SealedPools) => void): void {
+    this.#bus.subscribe(sealedChannel(chain, this.#prefix), (text) => listener(parseSealed(text)));
   }
 
   #openFeed(chain: ChainConfig, depsOf: (channel: string, lease: string) => SharedFeedDeps): void {
@@ -150,6 +161,9 @@ export class ReadSharing {
     this.#bus.stop();
   }
 }
+
+/** Capture's user of Redis has rights to channels that end so. */
+const sealedChannel = (chain: ChainConfig, prefix: string): string => `${nameOf(chain, prefix)}-sealed:words`;
 
 /** Names shared reads. Other releases and configurations may read pools differently, so they have other names. */
 function nameOf({ chainId, multicall3, deployments }: ChainConfig, prefix: string): string {

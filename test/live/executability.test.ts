@@ -123,6 +123,7 @@ test.each([
     committedShare: share(of, 'isCommitted'),
     liveShare: hasSource ? share(of, 'isLive') : null,
     ownLandedShare: null,
+    sealedShare: null,
   });
   // Both kinds of blocks were there.
   for (const is of ['isCommitted', 'isLive'] as const) {
