@@ -353,4 +353,21 @@ export const INVARIANTS: readonly Invariant[] = [
     test: ['quoting/parts/next-part.test.ts', 'property: invariants hold whatever nodes show'],
     mutation: ['quoting/parts/next-part.ts', 'view.feesWei < last.feesWei', 'view.feesWei > last.feesWei'],
   },
+  {
+    holds: 'A part costs no call only if all before it is used.',
+    test: [
+      'quoting/parts/part-pushes.test.ts',
+      'property: a part costs no call only if all that happened before it is used',
+    ],
+    mutation: [
+      'quoting/parts/part-pushes.ts',
+      'last?.isUnchanged === true && shown === changes &&',
+      'last?.isUnchanged === true &&',
+    ],
+  },
+  {
+    holds: 'Parts are used while they are what is sealed, and not while more than one in a hundred pools differ.',
+    test: ['quoting/parts/next-divergence.test.ts', 'property: invariants hold whatever is compared'],
+    mutation: ['quoting/parts/next-divergence.ts', 'different * 100 > compared', 'different * 100 < compared'],
+  },
 ];

@@ -139,7 +139,7 @@ test('a node whose parts are not what is sealed is left out, and comes back a mi
   for (const hundredths of [195n, 196n]) await pass(hundredths, { lies: true, isLeftOut: true });
   expect(counted.parts.at(-1)).toBe('divergent');
 
-  // It agrees again, for enough pools; then a minute passes. A block whose last part was not read in time does not count.
+  // It agrees again, for enough pools; then a minute passes. A block whose last part was not read in time counts not.
   const before = counted.outcomes.length;
   const agreed = () => counted.outcomes.slice(before).filter((outcome) => outcome === 'same').length;
   const passUntil = async (count: number) => {
