@@ -9,6 +9,7 @@ import { partSource } from '../../config/live-schema.ts';
 import type { LiveBlocks } from '../../quoting/live/live-blocks.ts';
 import { pendingPart } from '../../quoting/parts/pending-part.ts';
 import type { ServedPool } from '../../quoting/pools/pool-directory.ts';
+import type { CountChainCall } from '../../runtime/chain-calls.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { createQuoteReader, type QuotedCurve, type QuoteReaderDeps } from '../quote-reader.ts';
 import { type QuotesRead, readQuotes } from './read-quotes.ts';
@@ -28,8 +29,8 @@ export type ReadLive = (pools: readonly ServedPool[]) => Promise<LiveRead | null
 export interface LiveQuotesDeps extends QuoteReaderDeps {
   /** Absent on a chain without a source of state overrides. */
   readonly live?: LiveBlocks | undefined;
-  /** Opens the nodes that follow parts. */
-  readonly openRpc?: typeof openChainRpc;
+  /** Counts calls to nodes that follow parts. */
+  readonly countCall?: CountChainCall | undefined;
   readonly reserve: () => boolean;
   readonly now: Clock;
 }
@@ -42,12 +43,13 @@ const READ_MS = 500;
 const MAX_PARTS = 4;
 
 /** Makes what reads pools in the block being built; undefined for a chain without a source of live prices. */
-export function createLiveQuotes({ openRpc = openChainRpc, ...deps }: LiveQuotesDeps): ReadLive | undefined {
+export function createLiveQuotes({ countCall, ...deps }: LiveQuotesDeps): ReadLive | undefined {
   const { chain, live } = deps;
   const source = partSource(chain.live);
-  const { chainId } = chain;
-  if (source)
-    return nullOnFailure(readParts({ ...deps, parts: openRpc({ chainId, rpcUrls: source.rpcUrls }, RPC_TIMEOUT_MS) }));
+  if (source) {
+    const nodes = { chainId: chain.chainId, rpcUrls: source.rpcUrls };
+    return nullOnFailure(readParts({ ...deps, parts: openChainRpc(nodes, RPC_TIMEOUT_MS, countCall) }));
+  }
   return live && nullOnFailure(readOverrides({ ...deps, live }));
 }
 

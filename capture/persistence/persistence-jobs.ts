@@ -7,7 +7,7 @@ import { writeFigures } from './write-figures.ts';
 /** Whether a chain's quotes hold. Calls are those that price reads do not need soon. */
 export function persistenceJobs(
   { chain, chainId, budget, rpcs, pools, live, database, logger }: CaptureChain,
-  { file: { history: kept }, fiatMaxAgeSecs }: CaptureDeps,
+  { file: { history: kept }, fiatMaxAgeSecs, countCall }: CaptureDeps,
 ): Job[] {
   if (kept.persistencePools === 0) return [];
   const reserve = () => budget.reserve('funded');
@@ -19,7 +19,7 @@ export function persistenceJobs(
     kept,
     fiatMaxAgeSecs,
     hasSpareCalls: () => budget.saved('funded') > budget.burst('funded'),
-    readLive: createLiveQuotes({ ...read, live }),
+    readLive: createLiveQuotes({ ...read, live, countCall }),
     draw: Math.random,
   });
   return jobsOfChain(chainId, {
